@@ -1,0 +1,35 @@
+# Finds MLIR, and gives the dialect's targets one interface and one precompiled header.
+# The version file of the package matches major.minor only, hence the ".1".
+file(STRINGS "${CMAKE_SOURCE_DIR}/llvm-version.txt" PYCOMPILER_LLVM_MAJOR LIMIT_COUNT 1)
+find_program(LLVM_CONFIG NAMES "llvm-config-${PYCOMPILER_LLVM_MAJOR}" REQUIRED)
+execute_process(COMMAND "${LLVM_CONFIG}" --prefix OUTPUT_VARIABLE LLVM_PREFIX OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(NOT MLIR_DIR)
+  set(MLIR_DIR "${LLVM_PREFIX}/lib/cmake/mlir")
+endif()
+find_package(MLIR "${PYCOMPILER_LLVM_MAJOR}.1" REQUIRED CONFIG)
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+
+if(EXISTS "${LLVM_PREFIX}/bin/ld.lld")
+  add_link_options("-B${LLVM_PREFIX}/bin" -fuse-ld=lld)
+endif()
+
+# Only the shared libraries are linked: mixing in the static archives would give one class two TypeIDs.
+add_library(pycompiler_mlir INTERFACE)
+target_include_directories(pycompiler_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS}
+  "${CMAKE_BINARY_DIR}/dialect/include")
+target_include_directories(pycompiler_mlir INTERFACE "${CMAKE_SOURCE_DIR}/dialect/include" "${CMAKE_SOURCE_DIR}/runtime/include")
+target_compile_definitions(pycompiler_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
+target_link_libraries(pycompiler_mlir INTERFACE pycompiler_flags MLIR LLVM)
+
+# add_array_library(name): all .cpp files of the current directory, with the shared precompiled header.
+function(add_array_library name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC pycompiler_mlir)
+  target_precompile_headers(${name} REUSE_FROM array_pch)
+  add_dependencies(${name} array-headers)
+endfunction()

@@ -1,0 +1,14 @@
+# Compiler flags shared by every target: warnings are errors, ccache when present, optional sanitizers.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # A precompiled header is only a cache hit when ccache may ignore its time stamp and macros.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${CCACHE_PROGRAM}")
+endif()
+
+add_library(pycompiler_flags INTERFACE)
+target_compile_options(pycompiler_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter -fno-semantic-interposition)
+if(PYCOMPILER_SANITIZER)
+  target_compile_options(pycompiler_flags INTERFACE -fsanitize=${PYCOMPILER_SANITIZER} -fno-omit-frame-pointer -g)
+  target_link_options(pycompiler_flags INTERFACE -fsanitize=${PYCOMPILER_SANITIZER})
+endif()

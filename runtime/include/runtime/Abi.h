@@ -1,0 +1,83 @@
+// The contract between compiled code and the runtime: the call frame and the table of callbacks. It is the only header
+// of runtime/ that dialect/ includes, and it is plain C, so that exported objects can be called from C.
+//
+// An entry is one C function, `int32_t pcrt_main(const PcrtFrame *)`. It allocates nothing, unwinds nothing, and returns
+// PCRT_OK or another status. All pointers of the frame live until it returns.
+#ifndef PYCOMPILER_RUNTIME_ABI_H
+#define PYCOMPILER_RUNTIME_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PCRT_ABI_VERSION = 1 };
+
+// Bytes to which the runtime aligns the arena and every result. Arguments may be borrowed from elsewhere: only the
+// alignment of their element type holds for them.
+enum { PCRT_ALIGNMENT = 64 };
+
+enum PcrtStatus { PCRT_OK = 0, PCRT_INVALID_ARGUMENT = 1, PCRT_OUT_OF_MEMORY = 2, PCRT_LIBRARY_FAILED = 3 };
+
+// Element types. The codes are part of the ABI: never renumber. X(enumerator, code, bytes, name).
+#define PCRT_DTYPES(X)                                                                                                 \
+  X(Bool, 0, 1, "bool")                                                                                                \
+  X(Int8, 1, 1, "int8")                                                                                                \
+  X(Int16, 2, 2, "int16")                                                                                              \
+  X(Int32, 3, 4, "int32")                                                                                              \
+  X(Int64, 4, 8, "int64")                                                                                              \
+  X(UInt8, 5, 1, "uint8")                                                                                              \
+  X(UInt16, 6, 2, "uint16")                                                                                            \
+  X(UInt32, 7, 4, "uint32")                                                                                            \
+  X(UInt64, 8, 8, "uint64")                                                                                            \
+  X(Float16, 9, 2, "float16")                                                                                          \
+  X(BFloat16, 10, 2, "bfloat16")                                                                                       \
+  X(Float32, 11, 4, "float32")                                                                                         \
+  X(Float64, 12, 8, "float64")
+
+enum PcrtDType {
+#define PCRT_DTYPE_ENUMERATOR(enumerator, code, bytes, name) PCRT_DTYPE_##enumerator = code,
+  PCRT_DTYPES(PCRT_DTYPE_ENUMERATOR)
+#undef PCRT_DTYPE_ENUMERATOR
+};
+
+// A dense row-major operand of a library call.
+typedef struct PcrtTensor {
+  void *data;
+  const int64_t *dims;
+  int32_t rank;
+  int32_t dtype; // PcrtDType
+} PcrtTensor;
+
+struct PcrtFrame;
+
+// A library routine behind `array.runtime_call "name"`: inputs first, then outputs, then the op's integer parameters.
+typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                                   const PcrtTensor *outputs, int32_t outputCount, const int64_t *params);
+
+// Every library routine, one slot of the table each. X(name). Append only.
+//   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.
+#define PCRT_LIBRARY_CALLS(X) X(sort)
+
+typedef struct PcrtTable {
+  int64_t abiVersion;
+#define PCRT_TABLE_SLOT(name) PcrtLibraryCall name;
+  PCRT_LIBRARY_CALLS(PCRT_TABLE_SLOT)
+#undef PCRT_TABLE_SLOT
+} PcrtTable;
+
+typedef struct PcrtFrame {
+  const void *const *args;
+  void *const *results;
+  void *arena;
+  const PcrtTable *table;
+} PcrtFrame;
+
+typedef int32_t (*PcrtEntry)(const PcrtFrame *frame);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PYCOMPILER_RUNTIME_ABI_H
