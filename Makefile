@@ -1,0 +1,86 @@
+# The loop of development. Every target installs what it misses (Debian packages as root or through sudo, .venv by pip)
+# and builds what has changed; nothing has to be set up by hand. `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON3 ?= python3
+PY := .venv/bin/python
+LLVM_BIN = $(shell llvm-config-$$(cat llvm-version.txt) --bindir)
+JOBS ?= $(shell nproc)
+# Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
+TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
+
+.PHONY: help build demo test test-fast test-full test-sanitizers bench lint fmt clean system configure
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+system:
+	@tools/install-system-packages.sh
+
+# pyproject.toml is the only list of Python requirements. The .pth file makes .venv see this checkout.
+.venv/.requirements: pyproject.toml tools/requirements.py tools/install-system-packages.sh apt-packages.txt
+	tools/install-system-packages.sh
+	test -x $(PY) || $(PYTHON3) -m venv .venv
+	$(PY) -m pip install -q --upgrade pip
+	$(PY) tools/requirements.py test lint examples > .venv/requirements.txt
+	$(PY) -m pip install -q -r .venv/requirements.txt
+	echo "$(CURDIR)" > "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pycompiler-checkout.pth"
+	touch $@
+
+build/build.ninja: .venv/.requirements CMakeLists.txt CMakePresets.json
+	cmake --preset dev -DPython_EXECUTABLE="$(CURDIR)/$(PY)"
+	touch $@
+
+configure: system .venv/.requirements build/build.ninja
+
+build: configure ## everything: the extension modules (in place), array-opt, the C++ tests
+	@ninja -C build -j $(JOBS) --quiet
+
+demo: build ## the main job: train a network on handwritten digits
+	$(PY) examples/train_digits.py
+
+test: build lint ## all tests, sampled: lint, ctest, lit, pytest (under 20 minutes on two cores)
+	ctest --test-dir build --output-on-failure -j $(JOBS)
+	$(PY) -m lit.main tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full"
+
+test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
+	ctest --test-dir build --output-on-failure -j $(JOBS)
+	$(PY) -m lit.main tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full" -x tests/python/core tests/python/runtime tests/python/compiler
+
+test-full: build lint ## everything, exhaustively; before an issue is resolved
+	ctest --test-dir build --output-on-failure -j $(JOBS)
+	$(PY) -m lit.main tests/lit -DBUILD_DIR=$(CURDIR)/build -j $(JOBS) -s
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS)
+	$(MAKE) test-sanitizers
+
+test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and AddressSanitizer
+	@for kind in tsan asan; do \
+	  cmake --preset $$kind > /dev/null && ninja -C build-$$kind -j $(JOBS) --quiet && \
+	  ctest --test-dir build-$$kind --output-on-failure; \
+	done
+
+bench: build ## speed beside NumPy and jax 0.10.2, in one process on one thread
+	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt
+	@$(PY) -m pip install -q -r .venv/requirements-bench.txt
+	$(PY) benchmarks/run.py
+
+CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h')
+lint: configure ## ruff, pyright, import rules, clang-format
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m clang_format --dry-run -Werror $(CPP_SOURCES)
+	.venv/bin/lint-imports --no-cache
+	$(PY) tools/check_includes.py
+	$(PY) -m pyright
+
+fmt: configure ## format all sources
+	$(PY) -m ruff check --fix -q . || true
+	$(PY) -m ruff format -q .
+	$(PY) -m clang_format -i $(CPP_SOURCES)
+
+clean: ## removes the build trees (not .venv)
+	rm -rf build build-tsan build-asan dist

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs the Debian packages of apt-packages.txt that are missing; says what to do where it can't. Does nothing, in
+# milliseconds, where all are there.
+set -eu
+cd "$(dirname "$0")/.."
+version=$(cat llvm-version.txt)
+missing=
+for package in $(sed -e 's/#.*//' -e "s/@/$version/" apt-packages.txt); do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null; then sudo=sudo; else
+  echo "error: these Debian packages are missing:$missing" >&2
+  echo "       run as root: apt-get install$missing" >&2
+  exit 1
+fi
+echo "installing Debian packages:$missing"
+$sudo apt-get update -q
+# shellcheck disable=SC2086 # a list of words
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends $missing
