@@ -1,0 +1,16 @@
+// The passes of lib/Transforms: constructors and registration. lib/Pipelines puts them in order.
+#ifndef ARRAY_TRANSFORMS_PASSES_H
+#define ARRAY_TRANSFORMS_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "array/Transforms/Passes.h.inc"
+
+} // namespace mlir::array
+
+#endif // ARRAY_TRANSFORMS_PASSES_H

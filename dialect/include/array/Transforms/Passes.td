@@ -1,0 +1,74 @@
+// The passes between linalg on tensors and the LLVM dialect, in the order in which lib/Pipelines/Cpu.cpp runs them.
+// One pass is one file of lib/Transforms and one of tests/lit/Transforms.
+#ifndef ARRAY_TRANSFORMS_PASSES
+#define ARRAY_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===--- Linalg on tensors ----------------------------------------------------------------------------------------===//
+
+//===--- Tensors to buffers ---------------------------------------------------------------------------------------===//
+
+def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {
+  let summary = "Give @main one buffer argument for each tensor argument and each tensor result";
+  let description = [{
+    `func.func @main(tensors) -> tensors` becomes a function on memrefs: first the arguments, read through
+    `bufferization.to_tensor restrict`, then the results, each written by
+    `bufferization.materialize_in_destination ... restrict writable`. So one-shot-bufferize computes results in
+    the caller's buffers, and `bufferization.alloc_tensor` or `memref.alloc` is left for temporaries only.
+
+    Invariants: @main is the module's one function with a body (nested calls were inlined before) and has one
+    block; every shape is static.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
+  let summary = "Replace allocations by views of one arena argument";
+  let description = [{
+    Every `memref.alloc` becomes a `memref.view` at a fixed, 64-byte aligned offset of one `memref<Nxi8>` argument that
+    is appended to the function. An allocation lives from the first to the last operation of the entry block that
+    uses it or a view of it; one that is used inside a loop lives across the whole loop. Two allocations that live at
+    the same time never overlap; offsets are first-fit, largest first, and deterministic. `memref.dealloc` goes away.
+
+    The attribute `array.arena_bytes` on the function holds the size of the arena; a function without allocations
+    is left as it is. Invariant: allocations are static and in the entry block (`buffer-hoisting` comes before).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+//===--- Linalg on buffers: contractions --------------------------------------------------------------------------===//
+
+//===--- Linalg on buffers: loops ---------------------------------------------------------------------------------===//
+
+//===--- Math -----------------------------------------------------------------------------------------------------===//
+
+//===--- The entry and the runtime's table ------------------------------------------------------------------------===//
+
+def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"> {
+  let summary = "Call library routines through the call frame's table";
+  let description = [{
+    `array.runtime_call` on memrefs becomes an indirect call of the routine's slot in PcrtTable
+    (runtime/include/runtime/Abi.h): operands are described by PcrtTensor structures on the stack. A status
+    other than PCRT_OK leaves the function at once. The function gets the call frame as its last argument, marked
+    `array.frame`, and returns an i32 status; so @main is the one function that may hold such calls.
+
+    Invariants: structured control flow is lowered (the early return needs a branch); operands are dense and row-major.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def EmitEntry : Pass<"array-emit-entry", "::mlir::ModuleOp"> {
+  let summary = "Emit the C entry over the call frame";
+  let description = [{
+    Emits `int32_t pcrt_main(const PcrtFrame *)`, which loads the pointers from the frame and calls @main, now a
+    private function over bare pointers: `llvm.noalias` and `llvm.nonnull`, aligned to the element for arguments and to 64 bytes for
+    results and the arena, arguments `llvm.readonly`. Memrefs are rebuilt from the pointers as static descriptors.
+
+    Invariant: @main takes memrefs only (and the frame, when array-lower-runtime-calls added it).
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // ARRAY_TRANSFORMS_PASSES
