@@ -1,0 +1,84 @@
+"""Abstract values: the shape, dtype and weakness of what a value stands for. `ShapedArray` itself lives in `_runtime`.
+
+Every value that `bind` takes has one (`get_aval`): arrays, tracers, NumPy's arrays and scalars, Python's scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray
+from pycompiler.core import dims
+from pycompiler.core import dtype as dtypes
+
+__all__ = ["ShapedArray", "get_aval", "is_array", "same_type", "shaped", "short", "strong"]
+
+
+def shaped(shape: Iterable[dims.Dimension], dtype: dtypes.DType, weak_type: bool = False) -> ShapedArray:
+    """An aval of the shape and dtype; symbolic dimensions are allowed."""
+    return ShapedArray(tuple(shape), dtype, weak_type)
+
+
+def short(aval: Any) -> str:
+    """`f32[3,4]`: how avals are shown in messages and printed graphs. Takes values and scalars too."""
+    if not isinstance(aval, ShapedArray):
+        aval = get_aval(aval)
+    return dtypes.short_name(aval.dtype) + dims.show_shape(aval.shape)
+
+
+# What `f"{aval}"` says in the messages of shape rules.
+setattr(ShapedArray, "__str__", short)  # noqa: B010
+
+
+def strong(aval: ShapedArray) -> ShapedArray:
+    """`aval` without weakness."""
+    return ShapedArray(aval.shape, aval.dtype) if aval.weak_type else aval
+
+
+def same_type(a: ShapedArray, b: ShapedArray) -> bool:
+    """Whether shape and dtype agree; weakness is not part of a value's type in a graph."""
+    return a is b or (a.dtype == b.dtype and a.shape == b.shape)
+
+
+def _scalar_aval(x: bool | int | float) -> ShapedArray:
+    kind = type(x)
+    return ShapedArray((), dtypes.scalar_dtype(kind), kind is not bool)
+
+
+def _numpy_aval(x: np.ndarray[Any, Any] | np.generic) -> ShapedArray:
+    return ShapedArray(x.shape, dtypes.canonicalize(x.dtype))
+
+
+# How to find the aval of a value of exactly this type; `trace` adds its tracers' to those with an attribute.
+_BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
+    bool: _scalar_aval,
+    int: _scalar_aval,
+    float: _scalar_aval,
+    np.ndarray: _numpy_aval,
+}
+
+
+def get_aval(x: Any) -> ShapedArray:
+    """The abstract value of anything that `bind` takes. Raises TypeError for what is no array and no scalar."""
+    find = _BY_TYPE.get(type(x))
+    if find is not None:
+        return find(x)
+    aval = getattr(x, "aval", None)
+    if isinstance(aval, ShapedArray):
+        return aval
+    if isinstance(x, (np.ndarray, np.generic)):
+        return _numpy_aval(x)
+    for kind in (bool, int, float):
+        if isinstance(x, kind):
+            return _scalar_aval(kind(x))
+    raise TypeError(f"{x!r} of type {type(x).__name__} is not an array or a scalar")
+
+
+def is_array(x: Any) -> bool:
+    """Whether `bind` takes `x`."""
+    if type(x) in _BY_TYPE or isinstance(x, (Array, np.ndarray, np.generic, bool, int, float)):
+        return True
+    return isinstance(getattr(x, "aval", None), ShapedArray)

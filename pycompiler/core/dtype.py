@@ -1,0 +1,232 @@
+"""Element types: the thirteen there are, their codes in `_runtime`, canonical widths, and promotion.
+
+Promotion is JAX's lattice (type promotion semantics, "Type promotion lattice"): the least upper bound in a small graph
+in which Python scalars are the weak nodes `i*` and `f*`. It differs from NumPy's where NumPy would widen:
+`int32 + float16` is `float16`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from pycompiler._runtime import register_dtype
+from pycompiler.core.config import config
+from pycompiler.core.source import warn
+
+DType = np.dtype[Any]
+
+bool_ = np.dtype(np.bool_)
+int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64))
+uint8, uint16, uint32, uint64 = map(np.dtype, (np.uint8, np.uint16, np.uint32, np.uint64))
+float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
+bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
+
+# The type of the tangent of an integer: it holds nothing, so that such a derivative can't be mistaken for a zero.
+float0: DType = np.dtype([("float0", np.void, 0)])
+
+# In the order of the codes of runtime/include/runtime/Abi.h, with the short names of printed graphs.
+DTYPES: dict[DType, str] = {
+    bool_: "bool",
+    int8: "i8",
+    int16: "i16",
+    int32: "i32",
+    int64: "i64",
+    uint8: "u8",
+    uint16: "u16",
+    uint32: "u32",
+    uint64: "u64",
+    float16: "f16",
+    bfloat16: "bf16",
+    float32: "f32",
+    float64: "f64",
+}
+for _code, _dtype in enumerate(DTYPES):
+    register_dtype(_dtype, _code, _dtype.name)
+
+_NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32}
+_SCALARS: dict[type, tuple[DType, DType]] = {bool: (bool_, bool_), int: (int32, int64), float: (float32, float64)}
+_FLOATS = frozenset((float16, bfloat16, float32, float64))
+_SIGNED = frozenset((int8, int16, int32, int64))
+_UNSIGNED = frozenset((uint8, uint16, uint32, uint64))
+
+
+def is_floating(dtype: DType) -> bool:
+    """Whether `dtype` is a floating-point type, bfloat16 included: those that have derivatives."""
+    return dtype in _FLOATS
+
+
+def is_signed(dtype: DType) -> bool:
+    """Whether `dtype` is a signed integer."""
+    return dtype in _SIGNED
+
+
+def is_unsigned(dtype: DType) -> bool:
+    """Whether `dtype` is an unsigned integer."""
+    return dtype in _UNSIGNED
+
+
+def is_integer(dtype: DType) -> bool:
+    """Whether `dtype` is an integer, signed or not. `bool` is none."""
+    return dtype in _SIGNED or dtype in _UNSIGNED
+
+
+def short_name(dtype: DType) -> str:
+    """`f32`, `bf16`, `bool`: the name in printed graphs and messages."""
+    return DTYPES.get(dtype) or ("float0" if dtype == float0 else str(dtype))
+
+
+def unsupported(dtype: object) -> TypeError:
+    """The error for an element type that there is not."""
+    return TypeError(f"dtype {dtype} is not supported; the supported ones are {', '.join(d.name for d in DTYPES)}")
+
+
+def as_dtype(spec: object) -> DType:
+    """The dtype that `spec` names (a dtype, a scalar type, Python's bool, int or float, a string), not narrowed.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(spec, type) and spec in _SCALARS:
+        return _SCALARS[spec][config.enable_x64]
+    try:
+        dtype: DType = bfloat16 if spec == "bfloat16" else np.dtype(spec)  # type: ignore[arg-type]
+    except TypeError:
+        raise unsupported(repr(spec)) from None
+    if dtype not in DTYPES and dtype != float0:
+        raise unsupported(dtype)
+    return dtype.newbyteorder("=")
+
+
+def canonicalize(dtype: DType) -> DType:
+    """`dtype`, narrowed to 32 bits unless `enable_x64`. Raises TypeError for a type that there is not."""
+    if dtype in _NARROW:
+        return dtype if config.enable_x64 else _NARROW[dtype]
+    if dtype not in DTYPES and dtype != float0:
+        raise unsupported(dtype)
+    return dtype
+
+
+def canonicalize_requested(spec: object, function: str) -> DType:
+    """The canonical dtype of one that the user asked for in `function`: narrowing it is told, once for each place."""
+    wanted = as_dtype(spec)
+    dtype = canonicalize(wanted)
+    if dtype is not wanted and dtype != wanted:
+        warn(
+            f"{function}: {wanted.name} is narrowed to {dtype.name}, because 64-bit types are off; to keep them, set "
+            'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+        )
+    return dtype
+
+
+def scalar_dtype(kind: type) -> DType:
+    """The dtype of a Python bool, int or float."""
+    return _SCALARS[kind][config.enable_x64]
+
+
+def finfo(dtype: object) -> ml_dtypes.finfo:
+    """Limits of a floating-point type, bfloat16 included."""
+    return ml_dtypes.finfo(as_dtype(dtype))
+
+
+def iinfo(dtype: object) -> ml_dtypes.iinfo:
+    """Limits of an integer type."""
+    return ml_dtypes.iinfo(as_dtype(dtype))
+
+
+# The lattice: each node with those right above it. The weak nodes are strings.
+_Node = DType | str
+_ABOVE: dict[_Node, tuple[_Node, ...]] = {
+    bool_: ("i*",),
+    "i*": (uint8, int8),
+    uint8: (int16, uint16),
+    uint16: (int32, uint32),
+    uint32: (int64, uint64),
+    int8: (int16,),
+    int16: (int32,),
+    int32: (int64,),
+    int64: ("f*",),
+    uint64: ("f*",),
+    "f*": (bfloat16, float16),
+    bfloat16: (float32,),
+    float16: (float32,),
+    float32: (float64,),
+    float64: (),
+}
+
+
+def _all_above(node: _Node) -> frozenset[_Node]:
+    return frozenset({node}.union(*(_all_above(upper) for upper in _ABOVE[node])))
+
+
+_UPPER: dict[_Node, frozenset[_Node]] = {node: _all_above(node) for node in _ABOVE}
+
+
+def _join(nodes: Iterable[_Node]) -> _Node:
+    common = frozenset.intersection(*(_UPPER[node] for node in nodes))
+    return next(node for node in common if common <= _UPPER[node])
+
+
+def _node(dtype: DType, weak: bool) -> _Node:
+    if not weak or dtype == bool_:
+        return dtype
+    return "f*" if is_floating(dtype) else "i*"
+
+
+def dtype_and_weak(x: Any) -> tuple[DType, bool]:
+    """The canonical dtype of a value, of an aval or of a dtype, and whether it is weak, as Python scalars are."""
+    kind = type(x)
+    if kind in _SCALARS:
+        return scalar_dtype(kind), kind is not bool
+    if isinstance(x, type):
+        return canonicalize(as_dtype(x)), x in _SCALARS and x is not bool
+    if isinstance(x, (np.dtype, str)):
+        return canonicalize(as_dtype(x)), False
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")
+    return canonicalize(np.dtype(dtype)), bool(getattr(x, "weak_type", False))
+
+
+_joins: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
+
+
+def result_type(*xs: Any) -> tuple[DType, bool]:
+    """The dtype that the values (or dtypes) promote to, and whether it stays weak.
+
+    Reference: JAX's `jax.numpy.result_type`, with `return_weak_type_flag`.
+    """
+    typed = tuple(map(dtype_and_weak, xs))
+    known = _joins.get(typed)
+    if known is None:
+        known = _joins[typed] = _result_type(typed)
+    return canonicalize(known[0]), known[1]
+
+
+def _result_type(typed: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:
+    if not typed:
+        raise ValueError("result_type: at least one value or dtype is needed")
+    dtypes = {dtype for dtype, _ in typed}
+    all_weak = all(weak for _, weak in typed)
+    if len(dtypes) == 1:
+        return typed[0][0], all_weak and typed[0][0] != bool_
+    if all_weak:
+        # The bound of their strong counterparts, weak again.
+        joined = _join(dtypes)
+        return _default(joined), True
+    joined = _join({_node(dtype, weak) for dtype, weak in typed})
+    return _default(joined), isinstance(joined, str)
+
+
+def _default(node: _Node) -> DType:
+    """A node's dtype; weak ones have the widest, which `canonicalize` narrows."""
+    if isinstance(node, str):
+        return int64 if node == "i*" else float64
+    return node
+
+
+def promote_types(a: object, b: object) -> DType:
+    """The dtype that values of the two types promote to. Python's `int` and `float` count as weak."""
+    return result_type(a, b)[0]

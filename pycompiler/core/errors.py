@@ -1,0 +1,39 @@
+"""The error classes of the package, each with the reader's next step in its docstring.
+
+The messages are composed where the fact is known (`trace` knows the argument that a tracer came from); a class here
+only says what kind of mistake it was.
+"""
+
+from __future__ import annotations
+
+
+class ConcretizationTypeError(TypeError):
+    """A value was needed where only a shape and a dtype are known: mark the argument static, or stay with arrays."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """`if`, `while`, `and`, `or`, `not` or `bool()` met a traced value: use `where` or `lax.cond`, or mark it static."""
+
+
+class TracerIntegerConversionError(ConcretizationTypeError):
+    """A traced value was used as a Python integer, for an index or a size: mark it static, or index an array."""
+
+
+class TracerArrayConversionError(ConcretizationTypeError):
+    """NumPy asked for a traced value: use the function of `pycompiler.numpy` of the same name."""
+
+
+class NonConcreteBooleanIndexError(ConcretizationTypeError, IndexError):
+    """A traced boolean mask was used as an index, whose result has no fixed size: use `where(mask, x, y)`."""
+
+
+class UnexpectedTracerError(Exception):
+    """A traced value outlived the call that made it: return it from the function instead of storing it elsewhere."""
+
+
+class InconclusiveDimensionError(ValueError):
+    """A comparison between symbolic dimensions holds for some of their sizes and not for others."""
+
+
+class NotDifferentiableError(TypeError):
+    """A derivative was asked for with respect to, or through, something that has none."""

@@ -1,0 +1,170 @@
+"""Where in the user's program something happened: found in one walk over the stack, and read only when it is printed.
+
+Every equation of a graph holds a `Source`; errors open with one. Frames of this package, and of the few modules of
+others that call back into it, are never the user's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import linecache
+import os
+import sys
+import threading
+import types
+import warnings
+
+import numpy as np
+
+_ROOTS = tuple(
+    os.path.dirname(os.path.abspath(str(path))) + os.sep
+    for path in (os.path.dirname(os.path.abspath(__file__)), np.__file__)
+)
+_FILES = (functools.__file__, contextlib.__file__, "<frozen importlib._bootstrap>")
+_internal: dict[str, bool] = {}
+
+
+def is_internal(filename: str) -> bool:
+    """Whether `filename` belongs to the package (or to NumPy, functools, contextlib), and not to its user."""
+    known = _internal.get(filename)
+    if known is None:
+        known = filename.startswith(_ROOTS) or filename in _FILES
+        _internal[filename] = known
+    return known
+
+
+class Source:
+    """One place in the user's code: a code object and the offset of an instruction, resolved when it is read."""
+
+    __slots__ = ("code", "lasti")
+
+    def __init__(self, code: types.CodeType, lasti: int) -> None:
+        self.code = code
+        self.lasti = lasti
+
+    @property
+    def file(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def function(self) -> str:
+        return self.code.co_qualname
+
+    def _position(self) -> tuple[int, int | None, int | None]:
+        for index, (line, end_line, column, end_column) in enumerate(self.code.co_positions()):
+            if index == self.lasti // 2 and line is not None:
+                same_line = end_line == line
+                return line, column if same_line else None, end_column if same_line else None
+        return self.code.co_firstlineno, None, None
+
+    @property
+    def line(self) -> int:
+        return self._position()[0]
+
+    @property
+    def column(self) -> int:
+        """The column, from 1, as compilers count; 1 where it is not known."""
+        return (self._position()[1] or 0) + 1
+
+    def excerpt(self) -> str:
+        """The line of code with a marker under the expression, or nothing when the file can't be read."""
+        line, column, end_column = self._position()
+        raw = linecache.getline(self.file, line).rstrip("\n")
+        text = raw.strip()
+        if not text:
+            return ""
+        shown = f"    {text}"
+        if column is not None and end_column is not None:
+            # Columns count bytes of UTF-8; markers count characters.
+            start = len(raw.encode()[:column].decode(errors="replace"))
+            stop = len(raw.encode()[:end_column].decode(errors="replace"))
+            start -= len(raw) - len(raw.lstrip())
+            stop -= len(raw) - len(raw.lstrip())
+            if 0 <= start < stop and stop - start < len(text):
+                shown += "\n    " + " " * start + "^" * (stop - start)
+        return shown
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} ({self.function})"
+
+    def describe(self) -> str:
+        """The place and, below it, the line of code: how every error about the user's code opens."""
+        excerpt = self.excerpt()
+        return f"{self}\n{excerpt}" if excerpt else str(self)
+
+
+class _Override(threading.local):
+    source: Source | None = None
+
+
+_override = _Override()
+
+
+def user_source() -> Source | None:
+    """The innermost frame of the user, or the place that an interpreter is replaying (`swap_source`)."""
+    if _override.source is not None:
+        return _override.source
+    return user_frame_source()
+
+
+def user_frame_source() -> Source | None:
+    """The innermost frame of the user, whatever is being replayed; None when there is none (a bare thread)."""
+    frame = sys._getframe(1)
+    known = _internal
+    while frame is not None:
+        code = frame.f_code
+        internal = known.get(code.co_filename)
+        if internal is None:
+            internal = is_internal(code.co_filename)
+        if not internal:
+            return Source(code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+def swap_source(source: Source | None) -> Source | None:
+    """Make `source` the place of what is recorded from now on in this thread; gives the one before back."""
+    previous = _override.source
+    _override.source = source
+    return previous
+
+
+def function_place(fun: object) -> str:
+    """`divide (model.py:12)`: a function by its name and the place of its definition, as far as they can be had."""
+    while isinstance(fun, functools.partial):
+        fun = fun.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    fun = getattr(fun, "__wrapped__", fun)
+    name = str(getattr(fun, "__qualname__", None) or type(fun).__qualname__)
+    code = getattr(fun, "__code__", None)
+    if isinstance(code, types.CodeType):
+        return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    return name
+
+
+def warn(message: str, category: type[Warning] = UserWarning, source: Source | None = None) -> None:
+    """Warn at the user's line, once for each place (the rule of Python's default filter)."""
+    source = source or user_frame_source()
+    if source is None:
+        warnings.warn(message, category, stacklevel=3)
+        return
+    warnings.warn_explicit(message, category, source.file, source.line, registry=_warned)
+
+
+_warned: dict[str | tuple[str, type[Warning], int], int] = {}
+
+
+def without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """`traceback` with the frames of this package taken out; the whole one when nothing else would be left."""
+    kept: list[types.TracebackType] = []
+    entry = traceback
+    while entry is not None:
+        if not is_internal(entry.tb_frame.f_code.co_filename):
+            kept.append(entry)
+        entry = entry.tb_next
+    if not kept:
+        return traceback
+    result: types.TracebackType | None = None
+    for entry in reversed(kept):
+        result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result

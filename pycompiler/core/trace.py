@@ -1,0 +1,216 @@
+"""Tracers and traces: what stands for a value while a function is traced, and who is asked what an operation does.
+
+A trace is one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest
+trace among those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if
+any). Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
+from pycompiler.core import errors
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.source import Source, function_place, user_frame_source
+
+if TYPE_CHECKING:
+    from pycompiler.core.primitive import Primitive
+
+__all__ = ["Origin", "Trace", "Tracer", "current_trace", "get_aval", "swap_trace"]
+
+_levels = itertools.count(1)
+
+
+class Origin:
+    """What a trace was made for: the transformation's name, the user's function, the names of its array arguments."""
+
+    __slots__ = ("_names", "function", "transform")
+
+    def __init__(self, transform: str, function: object, names: Callable[[], Sequence[str]] | None = None) -> None:
+        self.transform = transform
+        self.function = function
+        self._names = names
+
+    def argument(self, index: int) -> str:
+        """The name of argument `index`, counted over the leaves: `x`, `params['w']`."""
+        names = self._names() if self._names else ()
+        return names[index] if index < len(names) else f"number {index}"
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        function = self.function
+        while isinstance(function, functools.partial):
+            function = function.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return str(getattr(function, "__name__", type(function).__name__))
+
+    def __str__(self) -> str:
+        return f"{self.transform} of {function_place(self.function)}"
+
+
+class Trace:
+    """One running transformation. `process` says what an operation does under it."""
+
+    __slots__ = ("done", "level", "origin")
+
+    def __init__(self, origin: Origin) -> None:
+        self.level = next(_levels)
+        self.origin = origin
+        self.done = False
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result (or tuple of results) of `primitive` when this trace is the newest."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """From here on a tracer of this trace is a leaked one."""
+        self.done = True
+
+
+class Tracer:
+    """A value of which only the shape and dtype are known (or, under `grad` alone, the value and its derivative)."""
+
+    __slots__ = ("__weakref__", "_trace")
+
+    # NumPy's arrays leave binary operations to us.
+    __array_priority__ = 100
+
+    _trace: Trace
+
+    @property
+    def aval(self) -> ShapedArray:
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> Any:
+        return self.aval.size
+
+    def _concrete(self) -> Any:
+        """The value, where there is one (`grad` alone traces concrete values); None elsewhere."""
+        return None
+
+    def _arguments(self) -> list[str]:
+        """The names of the traced function's arguments that this value depends on, as far as they are known."""
+        return []
+
+    def _made_at(self) -> Source | None:
+        """The user's line that made this tracer, as far as it is known."""
+        return None
+
+    def __repr__(self) -> str:
+        aval = self.aval
+        shape = ",".join(map(str, aval.shape))
+        return f"Traced<{aval.dtype.name}[{shape}]>with<{self._trace.origin.transform}>"
+
+    def __hash__(self) -> int:
+        raise TypeError(f"{_place()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set")
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.aval.shape[0]
+
+    def __bool__(self) -> bool:
+        value = self._concrete()
+        if value is not None:
+            return bool(value)
+        if self.aval.shape not in ((), (1,)):
+            raise ValueError(
+                f"{_place()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
+            )
+        _fail(
+            errors.TracerBoolConversionError,
+            self,
+            "the truth value",
+            "write it with `where` or `lax.cond` (a loop with `lax.while_loop`)",
+        )
+
+    def __int__(self) -> int:
+        value = self._concrete()
+        if value is not None:
+            return int(value)
+        _fail(errors.ConcretizationTypeError, self, "the value, by int(),", "use `.astype(int)`")
+
+    def __float__(self) -> float:
+        value = self._concrete()
+        if value is not None:
+            return float(value)
+        _fail(errors.ConcretizationTypeError, self, "the value, by float(),", "use `.astype(float)`")
+
+    def __complex__(self) -> complex:
+        value = self._concrete()
+        if value is not None:
+            return complex(value)
+        _fail(errors.ConcretizationTypeError, self, "the value, by complex(),", "keep it an array")
+
+    def __index__(self) -> int:
+        value = self._concrete()
+        if value is not None:
+            return value.__index__()
+        _fail(
+            errors.TracerIntegerConversionError,
+            self,
+            "the value as a Python integer, for an index or a size,",
+            "index an array of pycompiler instead of a list or a NumPy array",
+        )
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        _fail(
+            errors.TracerArrayConversionError,
+            self,
+            "the elements as a NumPy array",
+            "use the function of pycompiler.numpy instead of NumPy's",
+        )
+
+
+set_tracer_type(Tracer)
+
+
+def _place() -> str:
+    source = user_frame_source()
+    return f"{source.describe()}\n" if source else ""
+
+
+def _fail(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: str, instead: str) -> NoReturn:
+    """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
+    origin = tracer._trace.origin  # pyright: ignore[reportPrivateUsage]
+    names = tracer._arguments()  # pyright: ignore[reportPrivateUsage]
+    what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."
+    if names:
+        shown = ", ".join(f"'{name}'" for name in names)
+        what += f"\nIt depends on the argument{'s' * (len(names) > 1)} {shown}."
+        what += f"\nWhat to do: mark {shown} static (static_argnums, static_argnames), or {instead}."
+    else:
+        what += f"\nWhat to do: {instead}."
+    raise kind(what)
+
+
+def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
+    """The error for a tracer that is used after its trace has ended."""
+    origin = tracer._trace.origin  # pyright: ignore[reportPrivateUsage]
+    made = tracer._made_at()  # pyright: ignore[reportPrivateUsage]
+    at = f", made at {made}," if made else ""
+    return errors.UnexpectedTracerError(
+        f"{_place()}a traced {short(tracer.aval)} of {origin}{at} is used after that call has ended.\n"
+        "What to do: return the value from the function instead of storing it in a global, an attribute or a list."
+    )
