@@ -1,0 +1,45 @@
+"""The table of primitives, joined from one file for each family.
+
+Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
+those before it: shape, elementwise, compare, arithmetic, bits, math, creation, movement, reduction, contraction,
+indexing, sort, random; `rules` holds what they are built from. To add an operation is to add an entry to its family's
+TABLE, an op of the same name to the dialect, and its lowering.
+"""
+
+from pycompiler.core.primitive import Primitive
+from pycompiler.ops import (
+    arithmetic,
+    bits,
+    compare,
+    contraction,
+    creation,
+    elementwise,
+    indexing,
+    math,
+    movement,
+    random,
+    reduction,
+    shape,
+    sort,
+)
+
+_FAMILIES = (
+    shape,
+    elementwise,
+    compare,
+    arithmetic,
+    bits,
+    math,
+    creation,
+    movement,
+    reduction,
+    contraction,
+    indexing,
+    sort,
+    random,
+)
+
+PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
+
+# Parameters that are not attributes in the dialect, where the result's type says them.
+TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type"})

@@ -1,0 +1,160 @@
+"""The family of the other arithmetic on elements: magnitude, rounding, order, remainder, and conversions of dtype."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.primitive import Primitive, Sample, is_zero
+from pycompiler.ops import rules
+from pycompiler.ops.compare import eq, select
+from pycompiler.ops.elementwise import div, elementwise, mul, neg
+from pycompiler.ops.rules import Value
+from pycompiler.ops.shape import elementwise_batch, full_like
+
+
+def _abs_partial(t: Value, out: Value, x: Value) -> Value:
+    return mul.bind(t, sign.bind(x))
+
+
+def _sign_reference(x: Any) -> Any:
+    # NumPy's sign loses the sign of a zero.
+    return np.where(x == 0, x, np.sign(x)) if rules.kind(x.dtype) == "f" else np.sign(x)
+
+
+abs_ = elementwise("abs", 1, "if", partials=(_abs_partial,), reference=rules.quiet(np.abs))
+sign = elementwise("sign", 1, "iuf", reference=rules.quiet(_sign_reference))
+floor = elementwise("floor", 1, "f", reference=rules.quiet(np.floor))
+ceil = elementwise("ceil", 1, "f", reference=rules.quiet(np.ceil))
+round_ = elementwise("round", 1, "f", reference=rules.quiet(np.rint))
+
+
+# rem(x, y): has the sign of x, as C's; the remainder of an integer by zero is the integer itself.
+
+
+def _rem_reference(x: Any, y: Any) -> Any:
+    if rules.kind(x.dtype) == "f":
+        return np.fmod(x, y)
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+
+
+def _rem_partial(t: Value, out: Value, x: Value, y: Value) -> Value:
+    quotient = div.bind(x, y)
+    return mul.bind(neg.bind(t), mul.bind(sign.bind(quotient), floor.bind(abs_.bind(quotient))))
+
+
+rem = elementwise(
+    "rem",
+    2,
+    "iuf",
+    partials=(lambda t, out, x, y: t, _rem_partial),
+    reference=rules.quiet(_rem_reference),
+)
+
+
+# max and min propagate nan; on bools they are or and and. Equal arguments share the derivative.
+
+
+def _share(t: Value, out: Value, x: Value, y: Value) -> Value:
+    one, zero, two = full_like(x, 1), full_like(x, 0), full_like(x, 2)
+    chosen = select.bind(eq.bind(x, out), one, zero)
+    return mul.bind(t, div.bind(chosen, select.bind(eq.bind(y, out), two, one)))
+
+
+def _swapped(t: Value, out: Value, x: Value, y: Value) -> Value:
+    return _share(t, out, y, x)
+
+
+max_ = elementwise("max", 2, "biuf", partials=(_share, _swapped), reference=rules.quiet(np.maximum))
+min_ = elementwise("min", 2, "biuf", partials=(_share, _swapped), reference=rules.quiet(np.minimum))
+
+
+# convert(x, new_dtype): floats to integers truncate towards zero and saturate, nan becomes 0; to bool is != 0. Between
+# integers it wraps. Not an attribute in the dialect: new_dtype, which the result's type says.
+
+
+def _convert_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:
+    return ShapedArray(x.shape, np.dtype(new_dtype))
+
+
+def _convert_jvp(primals: Sequence[Value], tangents: Sequence[Value], *, new_dtype: rules.Dtype) -> tuple[Value, Value]:
+    out = convert.bind(*primals, new_dtype=new_dtype)
+    if is_zero(tangents[0]) or rules.kind(np.dtype(new_dtype)) != "f":
+        return out, rules.zero_tangent(out)
+    return out, convert.bind(tangents[0], new_dtype=new_dtype)
+
+
+def _convert_reference(x: Any, *, new_dtype: rules.Dtype) -> Any:
+    new_dtype = np.dtype(new_dtype)
+    with np.errstate(all="ignore"):
+        if rules.kind(new_dtype) == "b":
+            return np.asarray(x != 0)
+        if rules.kind(x.dtype) == "f" and rules.kind(new_dtype) in "iu":
+            info, wide = np.iinfo(new_dtype), x.astype(np.float64)
+            inside = (wide > info.min) & (wide < info.max)
+            limit = np.where(np.isnan(wide), 0, np.where(wide <= info.min, info.min, info.max)).astype(new_dtype)
+            return np.where(inside, np.where(inside, wide, 0).astype(new_dtype), limit)
+        return np.asarray(x).astype(new_dtype)
+
+
+def _convert_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    for source in rules.ALL:
+        for target in rules.ALL:
+            values = rules.extremes(source)
+            yield Sample((values,), {"new_dtype": target})
+            yield Sample((rules.ordinary(rng, (3, 5), source),), {"new_dtype": target})
+
+
+convert = Primitive(
+    name="convert",
+    shape_rule=_convert_shape,
+    jvp=_convert_jvp,
+    transpose=lambda ct, x, *, new_dtype: (convert.bind(ct, new_dtype=x.aval.dtype),),
+    batch=elementwise_batch(lambda x, **params: convert.bind(x, **params)),
+    reference=_convert_reference,
+    sampler=_convert_samples,
+)
+
+
+# bitcast(x, new_dtype): the same bits read as another dtype of the same width.
+
+
+def _bitcast_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:
+    new_dtype = np.dtype(new_dtype)
+    if x.dtype.itemsize != new_dtype.itemsize or "b" in (rules.kind(x.dtype), rules.kind(new_dtype)):
+        raise TypeError(
+            f"bitcast: cannot read {short(x)} as {new_dtype}: their elements have to be equally wide, and not bool"
+        )
+    return ShapedArray(x.shape, new_dtype)
+
+
+def _bitcast_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    for source, target in [
+        (rules.FLOAT32, rules.UINT32),
+        (rules.FLOAT32, rules.INT32),
+        (rules.INT32, rules.FLOAT32),
+        (rules.UINT32, rules.INT32),
+        (rules.INT8, rules.UINT8),
+        (rules.FLOAT16, rules.BFLOAT16),
+    ]:
+        yield Sample((rules.ordinary(rng, (3, 5), source),), {"new_dtype": target})
+    yield Sample((rules.extremes(rules.FLOAT32),), {"new_dtype": rules.UINT32})
+
+
+bitcast = Primitive(
+    name="bitcast",
+    shape_rule=_bitcast_shape,
+    jvp=None,
+    transpose=None,
+    batch=elementwise_batch(lambda x, **params: bitcast.bind(x, **params)),
+    reference=lambda x, *, new_dtype: x.view(new_dtype),
+    sampler=_bitcast_samples,
+)
+
+
+# stop_gradient: the identity; its derivative is zero.
+
+stop_gradient = elementwise("stop_gradient", 1, "biuf", reference=lambda x: x)
+
+TABLE = (abs_, sign, floor, ceil, round_, rem, max_, min_, convert, bitcast, stop_gradient)

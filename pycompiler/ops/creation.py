@@ -1,0 +1,51 @@
+"""The family of arrays made from nothing. Constants are no primitive: they are literals of the graph."""
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pycompiler.core.aval import ShapedArray
+from pycompiler.core.primitive import Primitive, Sample
+from pycompiler.ops import rules
+from pycompiler.ops.rules import Shape
+
+# iota(dtype, shape, dimension): each element is its index in one dimension. Not attributes in the
+# dialect: dtype, shape.
+
+
+def _iota_shape(*, dtype: rules.Dtype, shape: Shape, dimension: int) -> ShapedArray:
+    rules.check_axes("iota", "dimension", (dimension,), len(shape))
+    aval = ShapedArray(shape, np.dtype(dtype))
+    rules.check_kind("iota", aval, "iuf")
+    return aval
+
+
+def _iota_batch(args: Any, dims: Any, **params: Any) -> NoReturn:
+    raise AssertionError("iota has no argument that could be batched")
+
+
+def _iota_reference(*, dtype: rules.Dtype, shape: tuple[int, ...], dimension: int) -> Any:
+    unit = [1] * len(shape)
+    unit[dimension] = shape[dimension]
+    return np.array(np.broadcast_to(np.arange(shape[dimension]).reshape(unit), shape)).astype(dtype)
+
+
+def _iota_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    for dtype in rules.NUMBERS:
+        yield Sample((), {"dtype": dtype, "shape": (17,), "dimension": 0})
+    for shape, dimension in [((0,), 0), ((3, 5), 0), ((3, 5), 1), ((2, 33, 4), 1)]:
+        yield Sample((), {"dtype": rules.INT32, "shape": shape, "dimension": dimension})
+
+
+iota = Primitive(
+    name="iota",
+    shape_rule=_iota_shape,
+    jvp=None,
+    transpose=None,
+    batch=_iota_batch,
+    reference=_iota_reference,
+    sampler=_iota_samples,
+)
+
+TABLE = (iota,)

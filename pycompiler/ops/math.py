@@ -1,0 +1,128 @@
+"""The family of mathematical functions of floats, and pow."""
+
+from collections.abc import Callable, Iterable
+from math import erf as scalar_erf
+from math import erfc as scalar_erfc
+from math import exp as scalar_exp
+from math import inf, nan, pi
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.primitive import Primitive, Sample
+from pycompiler.ops import rules
+from pycompiler.ops.compare import eq, select
+from pycompiler.ops.elementwise import add, div, elementwise, mul, neg, sub
+from pycompiler.ops.rules import Value
+from pycompiler.ops.shape import full_like
+
+
+def _unary(name: str, partial: Callable[[Value, Value, Value], Value], reference: Callable[[Any], Any]) -> Primitive:
+    """The entry of a function of one float; `reference` computes in float64."""
+    return elementwise(name, 1, "f", partials=(partial,), reference=rules.in_float64(reference), sampler=_unary_samples)
+
+
+def _unary_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    yield from rules.elementwise_samples(1, rules.FLOATS)(rng)
+    for dtype in rules.FLOATS:
+        # Inside (0, 1), which every function's domain holds, and over many magnitudes.
+        yield Sample((rng.uniform(0.01, 0.99, 33).astype(dtype),), {})
+        yield Sample((np.exp(rng.uniform(-8, 8, 33)).astype(dtype),), {})
+
+
+def _times(t: Value, x: Value, constant: float) -> Value:
+    return mul.bind(t, mul.bind(full_like(x, constant), x))
+
+
+def _one_minus(x: Value) -> Value:
+    return sub.bind(full_like(x, 1), x)
+
+
+def _one_plus(x: Value) -> Value:
+    return add.bind(full_like(x, 1), x)
+
+
+def _square(x: Value) -> Value:
+    return mul.bind(x, x)
+
+
+def _logistic(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _erf_inv(y: float) -> float:
+    """A quantile of the normal distribution, polished by two steps of Newton on erf or, near 1, on erfc."""
+    if not -1 < y < 1:
+        return y * inf if abs(y) == 1 else nan
+    magnitude = abs(y)
+    x = NormalDist().inv_cdf(0.5 + magnitude / 2 if magnitude < 1 - 1e-15 else 1 - 1e-16) / 2**0.5
+    for _ in range(2):
+        error = scalar_erf(x) - magnitude if magnitude < 0.5 else (1 - magnitude) - scalar_erfc(x)
+        x -= error * pi**0.5 / 2 * scalar_exp(x * x)
+    return -x if y < 0 else x
+
+
+exp = _unary("exp", lambda t, out, x: mul.bind(t, out), np.exp)
+exp2 = _unary("exp2", lambda t, out, x: _times(t, out, np.log(2)), np.exp2)
+expm1 = _unary("expm1", lambda t, out, x: mul.bind(t, _one_plus(out)), np.expm1)
+log = _unary("log", lambda t, out, x: div.bind(t, x), np.log)
+log1p = _unary("log1p", lambda t, out, x: div.bind(t, _one_plus(x)), np.log1p)
+sin = _unary("sin", lambda t, out, x: mul.bind(t, cos.bind(x)), np.sin)
+cos = _unary("cos", lambda t, out, x: neg.bind(mul.bind(t, sin.bind(x))), np.cos)
+tan = _unary("tan", lambda t, out, x: mul.bind(t, _one_plus(_square(out))), np.tan)
+tanh = _unary("tanh", lambda t, out, x: mul.bind(add.bind(t, mul.bind(t, out)), _one_minus(out)), np.tanh)
+sqrt = _unary("sqrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 0.5), out)), np.sqrt)
+rsqrt = _unary("rsqrt", lambda t, out, x: _times(t, div.bind(out, x), -0.5), lambda x: 1 / np.sqrt(x))
+cbrt = _unary("cbrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 1 / 3), _square(out))), np.cbrt)
+logistic = _unary("logistic", lambda t, out, x: mul.bind(t, mul.bind(out, _one_minus(out))), _logistic)
+erf = _unary(
+    "erf",
+    lambda t, out, x: _times(t, exp.bind(neg.bind(_square(x))), 2 / pi**0.5),
+    np.vectorize(scalar_erf, otypes=[float]),
+)
+erf_inv = _unary(
+    "erf_inv",
+    lambda t, out, x: _times(t, exp.bind(_square(out)), pi**0.5 / 2),
+    np.vectorize(_erf_inv, otypes=[float]),
+)
+
+
+# pow(x, y), for floats; integer powers are composed of products.
+
+
+def _nonzero(x: Value) -> Value:
+    """x with ones for zeros, which keeps the derivatives at zero finite."""
+    return select.bind(eq.bind(x, full_like(x, 0)), full_like(x, 1), x)
+
+
+def _pow_base(t: Value, out: Value, x: Value, y: Value) -> Value:
+    slope = mul.bind(_nonzero(y), pow_.bind(x, sub.bind(y, full_like(y, 1))))
+    return mul.bind(t, select.bind(eq.bind(y, full_like(y, 0)), full_like(y, 0), slope))
+
+
+def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
+    return mul.bind(t, mul.bind(log.bind(_nonzero(x)), out))
+
+
+def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:
+    return div.bind(numerator, add.bind(_square(x), _square(y)))
+
+
+pow_ = elementwise("pow", 2, "f", partials=(_pow_base, _pow_exponent), reference=rules.in_float64(np.power))
+atan2 = elementwise(
+    "atan2",
+    2,
+    "f",
+    partials=(
+        lambda t, out, x, y: mul.bind(t, _atan2_slope(y, x, y)),
+        lambda t, out, x, y: mul.bind(t, _atan2_slope(neg.bind(x), x, y)),
+    ),
+    reference=rules.in_float64(np.arctan2),
+)
+
+# fmt: off
+TABLE = (
+    exp, exp2, expm1, log, log1p, sin, cos, tan, tanh, sqrt, rsqrt, cbrt, logistic, erf, erf_inv, pow_, atan2,
+)
+# fmt: on

@@ -1,0 +1,168 @@
+"""What the tables are built from: kinds of dtypes, checks of shapes, zero tangents, NumPy references, samples.
+
+Stands between core and the families; defines no primitive. A check raises TypeError for a dtype and ValueError for a
+shape, in the words `add: shapes differ: f32[3] and f32[4]`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.primitive import Sample, Zero, is_undefined
+
+Value = Any  # an Array, a Tracer, a NumPy array or scalar, a Python scalar: whatever bind takes
+Dtype = np.dtype[Any]
+Shape = tuple[Any, ...]  # ints, or symbols
+Dims = Sequence[int | None]  # of a batching rule: the batch dimension of each argument
+
+BOOL = np.dtype(np.bool_)
+INT8, INT32, INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
+UINT8, UINT32 = np.dtype(np.uint8), np.dtype(np.uint32)
+FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+BFLOAT16: Dtype = np.dtype(ml_dtypes.bfloat16)
+
+FLOATS = (FLOAT32, FLOAT64, FLOAT16, BFLOAT16)
+INTS = (INT32, INT64, INT8, UINT8, UINT32)
+NUMBERS = (*FLOATS, *INTS)
+ALL = (*NUMBERS, BOOL)
+
+_KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float"}
+
+
+def kind(dtype: Dtype) -> str:
+    """'b' bool, 'i' signed, 'u' unsigned, 'f' float. bfloat16 is a float, though NumPy calls it a void."""
+    return "f" if dtype == BFLOAT16 else dtype.kind
+
+
+def check_kind(name: str, aval: ShapedArray, kinds: str) -> None:
+    """Raises a TypeError unless the dtype of `aval` is one of `kinds`."""
+    if kind(aval.dtype) not in kinds:
+        takes = " or ".join(_KIND_NAMES[k] for k in kinds)
+        raise TypeError(f"{name}: takes {takes} arrays, got {short(aval)}")
+
+
+def check_same_shape(name: str, *avals: ShapedArray) -> None:
+    """Raises a ValueError that names the first two that differ."""
+    for other in avals[1:]:
+        if other.shape != avals[0].shape:
+            raise ValueError(
+                f"{name}: shapes differ: {short(avals[0])} and {short(other)}; broadcast one to the shape of the other"
+            )
+
+
+def check_same_dtype(name: str, *avals: ShapedArray) -> None:
+    """Raises a TypeError that names the first two that differ."""
+    for other in avals[1:]:
+        if other.dtype != avals[0].dtype:
+            raise TypeError(
+                f"{name}: dtypes differ: {short(avals[0])} and {short(other)}; convert one to the dtype of the other"
+            )
+
+
+def check_scalar(name: str, what: str, aval: ShapedArray) -> None:
+    """Raises unless `aval` is a 0-d integer array."""
+    if aval.shape != () or kind(aval.dtype) not in "iu":
+        raise TypeError(f"{name}: {what} must be a scalar integer, got {short(aval)}")
+
+
+def check_axes(name: str, what: str, axes: Sequence[int], ndim: int) -> None:
+    """Raises a ValueError unless the axes are distinct and in range(ndim)."""
+    if len(set(axes)) != len(axes) or any(not 0 <= axis < ndim for axis in axes):
+        raise ValueError(f"{name}: {what} {tuple(axes)} must be distinct and in range({ndim})")
+
+
+def all_weak(*avals: ShapedArray) -> bool:
+    """A result is weakly typed when all operands are."""
+    return all(aval.weak_type for aval in avals)
+
+
+def is_linear(*args: Value) -> tuple[bool, ...]:
+    """Which of the arguments of a transpose rule are the linear ones."""
+    return tuple(is_undefined(arg) for arg in args)
+
+
+def zero_tangent(out: Value) -> Zero:
+    """The symbolic zero that is the tangent of `out`."""
+    return Zero(get_aval(out))
+
+
+def only(dims: Dims) -> int:
+    """The batch dimension of the one argument of a batching rule."""
+    (dim,) = dims
+    assert dim is not None
+    return dim
+
+
+# References
+
+
+def in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reference that computes in float64 and rounds to the dtype of the arguments; warns of nothing."""
+
+    def reference(*args: Any, **params: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*(x.astype(np.float64) for x in args), **params)).astype(args[0].dtype)
+
+    return reference
+
+
+def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reference by NumPy in the arguments' own dtype; warns of nothing."""
+
+    def reference(*args: Any, **params: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*args, **params), dtype=args[0].dtype)
+
+    return reference
+
+
+# Samples
+
+# A scalar, an empty array, odd sizes beside vector widths, several dimensions, a dimension of 1.
+SHAPES: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (17,), (3, 5), (2, 1, 4))
+
+
+def ordinary(rng: np.random.Generator, shape: Sequence[int], dtype: Dtype) -> Any:
+    """Small values of either sign: where derivatives are tested."""
+    match kind(dtype):
+        case "b":
+            return rng.integers(0, 2, shape).astype(dtype)
+        case "u":
+            return rng.integers(0, 9, shape).astype(dtype)
+        case "i":
+            return rng.integers(-9, 9, shape).astype(dtype)
+        case _:
+            return np.asarray(rng.normal(size=tuple(shape))).astype(dtype)
+
+
+def extremes(dtype: Dtype) -> Any:
+    """The corners of a dtype: limits, zeros of both signs, infinities, nan, a denormal."""
+    match kind(dtype):
+        case "b":
+            return np.array([False, True])
+        case "i" | "u":
+            info = np.iinfo(dtype)
+            return np.array([info.min, info.min + 1, 0, 1, 2, 5, info.max - 1, info.max], dtype)
+        case _:
+            limits = ml_dtypes.finfo(dtype)
+            values = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 100.0, -100.0, np.inf, -np.inf, np.nan]
+            values += [float(limits.max), float(limits.min), float(limits.tiny), -float(limits.tiny)]
+            return np.array(values).astype(dtype)
+
+
+def elementwise_samples(arity: int, dtypes: Iterable[Dtype]) -> Callable[[np.random.Generator], Iterable[Sample]]:
+    """Samples for an operation on `arity` arrays of one shape and dtype: all shapes, then pairs of extreme values."""
+    dtypes = tuple(dtypes)
+
+    def sampler(rng: np.random.Generator) -> Iterable[Sample]:
+        for shape in SHAPES:
+            yield Sample(tuple(ordinary(rng, shape, dtypes[0]) for _ in range(arity)), {})
+        for dtype in dtypes:
+            yield Sample(tuple(ordinary(rng, (33,), dtype) for _ in range(arity)), {})
+            grid = np.meshgrid(*[extremes(dtype)] * min(arity, 2), indexing="ij")
+            yield Sample(tuple(np.ascontiguousarray(grid[i % len(grid)]) for i in range(arity)), {})
+
+    return sampler
