@@ -1,0 +1,107 @@
+// The iteration space of a linalg op on memrefs, as array-linalg-to-loops sees it: loop dimensions, and for each
+// operand a flat buffer with one stride for each dimension (the view that NumPy's nditer has of its operands).
+// LinalgToLoops.cpp builds it, LinalgToLoopsNest.cpp emits loops from it.
+#ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H
+#define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::array::loops {
+
+/// A constant times index values: what sizes and strides of row-major buffers are, also when dimensions are dynamic.
+/// Two of them compare without looking at the IR.
+struct Extent {
+  int64_t factor = 0;
+  SmallVector<Value, 1> symbols; // empty when the factor is 0
+
+  Extent(int64_t factor = 0) : factor(factor) {}
+  Extent(int64_t factor, Value symbol) : factor(factor) { symbols.push_back(symbol); }
+
+  bool isZero() const { return factor == 0; }
+  bool isStatic() const { return symbols.empty(); }
+  bool isStatic(int64_t value) const { return symbols.empty() && factor == value; }
+  Extent operator*(const Extent &other) const;
+  bool operator==(const Extent &other) const;
+  /// Whether this is the wider one when both are strides: a symbol counts as more than any constant.
+  bool exceeds(const Extent &other) const;
+};
+
+/// Constants of a function, each made once at its start (so that loops hold no constants of their own), and index
+/// arithmetic that folds.
+class IndexBuilder {
+public:
+  explicit IndexBuilder(Block &entry) : entry(entry) {}
+  Value constant(OpBuilder &b, TypedAttr attr);
+  Value index(OpBuilder &b, int64_t value) { return constant(b, b.getIndexAttr(value)); }
+  /// The value of an extent; at `b`.
+  Value get(OpBuilder &b, Location loc, const Extent &extent);
+  /// base + value * extent
+  Value advance(OpBuilder &b, Location loc, Value base, Value value, const Extent &extent);
+  Value add(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  Value mul(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  /// The sum of two extents. Unlike ones become a value of their own.
+  Extent sum(OpBuilder &b, Location loc, const Extent &lhs, const Extent &rhs);
+  Block &entryBlock() { return entry; }
+
+private:
+  Block &entry;
+  DenseMap<Attribute, Value> constants;
+};
+
+/// A memref as a flat 1-D view of its elements: `element(i...) = flat[offset + sum(i * stride)]`.
+struct FlatView {
+  Value flat;
+  Extent offset;
+  SmallVector<Extent, 4> strides;
+};
+
+/// The flat view of `memref`, whose sizes are `sizes`. Fails for layouts without strides.
+FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<Extent> sizes);
+/// The sizes of a memref: constants, or `memref.dim`.
+SmallVector<Extent, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref);
+
+struct LoopDim {
+  Extent size;
+  bool reduced = false;                // some output does not move along it
+  std::optional<unsigned> indexSource; // the op's dimension whose linalg.index the body asks for
+};
+
+/// One operand of the op. An operand that is no memref is `scalar`.
+struct Access {
+  Value scalar;
+  Value flat;
+  Type element;
+  Extent start;                   // the element at the origin of the space
+  SmallVector<Extent, 4> strides; // one for each dimension of the space
+  BlockArgument argument;
+  bool isOutput = false;
+
+  bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
+};
+
+struct IterationSpace {
+  SmallVector<LoopDim, 4> dims;
+  SmallVector<Access, 4> accesses; // inputs, then outputs
+  unsigned numInputs = 0;
+
+  ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(numInputs); }
+  ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(numInputs); }
+  bool hasReduction() const {
+    return llvm::any_of(dims, [](const LoopDim &dim) { return dim.reduced; });
+  }
+
+  /// Reads `op`; drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
+  /// and merges neighbours that every operand walks as one. Fails for indexing maps that are not linear.
+  static FailureOr<IterationSpace> get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op);
+
+private:
+  void classify();
+  void sort();
+  void coalesce();
+  void erase(unsigned dim);
+};
+
+} // namespace mlir::array::loops
+
+#endif // ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H

@@ -1,0 +1,126 @@
+// array-linalg-to-loops on reductions.
+// Invariants: accumulators are iter_args of the reduction loops, never memory; a reduction along the vectors starts at the neutral
+// element, keeps dead lanes of the masked step by a select, joins its lanes once and meets the initial value at the end; a
+// reduction across the vectors starts at the initial value.
+// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#col = affine_map<(d0, d1) -> (d1)>
+
+// CHECK-LABEL: func @rows
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
+// CHECK:         scf.for %[[I:.*]] =
+// CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZERO]]) -> (vector<64xf32>) {
+// CHECK:             %[[X:.*]] = vector.load
+// CHECK:             %[[P:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK:             %[[S:.*]] = arith.addf %[[P]], %[[A]] fastmath<reassoc>
+// CHECK:             scf.yield %[[S]]
+// CHECK:           %[[MASK:.*]] = vector.constant_mask [43] : vector<64xi1>
+// CHECK:           vector.maskedload {{.*}} %[[MASK]]
+// CHECK:           %[[T:.*]] = arith.addf {{.*}}, %[[ACC]]
+// CHECK:           %[[LANES:.*]] = arith.select %[[MASK]], %[[T]], %[[ACC]]
+// CHECK:           %[[R:.*]] = vector.reduction <add>, %[[LANES]] fastmath<reassoc>
+// CHECK:           %[[INIT:.*]] = memref.load %{{.*}}[%[[I]]]
+// CHECK:           %[[SUM:.*]] = arith.addf %[[R]], %[[INIT]]
+// CHECK:           memref.store %[[SUM]], %{{.*}}[%[[I]]]
+func.func @rows(%a: memref<10x1003xf32>, %out: memref<10xf32>) {
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<10x1003xf32>) outs(%out : memref<10xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = arith.mulf %x, %x : f32
+    %s = arith.addf %p, %o fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// All dimensions of a dense buffer are one.
+// CHECK-LABEL: func @everything
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<64xi32>) {
+// CHECK-NOT:       scf.for
+// CHECK:         vector.reduction <maxsi>
+func.func @everything(%a: memref<16x32x8xi32>, %out: memref<i32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> ()>],
+                  iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%a : memref<16x32x8xi32>) outs(%out : memref<i32>) {
+  ^bb0(%x: i32, %o: i32):
+    %s = arith.maxsi %o, %x : i32
+    linalg.yield %s : i32
+  }
+  return
+}
+
+// CHECK-LABEL: func @columns
+// CHECK:         scf.for %[[J:.*]] =
+// CHECK:           %[[INIT:.*]] = vector.load %{{.*}}[%[[J]]] : memref<128xf32>, vector<64xf32>
+// CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[INIT]]) -> (vector<64xf32>) {
+// CHECK:             %[[X:.*]] = vector.load
+// CHECK:             %[[S:.*]] = arith.maximumf %[[A]], %[[X]]
+// CHECK:             scf.yield %[[S]]
+// CHECK:           vector.store %[[ACC]], %{{.*}}[%[[J]]]
+func.func @columns(%a: memref<10x128xf32>, %out: memref<128xf32>) {
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%a : memref<10x128xf32>) outs(%out : memref<128xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.maximumf %o, %x : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Reduced dimensions that are not neighbours are nested loops around one accumulator.
+// CHECK-LABEL: func @apart
+// CHECK:         scf.for
+// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>) {
+// CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>) {
+// CHECK:           vector.reduction <add>
+func.func @apart(%a: memref<4x5x256xf32>, %out: memref<5xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1)>],
+                  iterator_types = ["reduction", "parallel", "reduction"]}
+      ins(%a : memref<4x5x256xf32>) outs(%out : memref<5xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %o, %x : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// An output of all dimensions may stand beside a reduced one.
+// CHECK-LABEL: func @beside
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>) {
+// CHECK:           %[[E:.*]] = math.exp
+// CHECK:           vector.store %[[E]]
+// CHECK:           scf.yield
+// CHECK:         vector.reduction <add>
+func.func @beside(%a: memref<8x256xf32>, %e: memref<8x256xf32>, %out: memref<8xf32>) {
+  linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<8x256xf32>) outs(%e, %out : memref<8x256xf32>, memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32, %acc: f32):
+    %y = math.exp %x : f32
+    %s = arith.addf %acc, %y : f32
+    linalg.yield %y, %s : f32, f32
+  }
+  return
+}
+
+// Contractions: along k where both operands are contiguous in it, else along n, with k inside.
+// CHECK-LABEL: func @matvec
+// CHECK:         arith.mulf {{.*}} vector<64xf32>
+// CHECK:         vector.reduction <add>
+// CHECK-LABEL: func @matmul
+// CHECK:         scf.for
+// CHECK:           vector.load {{.*}} vector<32xf32>
+// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>) {
+// CHECK:             %[[L:.*]] = memref.load
+// CHECK:             vector.load
+// CHECK:             vector.broadcast %[[L]]
+// CHECK:           vector.store
+func.func @matvec(%a: memref<10x128xf32>, %x: memref<128xf32>, %y: memref<10xf32>) {
+  linalg.matvec ins(%a, %x : memref<10x128xf32>, memref<128xf32>) outs(%y : memref<10xf32>)
+  return
+}
+func.func @matmul(%a: memref<10x20xf32>, %b: memref<20x32xf32>, %c: memref<10x32xf32>) {
+  linalg.matmul ins(%a, %b : memref<10x20xf32>, memref<20x32xf32>) outs(%c : memref<10x32xf32>)
+  return
+}
