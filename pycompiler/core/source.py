@@ -148,10 +148,11 @@ def warn(message: str, category: type[Warning] = UserWarning, source: Source | N
     if source is None:
         warnings.warn(message, category, stacklevel=3)
         return
-    warnings.warn_explicit(message, category, source.file, source.line, registry=_warned)
+    warnings.warn_explicit(message, category, source.file, source.line, registry=_warned.setdefault(source.file, {}))
 
 
-_warned: dict[str | tuple[str, type[Warning], int], int] = {}
+# What has been warned of, file by file, as Python's filters keep it.
+_warned: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:

@@ -1,0 +1,111 @@
+"""Batching: a trace whose values hold one more axis than the function sees, kept where each primitive's rule puts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.aval import get_aval, shaped
+from pycompiler.core.dims import Dimension
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.primitive import Primitive
+from pycompiler.core.record import record
+from pycompiler.core.trace import Origin, Trace, Tracer, leaked
+
+
+class BatchTracer(Tracer):
+    """A value with a mapped axis; a value without one is no tracer of this trace."""
+
+    __slots__ = ("aval", "dim", "value")
+
+    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(self, trace: BatchTrace, value: Any, dim: int) -> None:
+        self._trace = trace
+        self.value = value
+        self.dim = dim
+        whole = get_aval(value)
+        shape = whole.shape
+        self.aval = ShapedArray(shape[:dim] + shape[dim + 1 :], whole.dtype, whole.weak_type)
+
+    def _arguments(self) -> list[str]:
+        trace = self._trace
+        assert isinstance(trace, BatchTrace)
+        if id(self) in trace.argument_of:
+            return [trace.origin.argument(trace.argument_of[id(self)])]
+        return self.value._arguments() if isinstance(self.value, Tracer) else []
+
+
+class BatchTrace(Trace):
+    """Applies batching rules to what is mapped, and leaves the rest alone."""
+
+    __slots__ = ("argument_of",)
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.argument_of: dict[int, int] = {}
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        values: list[Any] = []
+        dims: list[int | None] = []
+        for arg in args:
+            if isinstance(arg, BatchTracer) and arg._trace is self:
+                if self.done:
+                    raise leaked(arg)
+                values.append(arg.value)
+                dims.append(arg.dim)
+            else:
+                values.append(arg)
+                dims.append(None)
+        out, out_dims = primitive.batch(values, dims, **params)
+        if primitive.multiple_results:
+            return tuple([self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)])
+        return self.wrap(out, out_dims)
+
+    def wrap(self, x: Any, dim: int | None) -> Any:
+        """A tracer for a value with a mapped axis; the value itself for one without."""
+        return x if dim is None else BatchTracer(self, x, dim)
+
+    def split(self, x: Any) -> tuple[Any, int | None]:
+        """The whole value of a result, and its mapped axis."""
+        if isinstance(x, BatchTracer) and x._trace is self:
+            return x.value, x.dim
+        return x, None
+
+
+def map_axes(
+    function: Callable[..., Sequence[Any]], args: Sequence[Any], dims: Sequence[int | None], origin: Origin
+) -> tuple[list[Any], list[int | None]]:
+    """The results of a flat function mapped over the given axes, with the axis of each (None: not mapped)."""
+    trace = BatchTrace(origin)
+    tracers = [trace.wrap(x, d) for x, d in zip(args, dims, strict=True)]
+    trace.argument_of = {id(tracer): i for i, tracer in enumerate(tracers) if isinstance(tracer, BatchTracer)}
+    try:
+        pairs = [trace.split(out) for out in function(*tracers)]
+    finally:
+        trace.finish()
+    return [x for x, _ in pairs], [d for _, d in pairs]
+
+
+def batch_graph(
+    closed: ClosedGraph, dims: tuple[int | None, ...], size: Dimension
+) -> tuple[ClosedGraph, tuple[int | None, ...]]:
+    """The graph mapped over these axes of its inputs, and the mapped axis of each result."""
+
+    def make() -> tuple[ClosedGraph, tuple[int | None, ...]]:
+        out_dims: list[int | None] = []
+
+        def run(*args: Any) -> list[Any]:
+            outs, found = map_axes(lambda *xs: evaluate(closed, xs), args, dims, Origin("vmap", evaluate))
+            out_dims.extend(found)
+            return outs
+
+        avals = [
+            a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
+            for a, d in zip(closed.in_avals, dims, strict=True)
+        ]
+        return record(run, avals, Origin("vmap", evaluate)), tuple(out_dims)
+
+    return closed.derive(("batch", dims, size), make)

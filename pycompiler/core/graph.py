@@ -1,0 +1,268 @@
+"""The graph of a traced function: closed, typed, printable. `record` makes graphs, the interpreters and `emit` read them.
+
+Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, same_type, short
+from pycompiler.core.primitive import Primitive
+from pycompiler.core.source import Source
+from pycompiler.core.trace import Tracer
+
+
+class Var:
+    """A value of a graph: an input, a constant, or a result of an equation."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+
+class Literal:
+    """A scalar written into the graph: a Python or a NumPy one."""
+
+    __slots__ = ("aval", "value")
+
+    def __init__(self, value: Any, aval: ShapedArray) -> None:
+        self.value = value
+        self.aval = aval
+
+
+Atom = Var | Literal
+
+
+class Equation:
+    """`outputs = primitive[params] inputs`, recorded at a place in the user's code."""
+
+    __slots__ = ("inputs", "outputs", "params", "primitive", "source")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        inputs: Sequence[Atom],
+        params: dict[str, Any],
+        outputs: Sequence[Var],
+        source: Source | None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = inputs
+        self.params = params
+        self.outputs = outputs
+        self.source = source
+
+    def __repr__(self) -> str:
+        return "\n".join(_Printer().equation(self, ""))
+
+
+class Graph:
+    """A function: constants and inputs, equations in an order in which they can be run, outputs."""
+
+    __slots__ = ("constvars", "equations", "inputs", "outputs")
+
+    def __init__(
+        self, constvars: Sequence[Var], inputs: Sequence[Var], equations: Sequence[Equation], outputs: Sequence[Atom]
+    ) -> None:
+        self.constvars = tuple(constvars)
+        self.inputs = tuple(inputs)
+        self.equations = tuple(equations)
+        self.outputs = tuple(outputs)
+
+    def __repr__(self) -> str:
+        return _Printer().graph(self, "")
+
+
+class ClosedGraph:
+    """A graph with the values of its constants. What transformations make of it is kept with it, in `derived`."""
+
+    __slots__ = ("__weakref__", "consts", "derived", "graph")
+
+    def __init__(self, graph: Graph, consts: Sequence[Any]) -> None:
+        self.graph = graph
+        self.consts = tuple(consts)
+        self.derived: dict[Any, Any] = {}
+
+    @property
+    def in_avals(self) -> tuple[ShapedArray, ...]:
+        return tuple([var.aval for var in self.graph.inputs])
+
+    @property
+    def out_avals(self) -> tuple[ShapedArray, ...]:
+        return tuple([atom.aval for atom in self.graph.outputs])
+
+    def derive(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was kept under `key`, made the first time."""
+        if key not in self.derived:
+            self.derived[key] = make()
+        return self.derived[key]
+
+    def __repr__(self) -> str:
+        return repr(self.graph)
+
+
+def close_over(closed: ClosedGraph) -> tuple[ClosedGraph, list[Any]]:
+    """The graph with those constants that are tracers turned into its first inputs, and these tracers.
+
+    What is left holds arrays only, so that it can be kept, compiled and called under any trace.
+    """
+    free = [isinstance(const, Tracer) for const in closed.consts]
+    if not any(free):
+        return closed, []
+    graph = closed.graph
+    hoisted = [var for var, is_free in zip(graph.constvars, free, strict=True) if is_free]
+    kept = [var for var, is_free in zip(graph.constvars, free, strict=True) if not is_free]
+    consts = [const for const, is_free in zip(closed.consts, free, strict=True) if not is_free]
+    tracers = [const for const, is_free in zip(closed.consts, free, strict=True) if is_free]
+    return ClosedGraph(Graph(kept, (*hoisted, *graph.inputs), graph.equations, graph.outputs), consts), tracers
+
+
+def without_dead_code(closed: ClosedGraph, keep: Sequence[bool] | None = None) -> ClosedGraph:
+    """The graph without the outputs not in `keep`, and without the equations and constants that nothing needs.
+
+    The inputs stay: `used_inputs` says which are needed.
+    """
+    graph = closed.graph
+    outputs = graph.outputs if keep is None else [out for out, kept in zip(graph.outputs, keep, strict=True) if kept]
+    needed: set[Atom] = set(outputs)
+    equations: list[Equation] = []
+    for equation in reversed(graph.equations):
+        if not needed.isdisjoint(equation.outputs):
+            needed.update(equation.inputs)
+            equations.append(equation)
+    equations.reverse()
+    pairs = [(var, const) for var, const in zip(graph.constvars, closed.consts, strict=True) if var in needed]
+    return ClosedGraph(Graph([v for v, _ in pairs], graph.inputs, equations, outputs), [c for _, c in pairs])
+
+
+def used_inputs(graph: Graph) -> tuple[int, ...]:
+    """The inputs that an equation or an output reads, by number."""
+    read: set[Atom] = set(graph.outputs)
+    for equation in graph.equations:
+        read.update(equation.inputs)
+    return tuple(index for index, var in enumerate(graph.inputs) if var in read)
+
+
+def depends_on(graph: Graph, atom: Atom) -> list[int]:
+    """The inputs, by number, that a value of the graph was computed from."""
+    needed: set[Atom] = {atom}
+    for equation in reversed(graph.equations):
+        if not needed.isdisjoint(equation.outputs):
+            needed.update(equation.inputs)
+    return [index for index, var in enumerate(graph.inputs) if var in needed]
+
+
+def check_graph(closed: ClosedGraph) -> None:
+    """Raise TypeError unless every value is defined before its use and has the type that its shape rule gives."""
+    graph = closed.graph
+    defined: set[Atom] = set(graph.constvars) | set(graph.inputs)
+    if len(graph.constvars) != len(closed.consts):
+        raise TypeError(f"graph: {len(graph.constvars)} constants are declared, {len(closed.consts)} given")
+    for var, const in zip(graph.constvars, closed.consts, strict=True):
+        if not same_type(var.aval, get_aval(const)):
+            raise TypeError(f"graph: a constant declared {short(var.aval)} is {short(const)}")
+
+    def check_defined(atoms: Sequence[Atom], where: str) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var) and atom not in defined:
+                raise TypeError(f"graph: {where} reads a {short(atom.aval)} that is not defined before it")
+
+    for equation in graph.equations:
+        check_defined(equation.inputs, equation.primitive.name)
+        inferred = equation.primitive.shape_rule(*(atom.aval for atom in equation.inputs), **equation.params)
+        avals = inferred if equation.primitive.multiple_results else (inferred,)
+        if len(avals) != len(equation.outputs):
+            raise TypeError(f"graph: {equation.primitive.name} has {len(equation.outputs)} results, not {len(avals)}")
+        for var, aval in zip(equation.outputs, avals, strict=True):
+            if not same_type(var.aval, aval):
+                raise TypeError(f"graph: {equation.primitive.name} gives {short(aval)}, not {short(var.aval)}")
+            if var in defined:
+                raise TypeError(f"graph: {equation.primitive.name} defines a value twice")
+            defined.add(var)
+    check_defined(graph.outputs, "the result")
+
+
+# Printing.
+
+_WIDTH = 80
+
+
+class _Printer:
+    """Names values in the order in which they are met: a, b, ..., z, ba, bb, ..."""
+
+    def __init__(self) -> None:
+        self._names: dict[Atom, str] = {}
+
+    def graph(self, graph: Graph, indent: str) -> str:
+        constants = "".join(f" {self.binder(var)}" for var in graph.constvars)
+        inputs = "".join(f" {self.binder(var)}" for var in graph.inputs)
+        head = f"{{ lambda{constants or ' '};{inputs}. let"
+        equations = [self.equation(equation, indent + "    ") for equation in graph.equations]
+        outputs = [self.atom(atom) for atom in graph.outputs]
+        tail = f"in ({', '.join(outputs)}{',' * (len(outputs) == 1)}) }}"
+        flat = f"{head} {'; '.join(line for lines in equations for line in lines)}{' ' * bool(equations)}{tail}"
+        if len(flat) + len(indent) <= _WIDTH and all(len(lines) == 1 for lines in equations):
+            return flat
+        body = "".join(f"\n{indent}    {line}" for lines in equations for line in lines)
+        return f"{head}{body}\n{indent}  {tail}"
+
+    def equation(self, equation: Equation, indent: str) -> list[str]:
+        inputs = "".join(f" {self.atom(atom)}" for atom in equation.inputs)
+        # A graph among the parameters names its own values first, as it is printed first.
+        shown = [(name, self.parameter(value, indent + "  ")) for name, value in sorted(equation.params.items())]
+        outputs = " ".join(self.binder(var) for var in equation.outputs)
+        params = " ".join(f"{name}={text}" for name, text in shown)
+        head = f"{outputs} = {equation.primitive.name}" if outputs else equation.primitive.name
+        line = f"{head}[{params}]{inputs}" if params else f"{head}{inputs}"
+        if "\n" not in line and len(line) + len(indent) <= _WIDTH:
+            return [line]
+        if not shown:
+            return [line]
+        # A graph inside is indented by its own lines already.
+        lines = [f"{head}["]
+        for name, text in shown:
+            first, *rest = f"{name}={text}".split("\n")
+            lines += [f"  {first}", *(part.removeprefix(indent) for part in rest)]
+        return [*lines, f"]{inputs}"]
+
+    def parameter(self, value: Any, indent: str) -> str:
+        if isinstance(value, ClosedGraph):
+            return self.graph(value.graph, indent)
+        if isinstance(value, np.dtype):
+            return value.name
+        return str(value) if isinstance(value, (str, tuple)) else repr(value)
+
+    def atom(self, atom: Atom) -> str:
+        if isinstance(atom, Literal):
+            return f"{_scalar(atom.value)}:{short(atom.aval)}"
+        return self.name(atom)
+
+    def binder(self, var: Var) -> str:
+        return f"{self.name(var)}:{short(var.aval)}"
+
+    def name(self, var: Var) -> str:
+        name = self._names.get(var)
+        if name is None:
+            number = len(self._names)
+            name = chr(ord("a") + number % 26)
+            while number >= 26:
+                number = number // 26
+                name = chr(ord("a") + number % 26) + name
+            self._names[var] = name
+        return name
+
+
+def _scalar(value: Any) -> str:
+    plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(plain, float) and get_aval(value).dtype != dtypes.float64:
+        # The shortest digits that give the same float32, where there are fewer.
+        short_text, text = str(np.float32(plain)), str(plain)
+        return short_text if len(short_text) < len(text) else text
+    return str(plain)

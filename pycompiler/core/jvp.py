@@ -1,0 +1,108 @@
+"""Forward mode: a trace whose values carry a tangent, pushed forward by each primitive's jvp rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.aval import get_aval, strong
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.primitive import Primitive, Zero
+from pycompiler.core.record import record
+from pycompiler.core.trace import Origin, Trace, Tracer, leaked
+
+
+class JvpTracer(Tracer):
+    """A value with its tangent, which is never a Zero: a value that does not vary is no tracer of this trace."""
+
+    __slots__ = ("aval", "primal", "tangent")
+
+    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(self, trace: JvpTrace, primal: Any, tangent: Any) -> None:
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+        self.aval = get_aval(primal)
+
+    def _concrete(self) -> Any:
+        primal = self.primal
+        return primal._concrete() if isinstance(primal, Tracer) else primal
+
+    def _arguments(self) -> list[str]:
+        return self.primal._arguments() if isinstance(self.primal, Tracer) else []
+
+
+class JvpTrace(Trace):
+    """Applies jvp rules. The operations of a rule go to the older traces that its primals and tangents belong to."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        primals: list[Any] = []
+        tangents: list[Any] = []
+        for arg in args:
+            if isinstance(arg, JvpTracer) and arg._trace is self:
+                if self.done:
+                    raise leaked(arg)
+                primals.append(arg.primal)
+                tangents.append(arg.tangent)
+            else:
+                primals.append(arg)
+                tangents.append(Zero(get_aval(arg)))
+        if primitive.jvp is None:
+            return primitive.bind(*primals, **params)
+        out, tangent = self.rule(primitive)(primals, tangents, **params)
+        if primitive.multiple_results:
+            return tuple([self.wrap(x, t) for x, t in zip(out, tangent, strict=True)])
+        return self.wrap(out, tangent)
+
+    def rule(self, primitive: Primitive) -> Callable[..., tuple[Any, Any]]:
+        """The rule that this trace applies."""
+        assert primitive.jvp is not None
+        return primitive.jvp
+
+    def wrap(self, primal: Any, tangent: Any) -> Any:
+        """A tracer for a value that varies; the value itself for one that does not."""
+        return primal if type(tangent) is Zero else JvpTracer(self, primal, tangent)
+
+    def split(self, x: Any) -> tuple[Any, Any]:
+        """The primal and the tangent of a result."""
+        if isinstance(x, JvpTracer) and x._trace is self:
+            return x.primal, x.tangent
+        return x, Zero(get_aval(x))
+
+
+def push_forward(
+    function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any], trace: JvpTrace
+) -> tuple[list[Any], list[Any]]:
+    """The results of a flat function and their tangents, where tangents may be Zero. The trace ends."""
+    try:
+        outs = function(*[trace.wrap(x, t) for x, t in zip(primals, tangents, strict=True)])
+        pairs = [trace.split(out) for out in outs]
+    finally:
+        trace.finish()
+    return [x for x, _ in pairs], [t for _, t in pairs]
+
+
+def jvp_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> tuple[ClosedGraph, tuple[bool, ...]]:
+    """(inputs, tangents of the varying ones) -> (results, tangents of those that vary), and which ones vary."""
+
+    def make() -> tuple[ClosedGraph, tuple[bool, ...]]:
+        count = len(varying)
+        out_varying: list[bool] = []
+
+        def run(*args: Any) -> list[Any]:
+            given = iter(args[count:])
+            tangents = [next(given) if v else Zero(get_aval(x)) for v, x in zip(varying, args[:count], strict=True)]
+            trace = JvpTrace(Origin("jvp", evaluate))
+            outs, out_tangents = push_forward(lambda *xs: evaluate(closed, xs), args[:count], tangents, trace)
+            out_varying.extend(type(t) is not Zero for t in out_tangents)
+            return [*outs, *(t for t in out_tangents if type(t) is not Zero)]
+
+        avals = [*closed.in_avals, *(strong(a) for a, v in zip(closed.in_avals, varying, strict=True) if v)]
+        return record(run, avals, Origin("jvp", evaluate)), tuple(out_varying)
+
+    return closed.derive(("jvp", varying), make)

@@ -1,0 +1,163 @@
+"""Recording a graph: the trace that is current while a function is traced, and `make_graph`.
+
+Whatever the function does, with its arguments or without, becomes an equation. Arrays that it closes over become
+constants of the graph; so do tracers of older traces, which `graph.close_over` turns into inputs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
+from pycompiler.core.aval import get_aval
+from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
+from pycompiler.core.primitive import Primitive
+from pycompiler.core.source import Source, user_source, warn
+from pycompiler.core.trace import Origin, Trace, Tracer, leaked
+
+# From one line: more than this is a Python loop that was unrolled.
+_MANY = 1000
+
+
+class GraphTracer(Tracer):
+    """A value of the graph that is being recorded."""
+
+    __slots__ = ("aval", "source", "var")
+
+    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(self, trace: GraphTrace, var: Var, source: Source | None) -> None:
+        self._trace = trace
+        self.aval = var.aval
+        self.var = var
+        self.source = source
+
+    def _arguments(self) -> list[str]:
+        trace = self._trace
+        assert isinstance(trace, GraphTrace)
+        graph = Graph((), trace.inputs, trace.equations, ())
+        return [trace.origin.argument(index) for index in depends_on(graph, self.var)]
+
+    def _made_at(self) -> Source | None:
+        return self.source
+
+
+_SCALARS = frozenset((bool, int, float))
+
+
+class GraphTrace(Trace):
+    """Records operations as equations."""
+
+    __slots__ = ("_lifted", "consts", "constvars", "equations", "inputs")
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.inputs: list[Var] = []
+        self.constvars: list[Var] = []
+        self.consts: list[Any] = []
+        self.equations: list[Equation] = []
+        self._lifted: dict[int, Var] = {}
+
+    def new_input(self, aval: ShapedArray) -> GraphTracer:
+        """A tracer for one more input of the graph."""
+        var = Var(aval)
+        self.inputs.append(var)
+        return GraphTracer(self, var, None)
+
+    def atom(self, x: Any) -> Atom:
+        """What stands for `x` in this graph: its variable, a literal for a scalar, a constant for anything else."""
+        kind = type(x)
+        if kind is GraphTracer and x._trace is self:
+            return x.var
+        if kind in _SCALARS or isinstance(x, np.generic):
+            return self._literal(x)
+        if isinstance(x, Tracer):
+            if x._trace.done:  # pyright: ignore[reportPrivateUsage]
+                raise leaked(x)
+        elif kind is not Array:
+            aval = get_aval(x)
+            if not isinstance(x, np.ndarray):
+                return self._literal(x)
+            if x.ndim == 0:
+                return Literal(x.astype(aval.dtype)[()], aval)
+            # A snapshot: what the caller writes into its array later must not change what this graph computes.
+            x = array_from_numpy(np.ascontiguousarray(x, aval.dtype), aval)
+        var = self._lifted.get(id(x))
+        if var is None:
+            var = self._lifted[id(x)] = Var(get_aval(x))
+            self.constvars.append(var)
+            self.consts.append(x)
+        return var
+
+    def _literal(self, x: Any) -> Literal:
+        aval = get_aval(x)
+        if isinstance(x, np.generic):
+            return Literal(x.astype(aval.dtype), aval)
+        # NumPy checks the range: 3_000_000_000 is no int32.
+        np.asarray(x, aval.dtype)
+        return Literal(x, aval)
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        if self.done:
+            raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg._trace is self))  # pyright: ignore[reportPrivateUsage]
+        inputs = [self.atom(arg) for arg in args]
+        inferred = primitive.shape_rule(*[atom.aval for atom in inputs], **params)
+        source = user_source()
+        if primitive.multiple_results:
+            outputs = [Var(aval) for aval in inferred]
+            self.equations.append(Equation(primitive, inputs, params, outputs, source))
+            return tuple([GraphTracer(self, var, source) for var in outputs])
+        var = Var(inferred)
+        self.equations.append(Equation(primitive, inputs, params, (var,), source))
+        return GraphTracer(self, var, source)
+
+    def close(self, outs: Sequence[Any]) -> ClosedGraph:
+        """The graph with these results. The trace ends: its tracers are leaked ones from here on."""
+        outputs = [self.atom(out) for out in outs]
+        self.done = True
+        return ClosedGraph(Graph(self.constvars, self.inputs, self.equations, outputs), self.consts)
+
+
+def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
+    """The graph of `function`, from flat arguments of these avals to a flat list of results."""
+    trace = GraphTrace(origin)
+    tracers = [trace.new_input(aval) for aval in avals]
+    previous = swap_trace(trace)
+    try:
+        outs = function(*tracers)
+        return trace.close(outs)
+    finally:
+        trace.done = True
+        swap_trace(previous)
+
+
+def make_graph(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
+    """`record` for a function of the user: warns of a line that recorded more than a thousand operations."""
+    closed = record(function, avals, origin)
+    if len(closed.graph.equations) > _MANY:
+        _warn_of_unrolled_loops(closed.graph)
+    return closed
+
+
+def _warn_of_unrolled_loops(graph: Graph) -> None:
+    places = Counter(
+        (equation.source.code, equation.source.lasti) for equation in graph.equations if equation.source is not None
+    )
+    lines: Counter[tuple[str, int]] = Counter()
+    sources: dict[tuple[str, int], Source] = {}
+    for (code, lasti), count in places.items():
+        source = Source(code, lasti)
+        line = (source.file, source.line)
+        lines[line] += count
+        sources[line] = source
+    for line, count in lines.items():
+        if count > _MANY:
+            warn(
+                f"{sources[line].describe()}\n{count} operations were recorded from this line: a Python loop is unrolled "
+                "while it is traced, and each pass is compiled again. Write it with lax.fori_loop or lax.scan",
+                source=sources[line],
+            )
