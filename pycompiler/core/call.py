@@ -25,10 +25,10 @@ from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import transpose_graph
 
 
-def call(closed: ClosedGraph, name: str, args: Sequence[Any]) -> list[Any]:
-    """Call a graph: one equation where something is being traced. Tracers among its constants become arguments."""
-    closed, free = close_over(closed)
-    return list(jit.bind(*free, *args, name=name, graph=closed))
+def call_graph(closed: ClosedGraph, name: str, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Call a graph: one equation where something is being traced. Its constants become arguments of the call."""
+    opened, consts = closed.derive("opened", lambda: close_over(closed))
+    return call.bind(*consts, *args, name=name, graph=opened)
 
 
 def _shape(*avals: ShapedArray, graph: ClosedGraph, name: str) -> tuple[ShapedArray, ...]:
@@ -55,7 +55,7 @@ def _jvp(
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     both, out_varying = jvp_graph(graph, _varying(tangents))
     moving = [t for t in tangents if type(t) is not Zero]
-    results = jit.bind(*primals, *moving, name=name, graph=both)
+    results = call_graph(both, name, (*primals, *moving))
     outs = results[: len(out_varying)]
     return outs, _tangents(outs, out_varying, results[len(out_varying) :])
 
@@ -64,15 +64,13 @@ def _linearize(
     primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, name: str
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     parts = linearize_graph(graph, _varying(tangents))
-    results = jit.bind(*primals, name=name, graph=parts.known)
+    results = call_graph(parts.known, name, primals)
     outs = results[: len(parts.out_varying)]
     if not any(parts.out_varying):
         return outs, _tangents(outs, parts.out_varying, ())
     residuals = [primals[place] if place >= 0 else results[~place] for place in parts.residuals]
     moving = [t for t in tangents if type(t) is not Zero]
-    return outs, _tangents(
-        outs, parts.out_varying, jit.bind(*residuals, *moving, name=name, graph=parts.linear)
-    )
+    return outs, _tangents(outs, parts.out_varying, call_graph(parts.linear, name, (*residuals, *moving)))
 
 
 def _transpose(cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, name: str) -> Sequence[Any]:
@@ -81,7 +79,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, name: 
     backward, nonzero = transpose_graph(graph, linear, given)
     known = [arg for arg in args if type(arg) is not UndefinedPrimal]
     moving = [ct for ct in cotangents if type(ct) is not Zero]
-    results = iter(jit.bind(*known, *moving, name=name, graph=backward) if any(nonzero) else ())
+    results = iter(call_graph(backward, name, (*known, *moving)) if any(nonzero) else ())
     found = iter([next(results) if n else None for n in nonzero])
     return [next(found) if l else None for l in linear]
 
@@ -90,7 +88,7 @@ def _batch(
     args: Sequence[Any], dims: Dims, *, graph: ClosedGraph, name: str
 ) -> tuple[tuple[Any, ...], tuple[int | None, ...]]:
     batched, out_dims = batch_graph(graph, tuple(dims), mapped_size(args, dims))
-    return jit.bind(*args, name=name, graph=batched), out_dims
+    return call_graph(batched, name, args), out_dims
 
 
 def _reference(*args: Any, graph: ClosedGraph, name: str) -> tuple[Any, ...]:
@@ -118,6 +116,6 @@ def _samples(rng: np.random.Generator) -> Iterator[Sample]:
     yield Sample((x, y), {"graph": graph, "name": "twice"})
 
 
-jit = Primitive(
+call = Primitive(
     "jit", _shape, _jvp, _transpose, _batch, _reference, _samples, multiple_results=True, linearize=_linearize
 )

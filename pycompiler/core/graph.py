@@ -108,28 +108,27 @@ class ClosedGraph:
         return repr(self.graph)
 
 
-def close_over(closed: ClosedGraph) -> tuple[ClosedGraph, list[Any]]:
-    """The graph with those constants that are tracers turned into its first inputs, and these tracers.
+def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedGraph, list[Any]]:
+    """The graph with its constants (or those that are tracers) turned into its first inputs, and these constants.
 
-    What is left holds arrays only, so that it can be kept, compiled and called under any trace.
+    What is left can be kept, compiled and called under any trace.
     """
-    free = [isinstance(const, Tracer) for const in closed.consts]
+    free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]
     if not any(free):
         return closed, []
     graph = closed.graph
     hoisted = [var for var, is_free in zip(graph.constvars, free, strict=True) if is_free]
     kept = [var for var, is_free in zip(graph.constvars, free, strict=True) if not is_free]
     consts = [const for const, is_free in zip(closed.consts, free, strict=True) if not is_free]
-    tracers = [const for const, is_free in zip(closed.consts, free, strict=True) if is_free]
-    return ClosedGraph(Graph(kept, (*hoisted, *graph.inputs), graph.equations, graph.outputs), consts), tracers
+    taken = [const for const, is_free in zip(closed.consts, free, strict=True) if is_free]
+    return ClosedGraph(Graph(kept, (*hoisted, *graph.inputs), graph.equations, graph.outputs), consts), taken
 
 
-def without_dead_code(closed: ClosedGraph, keep: Sequence[bool] | None = None) -> ClosedGraph:
-    """The graph without the outputs not in `keep`, and without the equations and constants that nothing needs.
+def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Graph:
+    """The graph without the outputs not in `keep`, and without the equations that nothing needs.
 
-    The inputs stay: `used_inputs` says which are needed.
+    Inputs and constants stay, so that its caller need not change.
     """
-    graph = closed.graph
     outputs = graph.outputs if keep is None else [out for out, kept in zip(graph.outputs, keep, strict=True) if kept]
     needed: set[Atom] = set(outputs)
     equations: list[Equation] = []
@@ -138,16 +137,7 @@ def without_dead_code(closed: ClosedGraph, keep: Sequence[bool] | None = None) -
             needed.update(equation.inputs)
             equations.append(equation)
     equations.reverse()
-    pairs = [(var, const) for var, const in zip(graph.constvars, closed.consts, strict=True) if var in needed]
-    return ClosedGraph(Graph([v for v, _ in pairs], graph.inputs, equations, outputs), [c for _, c in pairs])
-
-
-def used_inputs(graph: Graph) -> tuple[int, ...]:
-    """The inputs that an equation or an output reads, by number."""
-    read: set[Atom] = set(graph.outputs)
-    for equation in graph.equations:
-        read.update(equation.inputs)
-    return tuple(index for index, var in enumerate(graph.inputs) if var in read)
+    return Graph(graph.constvars, graph.inputs, equations, outputs)
 
 
 def depends_on(graph: Graph, atom: Atom) -> list[int]:

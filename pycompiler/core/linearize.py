@@ -76,7 +76,7 @@ def _linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> Lineariz
         at_input = {id(x): index for index, x in enumerate(args)}
         at_result = {id(x): ~index for index, x in enumerate(results)}
         residuals: list[int] = []
-        linear, inner = close_over(linear)
+        linear, inner = close_over(linear, only_tracers=True)
         for const in inner:
             place = at_input.get(id(const), at_result.get(id(const)))
             if place is None:
