@@ -84,14 +84,15 @@ def _reduction(
 
     def jvp_rule(primals: Sequence[Value], tangents: Sequence[Value], *, axes: Axes) -> tuple[Value, Value]:
         out = primitive.bind(*primals, axes=axes)
-        if jvp is None or is_zero(tangents[0]):
+        if is_zero(tangents[0]):
             return out, rules.zero_tangent(out)
+        assert jvp is not None
         return out, jvp(tangents[0], out, primals[0], axes)
 
     primitive = Primitive(
         name=name,
         shape_rule=shape_rule,
-        jvp=jvp_rule,
+        jvp=jvp_rule if jvp else None,
         transpose=None,
         batch=_reduction_batch(lambda x, **params: primitive.bind(x, **params)),
         reference=reference,

@@ -1,0 +1,260 @@
+"""Every rule of every primitive, evaluated by the references: derivatives, transposes, batching, symbolic shapes."""
+
+import zlib
+
+import numpy as np
+import pytest
+from numpy_evaluator import by_reference
+
+from pycompiler.core.aval import ShapedArray, get_aval
+from pycompiler.core.dims import Dim
+from pycompiler.core.primitive import UndefinedPrimal, Zero
+from pycompiler.ops import PRIMITIVES, rules
+
+NAMES = sorted(PRIMITIVES)
+# The arguments in which a primitive is linear, each set together; None: all of them.
+LINEAR = {
+    "add": [(0, 1)],
+    "sub": [(0, 1)],
+    "neg": [(0,)],
+    "mul": [(0,), (1,)],
+    "div": [(0,)],
+    "convert": [(0,)],
+    "broadcast_in_dim": [(0,)],
+    "reshape": [(0,)],
+    "transpose": [(0,)],
+    "reduce_sum": [(0,)],
+    "slice": [(0,)],
+    "pad": [(0, 1)],
+    "concatenate": [None],
+    "reverse": [(0,)],
+    "select": [(1, 2)],
+    "dot_general": [(0,), (1,)],
+    "dynamic_slice": [(0,)],
+    "dynamic_update_slice": [(0, 1)],
+    "gather_rows": [(0,)],
+    "scatter_add_rows": [(0, 2)],
+}
+
+
+def samples(name, *, floats=False):
+    """The samples of a primitive; with `floats` those without nan or infinity, floats as float64."""
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    for sample in PRIMITIVES[name].sampler(rng):
+        if not floats:
+            yield sample
+            continue
+        is_float = [rules.kind(arg.dtype) == "f" for arg in sample.args]
+        wide = [arg.astype(np.float64) if f else arg for arg, f in zip(sample.args, is_float, strict=True)]
+        tame = all(np.all(np.abs(arg) < 1e4) for arg, f in zip(wide, is_float, strict=True) if f)
+        if not any(is_float) or not tame:
+            continue
+        params = dict(sample.params)
+        if rules.kind(np.dtype(params.get("new_dtype", "float64"))) == "f" and "new_dtype" in params:
+            params["new_dtype"] = rules.FLOAT64
+        if params.get("preferred_element_type") is not None:
+            params["preferred_element_type"] = rules.FLOAT64
+        yield sample._replace(args=tuple(wide), params=params)
+
+
+def outputs(primitive, out):
+    return list(out) if primitive.multiple_results else [out]
+
+
+def tangents_of(out):
+    return np.zeros(get_aval(out).shape) if isinstance(out, Zero) else np.asarray(out, np.float64)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if PRIMITIVES[name].jvp is not None])
+def test_jvp_is_the_limit_of_differences(name):
+    primitive = PRIMITIVES[name]
+    rng = np.random.default_rng(1)
+    compared = 0
+    with by_reference():
+        for args, params in samples(name, floats=True):
+            directions = [rng.normal(size=arg.shape) for arg in args]
+            floating = [rules.kind(arg.dtype) == "f" for arg in args]
+            tangents = [d if f else Zero(get_aval(x)) for x, d, f in zip(args, directions, floating, strict=True)]
+            out, tangent = primitive.jvp(args, tangents, **params)
+            for plain, again in zip(
+                outputs(primitive, primitive.bind(*args, **params)), outputs(primitive, out), strict=True
+            ):
+                np.testing.assert_array_equal(plain, again)
+
+            def moved(step, args=args, params=params, directions=directions, floating=floating):
+                shifted = [x + step * d if f else x for x, d, f in zip(args, directions, floating, strict=True)]
+                return [np.asarray(out, float) for out in outputs(primitive, primitive.bind(*shifted, **params))]
+
+            # Where two step sizes agree, the function is smooth and the difference is the derivative.
+            with np.errstate(invalid="ignore"):
+                steps = [[(a - b) / (2 * h) for a, b in zip(moved(h), moved(-h), strict=True)] for h in (1e-5, 2.5e-6)]
+            for coarse, fine, rule in zip(*steps, outputs(primitive, tangent), strict=True):
+                with np.errstate(invalid="ignore"):
+                    smooth = np.isfinite(fine) & (np.abs(coarse - fine) <= 1e-6 * (1 + np.abs(fine)))
+                compared += smooth.sum()
+                np.testing.assert_allclose(tangents_of(rule)[smooth], fine[smooth], rtol=1e-4, atol=1e-4)
+    assert compared > 0
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if PRIMITIVES[name].jvp is not None])
+def test_jvp_with_symbolic_zeros(name):
+    primitive = PRIMITIVES[name]
+    with by_reference():
+        for args, params in samples(name, floats=True):
+            floating = [i for i, arg in enumerate(args) if rules.kind(arg.dtype) == "f"]
+            for chosen in floating:
+                zeros = [Zero(get_aval(x)) for x in args]
+                one = list(zeros)
+                one[chosen] = np.ones(args[chosen].shape)
+                full = [np.zeros(x.shape) if i in floating else zeros[i] for i, x in enumerate(args)]
+                full[chosen] = one[chosen]
+                _, some = primitive.jvp(args, one, **params)
+                _, every = primitive.jvp(args, full, **params)
+                for a, b in zip(outputs(primitive, some), outputs(primitive, every), strict=True):
+                    with np.errstate(invalid="ignore"):
+                        a, b = tangents_of(a), tangents_of(b)
+                        finite = np.isfinite(b)
+                    np.testing.assert_allclose(a[finite], b[finite])
+
+
+def test_every_primitive_with_a_transpose_is_listed():
+    assert set(LINEAR) == {name for name in NAMES if PRIMITIVES[name].transpose is not None}
+
+
+@pytest.mark.parametrize("name", sorted(LINEAR))
+def test_transpose_is_the_adjoint(name):
+    primitive = PRIMITIVES[name]
+    rng = np.random.default_rng(2)
+    compared = 0
+    with by_reference():
+        for args, params in samples(name, floats=True):
+            for linear in LINEAR[name]:
+                linear = range(len(args)) if linear is None else linear
+                out = primitive.bind(*args, **params)
+                if any(rules.kind(x.dtype) != "f" for x in (out, *(args[i] for i in linear))):
+                    continue
+                ct = rng.normal(size=out.shape)
+                undefined = [UndefinedPrimal(get_aval(x)) if i in linear else x for i, x in enumerate(args)]
+                cts = primitive.transpose(ct, *undefined, **params)
+                assert len(cts) == len(args)
+                assert all(np.asarray(cts[i]).shape == args[i].shape for i in linear)
+                scale = 1 + np.sum(np.abs(ct * out)) if np.size(out) else 1.0
+                inner = sum(np.sum(cts[i] * args[i]) for i in linear)
+                np.testing.assert_allclose(inner, np.sum(ct * out), rtol=1e-9, atol=1e-9 * scale)
+                compared += 1
+    assert compared > 0
+
+
+def batch_dims(args):
+    """Which arguments are batched and where: each alone, all of them, all at their last dimension."""
+    count = len(args)
+    for i in range(count):
+        yield tuple(0 if i == j else None for j in range(count))
+        yield tuple(args[i].ndim if i == j else None for j in range(count))
+    if count > 1:
+        yield (0,) * count
+        yield tuple(arg.ndim for arg in args)
+        yield tuple(None if j == 0 else 0 for j in range(count))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "iota"])
+def test_batching_is_a_loop(name):
+    primitive = PRIMITIVES[name]
+    size = 3
+    with by_reference(), np.errstate(all="ignore"):
+        for args, params in samples(name):
+            rng = np.random.default_rng(3)
+            for dims in batch_dims(args):
+                stacks = []
+                for arg, dim in zip(args, dims, strict=True):
+                    copies = [arg] + [rng.permutation(arg.ravel()).reshape(arg.shape) for _ in range(size - 1)]
+                    if arg.ndim == 0 and rules.kind(arg.dtype) in "iu":
+                        copies = [np.asarray(arg + arg.dtype.type(i)) for i in range(size)]
+                    stacks.append(arg if dim is None else np.stack(copies, axis=dim))
+                out, out_dims = primitive.batch(stacks, dims, **params)
+                if not primitive.multiple_results:
+                    out, out_dims = (out,), (out_dims,)
+                for i in range(size):
+                    one = [x if d is None else np.take(x, i, axis=d) for x, d in zip(stacks, dims, strict=True)]
+                    expected = outputs(primitive, primitive.bind(*one, **params))
+                    for got, dim, want in zip(out, out_dims, expected, strict=True):
+                        example = np.take(got, i, axis=dim)
+                        assert example.dtype == want.dtype
+                        np.testing.assert_allclose(
+                            example.astype(np.float64),
+                            np.asarray(want, np.float64),
+                            rtol=1e-6,
+                            err_msg=f"{dims} {params}",
+                        )
+
+
+# Shapes in which n and m stand for sizes: the arguments' shapes, the parameters, and the result's.
+N, M = Dim("n"), Dim("m")
+SYMBOLIC = [
+    ("broadcast_in_dim", [(N,)], {"shape": (M, N), "broadcast_dimensions": (1,)}, (M, N)),
+    ("reshape", [(N, M)], {"new_sizes": (N * M,)}, (N * M,)),
+    ("transpose", [(N, M)], {"permutation": (1, 0)}, (M, N)),
+    ("reduce_sum", [(N, M)], {"axes": (0,)}, (M,)),
+    ("reduce_max", [(N, M)], {"axes": (1,)}, (N,)),
+    ("argmax", [(N, M)], {"axis": 1, "index_dtype": rules.INT32}, (N,)),
+    ("slice", [(N, 5)], {"start_indices": (0, 1), "limit_indices": (N, 4), "strides": (1, 2)}, (N, 2)),
+    ("pad", [(N,), ()], {"low": (1,), "high": (2,), "interior": (1,)}, (2 * N + 2,)),
+    ("concatenate", [(N, 3), (M, 3)], {"dimension": 0}, (N + M, 3)),
+    ("reverse", [(N, M)], {"dimensions": (0,)}, (N, M)),
+    (
+        "dot_general",
+        [(N, M), (M, 4)],
+        {
+            "lhs_contracting": (1,),
+            "rhs_contracting": (0,),
+            "lhs_batch": (),
+            "rhs_batch": (),
+            "preferred_element_type": None,
+        },
+        (N, 4),
+    ),
+    ("sort", [(N, M)], {"dimension": 1, "num_keys": 1, "is_stable": True}, (N, M)),
+    ("iota", [], {"dtype": rules.INT32, "shape": (N, 3), "dimension": 0}, (N, 3)),
+]
+
+
+@pytest.mark.parametrize(("name", "shapes", "params", "expected"), SYMBOLIC, ids=[case[0] for case in SYMBOLIC])
+def test_shape_rule_on_symbols(name, shapes, params, expected):
+    sizes = {"n": 6, "m": 4}
+
+    def fixed(value):
+        if isinstance(value, tuple):
+            return tuple(map(fixed, value))
+        return value.evaluate(sizes) if isinstance(value, Dim) else value
+
+    primitive = PRIMITIVES[name]
+    out = primitive.shape_rule(*(ShapedArray(shape, rules.FLOAT32) for shape in shapes), **params)
+    static = primitive.shape_rule(
+        *(ShapedArray(fixed(shape), rules.FLOAT32) for shape in shapes), **{k: fixed(v) for k, v in params.items()}
+    )
+    for symbolic, number in zip(outputs(primitive, out), outputs(primitive, static), strict=True):
+        assert symbolic.shape == expected
+        assert fixed(symbolic.shape) == number.shape
+        assert symbolic.dtype == number.dtype
+
+
+ELEMENTWISE = [
+    name
+    for name in NAMES
+    if (first := next(iter(PRIMITIVES[name].sampler(np.random.default_rng(0)))))
+    and not first.params
+    and name != "sort"
+    and len({arg.shape for arg in first.args}) == 1
+]
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_elementwise_shape_rule_on_symbols(name):
+    primitive = PRIMITIVES[name]
+    first = next(iter(primitive.sampler(np.random.default_rng(0))))
+    avals = [ShapedArray((N, 3), arg.dtype) for arg in first.args]
+    for out in outputs(primitive, primitive.shape_rule(*avals)):
+        assert out.shape == (N, 3)
+    if len(avals) > 1:
+        with pytest.raises(ValueError, match=rf"{name}: shapes differ: .*\[n,3\] and .*\[m,3\]"):
+            primitive.shape_rule(*avals[:-1], ShapedArray((M, 3), avals[-1].dtype))
