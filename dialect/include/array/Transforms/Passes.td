@@ -40,6 +40,27 @@ def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
 
 //===--- Linalg on buffers: contractions --------------------------------------------------------------------------===//
 
+def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
+  let summary = "Replace contractions on buffers by calls of a blocked matrix product";
+  let description = [{
+    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64) and whose loops fall into batch, rows, columns
+    and reduction becomes a call of a private function @gemm_*, inside loops over the batch. The function is built once a module
+    for each element type, tile and layout of the right operand; sizes and strides are run-time values. Any strides
+    of the operands are taken; the result needs unit stride along the rows or the columns. A zero fill of the result that comes
+    before it is folded away. The block of the right operand is packed into a `memref.alloc` in the function's entry block.
+
+    Products with fewer than 4 rows, columns or terms, or smaller than 16x16x16, stay as they are.
+
+    Invariants: shapes and strides are static; distinct arguments do not overlap; runs before array-plan-memory.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
+           "Width of the target's vector registers: 128, 256 or 512">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 //===--- Linalg on buffers: loops ---------------------------------------------------------------------------------===//
 
 def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {

@@ -1,0 +1,131 @@
+// RUN: array-opt %s --split-input-file --array-lower-contractions | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+
+// A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is.
+// CHECK-LABEL: func.func @in_place
+// CHECK-SAME: %[[A:.*]]: memref<128x784xf32>, %[[B:.*]]: memref<784x512xf32>, %[[C:.*]]: memref<128x512xf32>
+// CHECK-NOT: linalg
+// CHECK: %[[ACCUMULATE:.*]] = arith.constant false
+// CHECK: call @gemm_f32_8x32_in_place({{.*}}, %[[ACCUMULATE]])
+// CHECK-NOT: linalg
+// CHECK: return
+
+// The tile: accumulators stay in registers over k, the left operand is broadcast, rows are clamped, columns masked.
+// CHECK: func.func private @gemm_tiles_f32_8x32(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
+// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
+// CHECK: arith.minsi
+// CHECK: vector.create_mask
+// CHECK-COUNT-16: vector.maskedload
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-2: vector.load
+// CHECK: memref.load %[[LHS]]
+// CHECK: vector.broadcast
+// CHECK-COUNT-16: vector.fma
+// CHECK-COUNT-16: vector.maskedstore
+// CHECK: func.func private @gemm_f32_8x32_in_place
+// CHECK-NOT: call @gemm_pack
+// CHECK: call @gemm_tiles_f32_8x32
+
+// AVX2: func.func private @gemm_tiles_f32_6x16
+// AVX2-COUNT-12: vector.fma
+// AVX2-NOT: vector.fma
+// AVX2: func.func private @gemm_f32_6x16_in_place
+func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref<128x512xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<128x512xf32>)
+  linalg.matmul ins(%a, %b : memref<128x784xf32>, memref<784x512xf32>) outs(%c : memref<128x512xf32>)
+  return
+}
+
+// -----
+
+// Two products share one kernel. c is not known to be zero, so it is added to.
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[TRUE:.*]] = arith.constant true
+// CHECK: call @gemm_f32_8x32_rows({{.*}}, %[[TRUE]])
+// CHECK: call @gemm_f32_8x32_rows(
+// CHECK: func.func private @gemm_tiles_f32_8x32
+// CHECK: func.func private @gemm_pack_rows_f32_8x32
+// CHECK: func.func private @gemm_f32_8x32_rows
+// CHECK-NOT: func.func
+func.func @shared(%a: memref<128x100xf32>, %b: memref<100x70xf32>, %c: memref<128x70xf32>, %d: memref<128x70xf32>) {
+  linalg.matmul ins(%a, %b : memref<128x100xf32>, memref<100x70xf32>) outs(%c : memref<128x70xf32>)
+  linalg.matmul ins(%a, %b : memref<128x100xf32>, memref<100x70xf32>) outs(%d : memref<128x70xf32>)
+  return
+}
+
+// -----
+
+// A transposed right operand is packed by transposing squares; the buffer for it is an allocation that memory planning
+// finds. The batch is a loop around the call.
+#a = affine_map<(b, m, n, k) -> (b, m, k)>
+#b = affine_map<(b, m, n, k) -> (b, n, k)>
+#c = affine_map<(b, m, n, k) -> (b, m, n)>
+// CHECK-LABEL: func.func @batch
+// CHECK: memref.alloc() {alignment = 64 : i64} : memref<2048xf32>
+// CHECK: scf.for
+// CHECK: func.call @gemm_f32_8x32_columns
+// CHECK: func.func private @gemm_pack_columns_f32_8x32
+// CHECK-COUNT-64: vector.shuffle
+func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<7x48x32xf32>, memref<7x50x32xf32>) outs(%c : memref<7x48x50xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// A result with unit stride along m: the operands change roles, so that it has it along n.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (n, m)>
+// CHECK-LABEL: func.func @transposed_result
+// CHECK-SAME: %[[A:.*]]: memref<64x96xf64>, %[[B:.*]]: memref<96x32xf64>
+// CHECK: extract_strided_metadata %[[B]]
+// CHECK: %[[LEFT:.*]] = memref.reinterpret_cast
+// CHECK: extract_strided_metadata %[[A]]
+// CHECK: call @gemm_f64_8x16_columns(%[[LEFT]],
+func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: memref<32x64xf64>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<64x96xf64>, memref<96x32xf64>) outs(%c : memref<32x64xf64>) {
+  ^bb0(%x: f64, %y: f64, %acc: f64):
+    %product = arith.mulf %y, %x : f64
+    %sum = arith.addf %product, %acc : f64
+    linalg.yield %sum : f64
+  }
+  return
+}
+
+// -----
+
+// A matrix times a vector, a tiny product, a product of integers: left to the loops.
+// CHECK-LABEL: func.func @left_alone
+// CHECK-COUNT-3: linalg.
+// CHECK-NOT: gemm
+func.func @left_alone(%a: memref<128x128xf32>, %x: memref<128xf32>, %y: memref<128xf32>, %s: memref<8x8xf32>,
+                      %t: memref<8x8xf32>, %i: memref<64x64xi32>, %j: memref<64x64xi32>) {
+  linalg.matvec ins(%a, %x : memref<128x128xf32>, memref<128xf32>) outs(%y : memref<128xf32>)
+  linalg.matmul ins(%s, %s : memref<8x8xf32>, memref<8x8xf32>) outs(%t : memref<8x8xf32>)
+  linalg.matmul ins(%i, %i : memref<64x64xi32>, memref<64x64xi32>) outs(%j : memref<64x64xi32>)
+  return
+}
+
+// -----
+
+// The fill is read by someone else first: it stays, and the product adds to it.
+// CHECK-LABEL: func.func @fill_is_used
+// CHECK: linalg.fill
+// CHECK: memref.copy
+// CHECK: arith.constant true
+func.func @fill_is_used(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %d: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x64xf32>)
+  memref.copy %c, %d : memref<64x64xf32> to memref<64x64xf32>
+  linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}
