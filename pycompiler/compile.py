@@ -1,0 +1,144 @@
+"""Graph -> executable: dead code out, emission, the pipeline, loading. Before it: the graph; after it: `_runtime`.
+
+`_compiler`, which links MLIR and LLVM, is loaded by the first compilation and never before.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, CompiledCall, Executable, PyTreeDef, ShapedArray, array_from_numpy
+from pycompiler.core.config import config
+from pycompiler.core.graph import ClosedGraph, Graph, Literal, Var, eliminate_dead_code
+
+if TYPE_CHECKING:
+    from pycompiler._compiler import ir
+
+# Contexts are not safe to build modules in from two threads at once.
+_lock = threading.Lock()
+
+# A rough rate of compiled code, to turn estimated operations into the time by which a short call is told from a long one.
+_OPERATIONS_PER_NS = 8.0
+
+
+@functools.cache
+def _context() -> ir.Context:
+    return importlib.import_module("pycompiler._compiler").ir.Context()
+
+
+def build_module(graph: Graph) -> ir.Module:
+    """The verified `array` module of a graph. Raises `ir.MLIRError`, at the user's line, when an op does not verify."""
+    emit = importlib.import_module("pycompiler.emit")
+    with _lock:
+        return emit.emit(graph, _context())
+
+
+def module_at(module: ir.Module, stage: str) -> str:
+    """The text of a module after a stage of the pipeline: array, linalg, bufferized, loops, llvm or asm."""
+    compiler = importlib.import_module("pycompiler._compiler")
+    with _lock:
+        return compiler.module_at(module, stage)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What of a graph has to be computed, and where each output comes from.
+
+    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs that
+    are neither inputs nor constants, each once; it is None when nothing has to be computed.
+    """
+
+    graph: Graph | None
+    used: tuple[int, ...]
+    consts: tuple[Array, ...]
+    outputs: tuple[tuple[str, Any], ...]
+
+    @property
+    def result_avals(self) -> tuple[ShapedArray, ...]:
+        """Of what is computed."""
+        return tuple(atom.aval for atom in self.graph.outputs) if self.graph else ()
+
+
+def plan_outputs(closed: ClosedGraph) -> Plan:
+    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs."""
+    graph = closed.graph
+    inputs = {var: index for index, var in enumerate(graph.inputs)}
+    constants = dict(zip(graph.constvars, closed.consts, strict=True))
+    computed: dict[Var, int] = {}
+    outputs: list[tuple[str, Any]] = []
+    for atom in graph.outputs:
+        if isinstance(atom, Literal):
+            outputs.append(("const", to_array(atom.value, atom.aval)))
+        elif atom in inputs:
+            outputs.append(("arg", inputs[atom]))
+        elif atom in constants:
+            outputs.append(("const", to_array(constants[atom], atom.aval)))
+        else:
+            outputs.append(("result", computed.setdefault(atom, len(computed))))
+    if not computed:
+        return Plan(None, (), (), tuple(outputs))
+    live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
+    read = {atom for equation in live.equations for atom in equation.inputs}
+    used = tuple(index for var, index in inputs.items() if var in read)
+    kept = [(var, value) for var, value in constants.items() if var in read]
+    body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
+    return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
+
+
+def to_array(value: Any, aval: ShapedArray) -> Array:
+    """`value`, a constant of a graph, on the device."""
+    if isinstance(value, Array):
+        return value
+    return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A graph compiled and loaded, with what is known of it."""
+
+    plan: Plan
+    name: str
+    module: ir.Module | None
+    executable: Executable | None
+    flops: float = 0.0
+    arena_bytes: int = 0
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    def call(self, out_tree: PyTreeDef) -> CompiledCall:
+        """What a jitted function's cache holds of it."""
+        plan = self.plan
+        return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
+
+
+def compile_graph(closed: ClosedGraph, name: str) -> Compilation:
+    """Compile and load.
+
+    Raises `ir.MLIRError` when the module does not verify or does not lower.
+    """
+    start = time.perf_counter()
+    plan = plan_outputs(closed)
+    if plan.graph is None:
+        return Compilation(plan, name, None, None)
+    module = build_module(plan.graph)
+    emitted = time.perf_counter()
+    compiler = importlib.import_module("pycompiler._compiler")
+    with _lock:
+        result = compiler.compile_to_object(module)
+    compiled = time.perf_counter()
+    executable = Executable.load(
+        result.object, result.entry, result.arena_bytes, name, cost_ns=result.flops / _OPERATIONS_PER_NS
+    )
+    loaded = time.perf_counter()
+    milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - compiled) * 1e3}
+    if config.debug:
+        stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
+        print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
+    return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, milliseconds)

@@ -1,0 +1,155 @@
+"""Graph -> module of the `array` dialect, through an op builder. Before it: core's graphs; after it: compile.
+
+The name of a primitive is the contract: an equation becomes the op `array.<name>`, its parameters become attributes of
+the same names, and every op carries the user's file and line. A nested call becomes a private function, once for each
+graph. This module links the compiler: it is imported at the first compilation only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pycompiler._compiler import ir
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.call import call
+from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.source import Source
+from pycompiler.ops import TYPE_PARAMS
+
+ENTRY = "main"
+
+_ELEMENTS = {
+    dtypes.bool_: "i1",
+    dtypes.int8: "i8",
+    dtypes.int16: "i16",
+    dtypes.int32: "i32",
+    dtypes.int64: "i64",
+    dtypes.uint8: "ui8",
+    dtypes.uint16: "ui16",
+    dtypes.uint32: "ui32",
+    dtypes.uint64: "ui64",
+    dtypes.float16: "f16",
+    dtypes.bfloat16: "bf16",
+    dtypes.float32: "f32",
+    dtypes.float64: "f64",
+}
+
+
+class Emitter:
+    """Builds one module. Types and locations are made once each."""
+
+    def __init__(self, context: ir.Context) -> None:
+        self.context = context
+        self.unknown = ir.Location.unknown(context)
+        self.module = ir.Module.create(self.unknown)
+        self._elements = {dtype: ir.Type.parse(text, context) for dtype, text in _ELEMENTS.items()}
+        self._types: dict[tuple[Any, Any], ir.Type] = {}
+        self._locations: dict[tuple[str, int, int], ir.Location] = {}
+        self._callees: dict[int, str] = {}
+
+    def type_of(self, aval: ShapedArray) -> ir.Type:
+        """The tensor type of an aval."""
+        key = (aval.shape, aval.dtype)
+        known = self._types.get(key)
+        if known is None:
+            if not aval.is_concrete:
+                raise TypeError(
+                    f"{short(aval)}: a function of symbolic sizes can be traced and printed, but not compiled yet; "
+                    "call it with arrays of the sizes that are needed"
+                )
+            known = self._types[key] = ir.RankedTensorType.get(aval.shape, self._elements[aval.dtype])
+        return known
+
+    def location(self, source: Source | None) -> ir.Location:
+        """The location of a place in the user's code."""
+        if source is None:
+            return self.unknown
+        key = (source.file, source.line, source.column)
+        known = self._locations.get(key)
+        if known is None:
+            known = self._locations[key] = ir.Location.file(*key, self.context)
+        return known
+
+    def attribute(self, value: Any) -> ir.Attribute:
+        """The attribute of a parameter: by the kind of its value, the same for all primitives."""
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value, self.context)
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), value)
+        if isinstance(value, tuple):
+            return ir.DenseI64ArrayAttr.get(value, self.context)
+        if isinstance(value, str):
+            return ir.StringAttr.get(value, self.context)
+        if isinstance(value, np.dtype):
+            return ir.TypeAttr.get(self._elements[value])
+        raise TypeError(f"no attribute stands for a parameter of type {type(value).__name__}: {value!r}")
+
+    def function(self, name: str, graph: Graph, *, private: bool) -> None:
+        """`func.func @name`: its arguments are the graph's inputs, then its constants."""
+        variables = (*graph.inputs, *graph.constvars)
+        arguments = [self.type_of(var.aval) for var in variables]
+        results = [self.type_of(atom.aval) for atom in graph.outputs]
+        attributes = {
+            "sym_name": ir.StringAttr.get(name, self.context),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(arguments, results, self.context)),
+        }
+        if private:
+            attributes["sym_visibility"] = ir.StringAttr.get("private", self.context)
+        function = ir.Operation.create(
+            "func.func", attributes=attributes, loc=self.unknown, ip=ir.InsertionPoint(self.module.body), regions=1
+        )
+        block = function.regions[0].append_block(arguments, self.unknown)
+        ip = ir.InsertionPoint(block)
+        values: dict[Atom, ir.Value] = dict(zip(variables, block.arguments, strict=True))
+        for equation in graph.equations:
+            operands = [self._read(atom, values, ip) for atom in equation.inputs]
+            values.update(zip(equation.outputs, self._equation(equation, operands, ip), strict=True))
+        outputs = [self._read(atom, values, ip) for atom in graph.outputs]
+        ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
+
+    def _read(self, atom: Atom, values: dict[Atom, ir.Value], ip: ir.InsertionPoint) -> ir.Value:
+        if not isinstance(atom, Literal):
+            return values[atom]
+        tensor = self.type_of(atom.aval)
+        attribute = ir.DenseElementsAttr.get(np.asarray(atom.value, atom.aval.dtype), tensor)
+        constant = ir.Operation.create(
+            "array.constant", [tensor], attributes={"value": attribute}, loc=self.unknown, ip=ip
+        )
+        return constant.results[0]
+
+    def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        results = [self.type_of(var.aval) for var in equation.outputs]
+        location = self.location(equation.source)
+        if equation.primitive is call:
+            callee = self._callee(equation.params["graph"], equation.params["name"])
+            attributes = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
+            name = "array.call"
+        else:
+            attributes = {
+                key: self.attribute(value) for key, value in equation.params.items() if key not in TYPE_PARAMS
+            }
+            name = f"array.{equation.primitive.name}"
+        return list(ir.Operation.create(name, results, operands, attributes, loc=location, ip=ip).results)
+
+    def _callee(self, closed: ClosedGraph, name: str) -> str:
+        """The symbol of the private function of a nested graph, emitted at its first call."""
+        known = self._callees.get(id(closed))
+        if known is None:
+            known = self._callees[id(closed)] = f"{name}_{len(self._callees)}"
+            self.function(known, closed.graph, private=True)
+        return known
+
+
+def emit(graph: Graph, context: ir.Context) -> ir.Module:
+    """The verified module whose @main computes `graph`: it takes the graph's inputs, then its constants.
+
+    Raises `ir.MLIRError` with the user's file and line when an op does not verify.
+    """
+    emitter = Emitter(context)
+    emitter.function(ENTRY, graph, private=False)
+    emitter.module.operation.verify()
+    return emitter.module

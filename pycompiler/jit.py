@@ -1,0 +1,278 @@
+"""`jit`: joins tracing, compilation and the runtime; and eager evaluation, which is a compiled module of one primitive.
+
+`_runtime.JitFunction` owns the call: it flattens the arguments, looks for a compiled entry, and asks `_Program` here on
+a miss, or when something is being traced.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import (
+    Array,
+    CallKey,
+    CompiledCall,
+    JitFunction,
+    PyTreeDef,
+    ShapedArray,
+    array_from_numpy,
+    set_leaf_converter,
+)
+from pycompiler._runtime import context_key as _context_key
+from pycompiler.compile import compile_graph
+from pycompiler.core import primitive as core_primitive
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.call import call, call_graph
+from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.primitive import Primitive
+from pycompiler.core.record import make_graph
+from pycompiler.core.source import warn
+from pycompiler.core.tree import tree_flatten
+from pycompiler.lowered import Lowered
+
+__all__ = ["clear_caches", "jit"]
+
+Traced = tuple[ClosedGraph, PyTreeDef]
+
+# Every jitted function that is alive, for `clear_caches`.
+_programs: weakref.WeakSet[_Program] = weakref.WeakSet()
+
+
+class _Program:
+    """The Python half of one jitted function: traces it, and compiles what was traced."""
+
+    def __init__(
+        self, fun: Callable[..., Any], static_argnums: tuple[int, ...], static_argnames: tuple[str, ...]
+    ) -> None:
+        self.fun = fun
+        self.name = getattr(fun, "__name__", type(fun).__name__)
+        self.static_argnums = static_argnums
+        self.static_argnames = static_argnames
+        self.traces: dict[Hashable, Traced] = {}
+        self.function: Callable[[], JitFunction | None] = lambda: None
+        _programs.add(self)
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, list[Any], Hashable]:
+        """The flat function of the dynamic arguments, their leaves, and the static part of the key."""
+        static = {index: args[index] for index in self.static_argnums if index < len(args)}
+        named = {name: kwargs[name] for name in self.static_argnames if name in kwargs}
+        dynamic = tuple(arg for index, arg in enumerate(args) if index not in static)
+        rest = {name: value for name, value in kwargs.items() if name not in named}
+        leaves, in_tree = tree_flatten((dynamic, rest))
+        fun = self.fun if not static and not named else _with_static(self.fun, static, named)
+        key = (in_tree, tuple(static.items()), tuple(named.items()))
+        return FlatFunction("jit", fun, in_tree), leaves, key
+
+    def trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Traced, list[Any]]:
+        """The graph for these arguments, from the cache if they were met before, and their leaves."""
+        flat, leaves, static_key = self.split(args, kwargs)
+        check_arrays("jit", self.fun, leaves, flat.in_tree)
+        avals = tuple(map(get_aval, leaves))
+        key = (static_key, avals, _context_key())
+        traced = self.traces.get(key)
+        if traced is None:
+            graph = make_graph(flat, avals, flat.origin())
+            assert flat.out_tree is not None
+            traced = (graph, flat.out_tree)
+            # A graph that closes over a tracer of an outer transformation is good for this call alone.
+            if all(isinstance(const, (Array, np.ndarray)) for const in graph.consts):
+                self.traces[key] = traced
+        return traced, leaves
+
+    def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> CompiledCall:
+        """Called by the runtime for a signature that it does not know."""
+        (graph, out_tree), _ = self.trace(args, kwargs)
+        return compile_graph(graph, self.name).call(out_tree)
+
+    def traced(self, *args: Any, **kwargs: Any) -> Any:
+        """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
+        (graph, out_tree), leaves = self.trace(args, kwargs)
+        return out_tree.unflatten(call_graph(graph, self.name, leaves))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace for these arguments (arrays, or anything with a shape and dtype) without running anything."""
+        (graph, out_tree), _ = self.trace(args, kwargs)
+        in_tree = self.split(args, kwargs)[0].in_tree
+        return Lowered(graph, self.name, in_tree, out_tree)
+
+    def clear(self) -> None:
+        self.traces.clear()
+        function = self.function()
+        if function is not None:
+            function.clear_cache()
+
+    def explain_last_miss(self) -> str:
+        """In one line: in what the last call that was compiled differed from those before it."""
+        function = self.function()
+        key = function.last_miss if function is not None else None
+        if function is None or key is None:
+            return f"{self.name}: no call has been compiled"
+        others = [other for other in function.cached_keys() if other != key]
+        if not others:
+            return f"{self.name}: compiled for the first time, for ({', '.join(map(short, key.avals))})"
+        return f"{self.name}: compiled again, because {_difference(others[-1], key)}"
+
+
+def _with_static(fun: Callable[..., Any], static: dict[int, Any], named: dict[str, Any]) -> Callable[..., Any]:
+    """`fun` as a function of the dynamic arguments."""
+
+    @functools.wraps(fun)
+    def dynamic(*args: Any, **kwargs: Any) -> Any:
+        rest = iter(args)
+        total = len(args) + len(static)
+        return fun(*(static[i] if i in static else next(rest) for i in range(total)), **named, **kwargs)
+
+    return dynamic
+
+
+def _difference(before: CallKey, now: CallKey) -> str:
+    if before.in_tree != now.in_tree:
+        return f"the structure of the arguments was {before.in_tree} and is {now.in_tree}"
+    for index, (old, new) in enumerate(zip(before.avals, now.avals, strict=True)):
+        if old is not new:
+            kind = "shape" if old.shape != new.shape else "dtype" if old.dtype != new.dtype else "weak type"
+            return f"the {kind} of array {index} was {old!r} and is {new!r}"
+    if (before.static_args, before.static_kwargs) != (now.static_args, now.static_kwargs):
+        return (
+            f"the static arguments were {before.static_args + before.static_kwargs} and are "
+            f"{now.static_args + now.static_kwargs}"
+        )
+    return f"the settings were {before.context} and are {now.context}"
+
+
+def _resolve_static(
+    fun: Callable[..., Any], argnums: int | Sequence[int] | None, argnames: str | Sequence[str] | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Static arguments by number and by name: a parameter named one way is static the other way too."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
+    names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+    if not numbers and not names:
+        return (), ()
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return numbers, names
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    known = {p.name for p in parameters}
+    for name in names:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise ValueError(f"jit: static_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
+    resolved: list[int] = []
+    for number in numbers:
+        index = number + len(positional) if number < 0 else number
+        if not 0 <= index < len(positional) and not (variadic and number >= 0):
+            raise ValueError(f"jit: static_argnums has {number}, but {fun} has {len(positional)} positional parameters")
+        resolved.append(index)
+    resolved += [positional.index(name) for name in names if name in positional]
+    names += tuple(positional[i] for i in resolved if i < len(positional))
+    return tuple(sorted(set(resolved))), tuple(dict.fromkeys(names))
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+) -> Any:
+    """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
+
+    Args:
+      fun: a function of trees of arrays that returns a tree of arrays. Without it, a decorator is returned.
+      static_argnums, static_argnames: arguments that are hashable Python values and not arrays; another value compiles
+        again.
+
+    Returns a function with the methods `lower(*args)`, `clear_cache()`, `explain_last_miss()`. Its results are futures.
+
+    Raises TypeError, naming the argument, for an argument that is not an array; ValueError for a static one that is not
+    hashable.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.jit(lambda x: pnp.sin(x) ** 2 + pnp.cos(x) ** 2)(pnp.float32(3))
+    Array(1., dtype=float32)
+    """
+    if fun is None:
+        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
+    if not callable(fun):
+        raise TypeError(f"jit: takes a function, got {fun!r} of type {type(fun).__name__}")
+    numbers, names = _resolve_static(fun, static_argnums, static_argnames)
+    program = _Program(fun, numbers, names)
+    function = JitFunction(fun, program.miss, program.traced, numbers, names)
+    functools.update_wrapper(function, fun)
+    program.function = weakref.ref(function)
+    function.lower = program.lower
+    function.explain_last_miss = program.explain_last_miss
+    return function
+
+
+# Eager evaluation: one jitted function for each primitive and set of parameters.
+_eager: dict[Hashable, JitFunction] = {}
+
+
+def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    if primitive is call:
+        # The compiled code of a graph lives as long as the graph.
+        graph: ClosedGraph = params["graph"]
+        return graph.derive("compiled", lambda: _compiled_graph(graph, params["name"]))(*args)
+    key = (primitive, *params.items())
+    function = _eager.get(key)
+    if function is None:
+        function = _eager[key] = _compiled_primitive(primitive, params)
+    return function(*args)
+
+
+def _compiled_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
+    def apply(*operands: Any) -> Any:
+        return primitive.bind(*operands, **params)
+
+    apply.__name__ = primitive.name
+    program = _Program(apply, (), ())
+    return JitFunction(apply, program.miss, program.traced)
+
+
+def _compiled_graph(graph: ClosedGraph, name: str) -> JitFunction:
+    def apply(*operands: Any) -> tuple[Any, ...]:
+        return call_graph(graph, name, operands)
+
+    @functools.cache
+    def compiled() -> CompiledCall:
+        out_tree = tree_flatten(graph.out_avals)[1]
+        return compile_graph(graph, name).call(out_tree)
+
+    return JitFunction(apply, lambda args, kwargs, key: compiled(), apply)
+
+
+def _convert_leaf(leaf: Any) -> Array:
+    """The array of a NumPy array, NumPy scalar or Python scalar that a compiled function is called with."""
+    aval = get_aval(leaf)
+    if isinstance(leaf, Array):
+        return leaf
+    if isinstance(leaf, np.ndarray) and leaf.dtype != aval.dtype:
+        warn(
+            f"an argument of dtype {leaf.dtype.name} is narrowed to {aval.dtype.name}, because 64-bit types are off; to "
+            'keep it, set PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+        )
+    return as_device_array(leaf, aval)
+
+
+def as_device_array(value: Any, aval: ShapedArray) -> Array:
+    """A host value, converted to the aval's dtype, on the device."""
+    return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
+
+
+def clear_caches() -> None:
+    """Forget everything that was traced and compiled."""
+    for program in list(_programs):
+        program.clear()
+    _eager.clear()
+
+
+set_leaf_converter(_convert_leaf)
+core_primitive.eager_slot = _evaluate
