@@ -62,7 +62,10 @@ struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
       rewriter.eraseOp(op);
       return success();
     }
-    FailureOr<loops::IterationSpace> space = loops::IterationSpace::get(rewriter, indices, linalgOp);
+    bool isReorderable = llvm::all_of(llvm::seq<unsigned>(0, linalgOp.getNumDpsInits()), [&](unsigned output) {
+      return loops::matchCombiner(linalgOp, output).has_value();
+    });
+    FailureOr<loops::IterationSpace> space = loops::IterationSpace::get(rewriter, indices, linalgOp, isReorderable);
     if (failed(space)) {
       if (failed(emitFallback(rewriter, linalgOp)))
         return failure();

@@ -10,14 +10,6 @@ namespace mlir::array::loops {
 
 //===--- Recognizing reductions -----------------------------------------------------------------------------------===//
 
-static bool dependsOn(Value value, Value source) {
-  if (value == source)
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && op->getBlock() == source.getParentBlock() &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, source); });
-}
-
 static std::optional<vector::CombiningKind> combiningKind(Operation *op) {
   using Kind = vector::CombiningKind;
   return llvm::TypeSwitch<Operation *, std::optional<Kind>>(op)
@@ -53,7 +45,67 @@ std::optional<Combiner> matchCombiner(linalg::LinalgOp op, unsigned number) {
   return Combiner{combine, *kind, *neutral};
 }
 
-std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op) { return std::nullopt; }
+/// What joins the lanes of a value that a step replaces where `better` holds; `x` is the candidate, `value` the best so
+/// far.
+static std::optional<vector::CombiningKind> kindOfComparison(Value better, Value x, Value value) {
+  using Kind = vector::CombiningKind;
+  if (auto both = better.getDefiningOp<arith::AndIOp>()) {
+    // A nan is ahead, unless there was one already.
+    auto ahead = both.getLhs().getDefiningOp<arith::CmpFOp>(), noNanYet = both.getRhs().getDefiningOp<arith::CmpFOp>();
+    if (!ahead || ahead.getLhs() != x || ahead.getRhs() != value || !noNanYet || noNanYet.getLhs() != value ||
+        noNanYet.getRhs() != value || noNanYet.getPredicate() != arith::CmpFPredicate::ORD)
+      return std::nullopt;
+    if (ahead.getPredicate() == arith::CmpFPredicate::UGT)
+      return Kind::MAXIMUMF;
+    if (ahead.getPredicate() == arith::CmpFPredicate::ULT)
+      return Kind::MINIMUMF;
+    return std::nullopt;
+  }
+  auto ahead = better.getDefiningOp<arith::CmpIOp>();
+  if (!ahead || ahead.getLhs() != x || ahead.getRhs() != value)
+    return std::nullopt;
+  switch (ahead.getPredicate()) {
+  case arith::CmpIPredicate::sgt:
+    return Kind::MAXSI;
+  case arith::CmpIPredicate::slt:
+    return Kind::MINSI;
+  case arith::CmpIPredicate::ugt:
+    return Kind::MAXUI;
+  case arith::CmpIPredicate::ult:
+    return Kind::MINUI;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  if (op.getNumDpsInits() != 2 || body->getTerminator()->getNumOperands() != 2)
+    return std::nullopt;
+  for (unsigned value : {0, 1}) {
+    unsigned index = 1 - value;
+    BlockArgument best = body->getArgument(op.getNumDpsInputs() + value),
+                  bestIndex = body->getArgument(op.getNumDpsInputs() + index);
+    auto pick = body->getTerminator()->getOperand(value).getDefiningOp<arith::SelectOp>();
+    auto pickIndex = body->getTerminator()->getOperand(index).getDefiningOp<arith::SelectOp>();
+    if (!pick || !pickIndex || pick.getCondition() != pickIndex.getCondition() || pick.getFalseValue() != best ||
+        pickIndex.getFalseValue() != bestIndex || !bestIndex.hasOneUse())
+      continue;
+    Value position = pickIndex.getTrueValue();
+    if (auto cast = position.getDefiningOp<arith::IndexCastOp>())
+      position = cast.getIn();
+    auto counted = position.getDefiningOp<linalg::IndexOp>();
+    auto kind = kindOfComparison(pick.getCondition(), pick.getTrueValue(), best);
+    // The best value so far is seen by the comparison and the selection only, so the candidate can't depend on it.
+    bool seenElsewhere = llvm::any_of(best.getUsers(), [&](Operation *user) {
+      return user != pick && user != pick.getCondition().getDefiningOp() &&
+             !llvm::is_contained(user->getUsers(), pick.getCondition().getDefiningOp());
+    });
+    if (counted && kind && !seenElsewhere)
+      return ArgReduction{value, index, unsigned(counted.getDim()), *kind};
+  }
+  return std::nullopt;
+}
 
 bool canVectorize(Block &body) {
   auto isElement = [](Type type) { return type.isIntOrIndexOrFloat(); };

@@ -20,11 +20,12 @@ struct Combiner {
 /// depend on the accumulator.
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op, unsigned number);
 
-/// Two outputs that keep an extreme value and where it stands: `pick = better(x, value)`,
-/// yield select(pick, x, value), select(pick, i, index), or the value through maximum/minimum.
+/// Two outputs that keep the first extreme value and where it stands: `better = x > value`, then select(better, x,
+/// value) and select(better, linalg.index, index). With floats a nan counts as better than any number.
 struct ArgReduction {
   unsigned value, index; // numbers of the outputs
-  bool isMax;
+  unsigned dim;          // the op's dimension that is counted
+  vector::CombiningKind kind;
 };
 std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op);
 

@@ -38,6 +38,11 @@ private:
                              function_ref<SmallVector<Value>(Value iv, ArrayRef<Value>)> emitBody);
   SmallVector<Value> startAccumulators();
   void finishAccumulators(ArrayRef<Value> accumulators);
+  Value joinLanes(const Combiner &combiner, const Access &access, Value lanes);
+  void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> accumulators);
+  std::optional<Combiner> combinerOf(const Access &access) {
+    return matchCombiner(op, access.argument.getArgNumber() - space.numInputs);
+  }
 
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   Extent laneStride(const Access &access) const {
@@ -280,37 +285,68 @@ SmallVector<Value> NestEmitter::startAccumulators() {
   for (const Access &access : space.outputs()) {
     if (!isAccumulated(access))
       continue;
+    std::optional<Combiner> combiner = combinerOf(access);
     if (!isVectorReduced()) {
       accumulators.push_back(body.load(loc, access.flat, indexOf(access), laneStride(access)));
-      continue;
+    } else if (combiner) {
+      VectorType type = VectorType::get({strategy.lanes}, access.element);
+      accumulators.push_back(indices.constant(b, DenseElementsAttr::get(type, Attribute(combiner->neutral))));
+    } else {
+      // Of an arg reduction, where every lane may start at the initial value and index.
+      body.setLanes(strategy.lanes, Value());
+      accumulators.push_back(body.toVector(memref::LoadOp::create(b, loc, access.flat, indexOf(access))));
     }
-    Combiner combiner = *matchCombiner(op, access.argument.getArgNumber() - space.numInputs);
-    VectorType type = VectorType::get({strategy.lanes}, access.element);
-    accumulators.push_back(indices.constant(b, DenseElementsAttr::get(type, Attribute(combiner.neutral))));
   }
   return accumulators;
 }
 
-/// The lanes of each accumulator are joined, then combined with the output's initial value.
 void NestEmitter::finishAccumulators(ArrayRef<Value> accumulators) {
-  unsigned next = 0;
-  for (const Access &access : space.outputs()) {
-    if (!isAccumulated(access))
-      continue;
-    Value value = accumulators[next++];
-    if (isVectorReduced()) {
-      Combiner combiner = *matchCombiner(op, access.argument.getArgNumber() - space.numInputs);
-      // Any fixed order of the lanes is as good as another; the tree is the fast one.
-      value = vector::ReductionOp::create(b, loc, combiner.kind, value, arith::FastMathFlags::reassoc);
-      Value init = memref::LoadOp::create(b, loc, access.flat, indexOf(access));
-      Operation *combine = combiner.op->clone();
-      bool isFirst = combiner.op->getOperand(0) == access.argument;
-      combine->setOperands(isFirst ? ValueRange{init, value} : ValueRange{value, init});
-      b.insert(combine);
-      value = combine->getResult(0);
-    }
-    body.store(loc, value, access.flat, indexOf(access), laneStride(access));
+  SmallVector<Value> results(accumulators);
+  auto outputs = llvm::make_filter_range(space.outputs(), [&](const Access &access) { return isAccumulated(access); });
+  if (isVectorReduced()) {
+    if (auto arg = matchArgReduction(op))
+      joinArgReduction(*arg, results);
+    else
+      for (auto [access, result] : llvm::zip_equal(outputs, results))
+        result = joinLanes(*combinerOf(access), access, result);
   }
+  for (auto [access, result] : llvm::zip_equal(outputs, results))
+    body.store(loc, result, access.flat, indexOf(access), laneStride(access));
+}
+
+/// The lanes are joined, then combined with the output's initial value.
+Value NestEmitter::joinLanes(const Combiner &combiner, const Access &access, Value lanes) {
+  // Any fixed order of the lanes is as good as another; the tree is the fast one.
+  Value joined = vector::ReductionOp::create(b, loc, combiner.kind, lanes, arith::FastMathFlags::reassoc);
+  Value init = memref::LoadOp::create(b, loc, access.flat, indexOf(access));
+  Operation *combine = combiner.op->clone();
+  bool accumulatorIsFirst = combiner.op->getOperand(0) == access.argument;
+  combine->setOperands(accumulatorIsFirst ? ValueRange{init, joined} : ValueRange{joined, init});
+  b.insert(combine);
+  return combine->getResult(0);
+}
+
+/// The extreme value of all lanes, and the least index of the lanes that hold it.
+void NestEmitter::joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> accumulators) {
+  Value values = accumulators[arg.value], places = accumulators[arg.index];
+  auto placeType = cast<VectorType>(places.getType());
+  Value best = vector::ReductionOp::create(b, loc, arg.kind, values);
+  Value everywhere = vector::BroadcastOp::create(b, loc, values.getType(), best);
+  Value holds;
+  if (isa<FloatType>(best.getType())) {
+    // If there is a nan, then the best value is one, and equal to none.
+    Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, values, everywhere);
+    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, values, values);
+    holds = arith::OrIOp::create(b, loc, equal, isNan);
+  } else {
+    holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, values, everywhere);
+  }
+  Type element = placeType.getElementType();
+  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  Attribute last = b.getIntegerAttr(element, APInt::getSignedMaxValue(width));
+  places = arith::SelectOp::create(b, loc, holds, places, indices.constant(b, DenseElementsAttr::get(placeType, last)));
+  accumulators[arg.value] = best;
+  accumulators[arg.index] = vector::ReductionOp::create(b, loc, vector::CombiningKind::MINSI, places);
 }
 
 } // namespace

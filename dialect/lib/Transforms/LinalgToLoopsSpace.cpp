@@ -166,7 +166,8 @@ static LogicalResult readLinear(AffineExpr expr, int64_t scale, SmallVectorImpl<
   return readLinear(binary.getLHS(), scale * factor.getValue(), coefficients, constant);
 }
 
-FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op) {
+FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op,
+                                              bool reorderReductions) {
   Location loc = op.getLoc();
   IterationSpace space;
   space.numInputs = op.getNumDpsInputs();
@@ -231,7 +232,7 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
     if (space.dims[d].size.isStatic(1))
       space.erase(d);
   space.classify();
-  space.sort();
+  space.sort(reorderReductions);
   space.coalesce();
   return space;
 }
@@ -249,10 +250,12 @@ void IterationSpace::classify() {
 
 /// Insertion sort, as nditer does it: the order is decided by the first operand (outputs before inputs) that moves
 /// along both dimensions, so it is no strict order, but dimensions that nothing decides about stay as they were.
-void IterationSpace::sort() {
+void IterationSpace::sort(bool reorderReductions) {
   auto outer = [&](unsigned a, unsigned b) {
     if (dims[a].reduced != dims[b].reduced)
       return !dims[a].reduced;
+    if (dims[a].reduced && !reorderReductions)
+      return false;
     auto decides = [&](const Access &access) -> int {
       if (!access.moves(a) || !access.moves(b))
         return 0;

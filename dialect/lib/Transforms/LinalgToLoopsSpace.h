@@ -92,12 +92,14 @@ struct IterationSpace {
   }
 
   /// Reads `op`; drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
-  /// and merges neighbours that every operand walks as one. Fails for indexing maps that are not linear.
-  static FailureOr<IterationSpace> get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op);
+  /// and merges neighbours that every operand walks as one. Reductions are ordered only where `reorderReductions`.
+  /// Fails for indexing maps that are not linear.
+  static FailureOr<IterationSpace> get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op,
+                                       bool reorderReductions);
 
 private:
   void classify();
-  void sort();
+  void sort(bool reorderReductions);
   void coalesce();
   void erase(unsigned dim);
 };

@@ -57,8 +57,11 @@ static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsign
 static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigned dim) {
   if (!space.dims[dim].reduced)
     return true;
-  if (matchArgReduction(op))
-    return true;
+  // The first of equal elements is the one with the least index, if that is the only way in which elements follow each
+  // other.
+  if (std::optional<ArgReduction> arg = matchArgReduction(op))
+    return space.dims[dim].indexSource == arg->dim &&
+           llvm::count_if(space.dims, [](const LoopDim &other) { return other.reduced; }) == 1;
   for (auto [number, access] : llvm::enumerate(space.outputs())) {
     if (access.moves(dim))
       continue;

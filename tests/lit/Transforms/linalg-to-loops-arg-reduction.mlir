@@ -1,0 +1,76 @@
+// array-linalg-to-loops on argmax and argmin.
+// Invariants: the first of equal elements wins, and a nan wins over numbers; every lane keeps its own best value and index,
+// and the lanes are joined by the least index among those that hold the best value.
+// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#col = affine_map<(d0, d1) -> (d1)>
+
+// CHECK-LABEL: func @rows
+// CHECK-DAG:     %[[LAST:.*]] = arith.constant dense<2147483647> : vector<64xi32>
+// CHECK:         scf.for
+// CHECK:           %[[V0:.*]] = vector.broadcast {{.*}} : f32 to vector<64xf32>
+// CHECK:           %[[I0:.*]] = vector.broadcast {{.*}} : i32 to vector<64xi32>
+// CHECK:           %[[R:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %[[V0]], %{{.*}} = %[[I0]]) -> (vector<64xf32>, vector<64xi32>)
+// CHECK:           %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]]#0
+// CHECK:           %[[B:.*]] = vector.broadcast %[[BEST]]
+// CHECK:           %[[EQ:.*]] = arith.cmpf oeq, %[[R]]#0, %[[B]]
+// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[R]]#0, %[[R]]#0
+// CHECK:           %[[HOLDS:.*]] = arith.ori %[[EQ]], %[[NAN]]
+// CHECK:           %[[PLACES:.*]] = arith.select %[[HOLDS]], %[[R]]#1, %[[LAST]]
+// CHECK:           %[[PLACE:.*]] = vector.reduction <minsi>, %[[PLACES]]
+// CHECK:           memref.store %[[BEST]]
+// CHECK:           memref.store %[[PLACE]]
+func.func @rows(%a: memref<8x640xf32>, %value: memref<8xf32>, %index: memref<8xi32>) {
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<8x640xf32>) outs(%value, %index : memref<8xf32>, memref<8xi32>) {
+  ^bb0(%x: f32, %best: f32, %at: i32):
+    %j = linalg.index 1 : index
+    %i = arith.index_cast %j : index to i32
+    %ahead = arith.cmpf ugt, %x, %best : f32
+    %numbers = arith.cmpf ord, %best, %best : f32
+    %better = arith.andi %ahead, %numbers : i1
+    %v = arith.select %better, %x, %best : f32
+    %p = arith.select %better, %i, %at : i32
+    linalg.yield %v, %p : f32, i32
+  }
+  return
+}
+
+// Across the vectors nothing has to be joined.
+// CHECK-LABEL: func @columns
+// CHECK:         scf.for {{.*}} -> (vector<64xi32>, vector<64xi32>)
+// CHECK-NOT:     vector.reduction
+// CHECK:         return
+func.func @columns(%a: memref<8x64xi32>, %value: memref<64xi32>, %index: memref<64xi32>) {
+  linalg.generic {indexing_maps = [#id, #col, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%a : memref<8x64xi32>) outs(%value, %index : memref<64xi32>, memref<64xi32>) {
+  ^bb0(%x: i32, %best: i32, %at: i32):
+    %j = linalg.index 0 : index
+    %i = arith.index_cast %j : index to i32
+    %better = arith.cmpi slt, %x, %best : i32
+    %v = arith.select %better, %x, %best : i32
+    %p = arith.select %better, %i, %at : i32
+    linalg.yield %v, %p : i32, i32
+  }
+  return
+}
+
+// The last of equal elements wins here: that is no arg reduction, and stays in order.
+// CHECK-LABEL: func @last
+// CHECK:         scf.for {{.*}} -> (i32, i32)
+func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+                  iterator_types = ["reduction"]}
+      ins(%a : memref<64xi32>) outs(%value, %index : memref<i32>, memref<i32>) {
+  ^bb0(%x: i32, %best: i32, %at: i32):
+    %j = linalg.index 0 : index
+    %i = arith.index_cast %j : index to i32
+    %better = arith.cmpi sle, %x, %best : i32
+    %v = arith.select %better, %x, %best : i32
+    %p = arith.select %better, %i, %at : i32
+    linalg.yield %v, %p : i32, i32
+  }
+  return
+}
