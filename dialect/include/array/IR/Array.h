@@ -1,0 +1,49 @@
+// The array dialect in C++: dialect, types, ops. Conversions, transforms and the binding start from here.
+#ifndef ARRAY_IR_ARRAY_H
+#define ARRAY_IR_ARRAY_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+
+namespace mlir::array {
+
+/// Whether shapes are compatible ('?' with everything) and all else is equal, type by type.
+bool areCompatible(TypeRange inferred, TypeRange given);
+
+/// C0 of the ops whose result types can be inferred.
+LogicalResult verifyInferredResults(Operation *op);
+
+// Inference that is shared by the ops of a family; their definitions in the .td call it.
+LogicalResult inferElementwise(std::optional<Location> location, StringRef op, TypeRange operands, Type element,
+                               SmallVectorImpl<Type> &inferred);
+LogicalResult inferReduction(std::optional<Location> location, StringRef op, Type operand, ArrayRef<int64_t> axes,
+                             SmallVectorImpl<Type> &inferred);
+LogicalResult inferArgReduction(std::optional<Location> location, StringRef op, Type operand, int64_t axis,
+                                Type indexType, SmallVectorImpl<Type> &inferred);
+
+template <typename ConcreteOp> class InferredResults : public OpTrait::TraitBase<ConcreteOp, InferredResults> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return verifyInferredResults(op); }
+};
+
+} // namespace mlir::array
+
+#include "array/IR/ArrayDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "array/IR/ArrayTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "array/IR/ArrayOps.h.inc"
+
+#endif // ARRAY_IR_ARRAY_H

@@ -1,0 +1,102 @@
+// The array dialect, its types, type constraints and the base classes of its ops. Every family's .td includes it.
+#ifndef ARRAY_IR_ARRAYBASE_TD
+#define ARRAY_IR_ARRAYBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Dialect and types
+//===----------------------------------------------------------------------===//
+
+def Array_Dialect : Dialect {
+  let name = "array";
+  let cppNamespace = "::mlir::array";
+  let summary = "array programs: one op for each primitive of pycompiler";
+  let description = [{
+    Operations on ranked tensors, as a traced array program has them. The name of an op is the name of the primitive that
+    it stands for (`add` becomes `array.add`), the names of its attributes are those of the primitive's parameters.
+
+    **Types.** Builtin ranked tensors of `i1` (a bool), signless `iN` (a signed integer), `uiN` (an unsigned integer), `f16`,
+    `bf16`, `f32` and `f64`; and `!array.token`, which orders effects.
+
+    **Shapes.** Nothing broadcasts implicitly. A dimension may be dynamic (`?`) everywhere: it is compatible with every size,
+    what is known is verified, and an inferred dimension is known when any operand knows it. Where the operands alone don't
+    determine a dynamic size of the result, `output_dims` gives it: one `index` operand for each `?` of the result type.
+
+    **Constraints.** Each op numbers its constraints C1, C2, ...; diagnostics and tests cite the number. Where the result types
+    follow from operands and attributes there is C0 moreover: the result types are compatible with the inferred ones.
+
+    **Floats** are IEEE: `max` and `min` propagate nan, nothing is reassociated but reductions and contractions.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+class Array_Type<string name, string typeMnemonic> : TypeDef<Array_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Array_TokenType : Array_Type<"Token", "token"> {
+  let summary = "orders effects";
+  let description = [{
+    An op that consumes a token happens after the op that produced it. Tokens carry no data; lowering erases them.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Type constraints
+//===----------------------------------------------------------------------===//
+
+defvar Array_SignedTypes = [I8, I16, I32, I64];
+defvar Array_UnsignedTypes = [UI8, UI16, UI32, UI64];
+defvar Array_IntegerTypes = Array_SignedTypes # Array_UnsignedTypes;
+defvar Array_FloatTypes = [F16, BF16, F32, F64];
+defvar Array_NumberTypes = Array_IntegerTypes # Array_FloatTypes;
+
+def Array_Tensor : RankedTensorOf<[I1] # Array_NumberTypes, [], "tensor of bools or numbers">;
+def Array_BoolTensor : RankedTensorOf<[I1], [], "tensor of bools">;
+def Array_NumberTensor : RankedTensorOf<Array_NumberTypes, [], "tensor of numbers">;
+def Array_SignedTensor : RankedTensorOf<Array_SignedTypes # Array_FloatTypes, [], "tensor of signed numbers">;
+def Array_IntegerTensor : RankedTensorOf<Array_IntegerTypes, [], "tensor of integers">;
+def Array_BitsTensor : RankedTensorOf<[I1] # Array_IntegerTypes, [], "tensor of bools or integers">;
+def Array_FloatTensor : RankedTensorOf<Array_FloatTypes, [], "tensor of floats">;
+def Array_UI32Tensor : RankedTensorOf<[UI32], [], "tensor of ui32">;
+def Array_IndexTensor : RankedTensorOf<[I32, I64], [], "tensor of i32 or i64">;
+def Array_StartTensor : 0DTensorOf<[I32, I64]>;
+def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType], "tensor or token">;
+
+//===----------------------------------------------------------------------===//
+// Op classes
+//===----------------------------------------------------------------------===//
+
+class Array_Op<string mnemonic, list<Trait> traits = []> : Op<Array_Dialect, mnemonic, traits>;
+
+/// The parts of an op's documentation, joined in one way.
+class Array_Doc<string text, string constraints> {
+  string description = text # "\n\n**Constraints**\n\n" # constraints;
+}
+
+/// Verifies the result types against the inferred ones (C0). The interface itself would report a failed inference twice, so
+/// its own check is replaced: `refineReturnTypes` keeps the types that are given.
+def Array_InferredResults : NativeOpTrait<"InferredResults", [], [{
+  static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given) {
+    return ::mlir::array::areCompatible(inferred, given);
+  }
+  static ::llvm::LogicalResult refineReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location>,
+                                                 ::mlir::ValueRange, ::mlir::DictionaryAttr, ::mlir::OpaqueProperties,
+                                                 ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &) {
+    return ::mlir::success();
+  }
+}]> {
+  let cppNamespace = "::mlir::array";
+}
+
+/// An op without effects whose result types follow from its operands and attributes. Its `inferReturnTypes` checks the
+/// constraints on the operands, so that builders and the verifier report the same errors.
+class Array_InferredOp<string mnemonic, list<Trait> traits = []>
+    : Array_Op<mnemonic, [Pure, InferTypeOpAdaptor, Array_InferredResults] # traits>;
+
+#endif // ARRAY_IR_ARRAYBASE_TD

@@ -1,0 +1,16 @@
+// All ops of the array dialect, one file a family. TableGen reads this file only.
+#ifndef ARRAY_IR_ARRAYOPS_TD
+#define ARRAY_IR_ARRAYOPS_TD
+
+include "array/IR/ArrayBase.td"
+include "array/IR/Elementwise.td"
+include "array/IR/Creation.td"
+include "array/IR/Movement.td"
+include "array/IR/Indexing.td"
+include "array/IR/Reduction.td"
+include "array/IR/Contraction.td"
+include "array/IR/Sort.td"
+include "array/IR/Call.td"
+include "array/IR/Runtime.td"
+
+#endif // ARRAY_IR_ARRAYOPS_TD

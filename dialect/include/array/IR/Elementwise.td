@@ -1,0 +1,207 @@
+// Ops that compute each element of the result from the elements at the same position: arithmetic, math, bits, comparison,
+// selection, conversion, and the threefry2x32 hash.
+#ifndef ARRAY_IR_ELEMENTWISE_TD
+#define ARRAY_IR_ELEMENTWISE_TD
+
+include "array/IR/ArrayBase.td"
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+/// `resultElement` is C++ for the result's element type, from the operand types `types`.
+class Array_ElementwiseOp<string mnemonic, list<Trait> traits, string resultElement>
+    : Array_InferredOp<mnemonic, traits> {
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferred) {
+      ::mlir::TypeRange types = adaptor.getOperands().getTypes();
+      return ::mlir::array::inferElementwise(location, getOperationName(), types, }] # resultElement # [{, inferred);
+    }
+  }];
+}
+
+defvar Array_SameElement = "::mlir::getElementTypeOrSelf(types.back())";
+defvar Array_BoolElement = "::mlir::IntegerType::get(context, 1)";
+
+/// The assembly directive for the types: one type, unless dynamic dimensions make them differ.
+class Array_TypesDirective<string resultElement> {
+  string name = !if(!eq(resultElement, Array_BoolElement), "PredicateTypes", "ElementwiseTypes");
+}
+
+class Array_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits = [], Type resultType = type,
+                    string resultElement = Array_SameElement>
+    : Array_ElementwiseOp<mnemonic, traits, resultElement> {
+  let summary = text;
+  let description = Array_Doc<[{
+    ```mlir
+    %y = array.}] # mnemonic # [{ %x : tensor<4x}] # !if(!eq(type, Array_BitsTensor), "i32", "f32") # [{>
+    ```
+  }], [{
+    - C1: `operand` is a }] # type.summary # [{.
+  }]>.description;
+  let arguments = (ins type:$operand);
+  let results = (outs resultType:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<" # Array_TypesDirective<resultElement>.name
+                       # ">(type($operand), type($result))";
+}
+
+class Array_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits = [], Type resultType = type,
+                     string resultElement = Array_SameElement>
+    : Array_ElementwiseOp<mnemonic, traits, resultElement> {
+  let summary = text;
+  let description = Array_Doc<[{
+    ```mlir
+    %z = array.}] # mnemonic # [{ %x, %y : tensor<4x}] # !if(!eq(type, Array_BitsTensor), "i32", "f32") # [{>
+    ```
+  }], [{
+    - C1: `lhs` and `rhs` are each a }] # type.summary # [{.
+    - C2: `lhs` and `rhs` have compatible shapes and the same element type.
+  }]>.description;
+  let arguments = (ins type:$lhs, type:$rhs);
+  let results = (outs resultType:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<" # Array_TypesDirective<resultElement>.name
+                       # ">(type($lhs), type($rhs), type($result))";
+}
+
+class Array_CompareOp<string mnemonic, string text, list<Trait> traits = []>
+    : Array_BinaryOp<mnemonic, Array_Tensor, text, traits, Array_BoolTensor, Array_BoolElement>;
+
+//===----------------------------------------------------------------------===//
+// Unary
+//===----------------------------------------------------------------------===//
+
+def Array_AbsOp : Array_UnaryOp<"abs", Array_SignedTensor, "magnitude; the lowest integer stays itself">;
+def Array_NegOp : Array_UnaryOp<"neg", Array_NumberTensor, "negative; integers wrap">;
+def Array_SignOp : Array_UnaryOp<"sign", Array_NumberTensor, "-1, 0 or 1; of a float zero or nan, itself">;
+def Array_FloorOp : Array_UnaryOp<"floor", Array_FloatTensor, "greatest integral number that is not above">;
+def Array_CeilOp : Array_UnaryOp<"ceil", Array_FloatTensor, "least integral number that is not below">;
+def Array_RoundOp : Array_UnaryOp<"round", Array_FloatTensor, "nearest integral number, ties to even">;
+def Array_ExpOp : Array_UnaryOp<"exp", Array_FloatTensor, "exponential">;
+def Array_Exp2Op : Array_UnaryOp<"exp2", Array_FloatTensor, "power of two">;
+def Array_Expm1Op : Array_UnaryOp<"expm1", Array_FloatTensor, "exponential minus one, accurate near zero">;
+def Array_LogOp : Array_UnaryOp<"log", Array_FloatTensor, "natural logarithm">;
+def Array_Log1pOp : Array_UnaryOp<"log1p", Array_FloatTensor, "natural logarithm of one plus the operand, accurate near zero">;
+def Array_SinOp : Array_UnaryOp<"sin", Array_FloatTensor, "sine of an angle in radians">;
+def Array_CosOp : Array_UnaryOp<"cos", Array_FloatTensor, "cosine of an angle in radians">;
+def Array_TanOp : Array_UnaryOp<"tan", Array_FloatTensor, "tangent of an angle in radians">;
+def Array_TanhOp : Array_UnaryOp<"tanh", Array_FloatTensor, "hyperbolic tangent">;
+def Array_SqrtOp : Array_UnaryOp<"sqrt", Array_FloatTensor, "square root; of a negative number nan">;
+def Array_RsqrtOp : Array_UnaryOp<"rsqrt", Array_FloatTensor, "reciprocal of the square root">;
+def Array_CbrtOp : Array_UnaryOp<"cbrt", Array_FloatTensor, "cube root, with the sign of the operand">;
+def Array_LogisticOp : Array_UnaryOp<"logistic", Array_FloatTensor, "1 / (1 + exp(-x))">;
+def Array_ErfOp : Array_UnaryOp<"erf", Array_FloatTensor, "error function">;
+def Array_ErfInvOp : Array_UnaryOp<"erf_inv", Array_FloatTensor, "inverse of the error function">;
+def Array_NotOp : Array_UnaryOp<"not", Array_BitsTensor, "complement of each bit, or of a bool">;
+def Array_StopGradientOp : Array_UnaryOp<"stop_gradient", Array_Tensor, "the operand; derivatives don't pass">;
+def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether neither infinite nor nan", [],
+                                     Array_BoolTensor, Array_BoolElement>;
+
+//===----------------------------------------------------------------------===//
+// Binary
+//===----------------------------------------------------------------------===//
+
+def Array_AddOp : Array_BinaryOp<"add", Array_NumberTensor, "sum; integers wrap", [Commutative]>;
+def Array_SubOp : Array_BinaryOp<"sub", Array_NumberTensor, "difference; integers wrap">;
+def Array_MulOp : Array_BinaryOp<"mul", Array_NumberTensor, "product; integers wrap", [Commutative]>;
+def Array_DivOp : Array_BinaryOp<"div", Array_NumberTensor,
+    "quotient; of integers truncated towards zero, by zero all bits set, the lowest by -1 itself">;
+def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor,
+    "remainder of the truncated quotient, with the sign of lhs; of integers by zero lhs">;
+def Array_PowOp : Array_BinaryOp<"pow", Array_NumberTensor, "lhs to the power of rhs">;
+def Array_MaxOp : Array_BinaryOp<"max", Array_Tensor, "greater of both; nan where either is; of bools their or", [Commutative]>;
+def Array_MinOp : Array_BinaryOp<"min", Array_Tensor, "less of both; nan where either is; of bools their and", [Commutative]>;
+def Array_Atan2Op : Array_BinaryOp<"atan2", Array_FloatTensor, "angle in radians of the point (rhs, lhs)">;
+def Array_AndOp : Array_BinaryOp<"and", Array_BitsTensor, "bitwise or logical and", [Commutative]>;
+def Array_OrOp : Array_BinaryOp<"or", Array_BitsTensor, "bitwise or logical or", [Commutative]>;
+def Array_XorOp : Array_BinaryOp<"xor", Array_BitsTensor, "bitwise or logical exclusive or", [Commutative]>;
+def Array_ShiftLeftOp : Array_BinaryOp<"shift_left", Array_IntegerTensor,
+    "bits of lhs moved up by rhs; 0 where rhs, taken as unsigned, is not below the width">;
+def Array_ShiftRightArithmeticOp : Array_BinaryOp<"shift_right_arithmetic", Array_IntegerTensor,
+    "bits of lhs moved down by rhs, the sign moves in; only the sign where rhs is not below the width">;
+def Array_ShiftRightLogicalOp : Array_BinaryOp<"shift_right_logical", Array_IntegerTensor,
+    "bits of lhs moved down by rhs, zeros move in; 0 where rhs is not below the width">;
+
+def Array_EqOp : Array_CompareOp<"eq", "whether equal; false where either is nan", [Commutative]>;
+def Array_NeOp : Array_CompareOp<"ne", "whether different; true where either is nan", [Commutative]>;
+def Array_LtOp : Array_CompareOp<"lt", "whether lhs is less; false where either is nan">;
+def Array_LeOp : Array_CompareOp<"le", "whether lhs is less or equal; false where either is nan">;
+def Array_GtOp : Array_CompareOp<"gt", "whether lhs is greater; false where either is nan">;
+def Array_GeOp : Array_CompareOp<"ge", "whether lhs is greater or equal; false where either is nan">;
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+def Array_SelectOp : Array_InferredOp<"select"> {
+  let summary = "on_true where pred holds, else on_false";
+  let description = Array_Doc<[{
+    ```mlir
+    %z = array.select %pred, %x, %y : tensor<4xf32>
+    ```
+  }], [{
+    - C1: `pred` is a tensor of bools.
+    - C2: `on_true` and `on_false` have compatible shapes and the same element type, and `pred` a compatible shape.
+  }]>.description;
+  let arguments = (ins Array_BoolTensor:$pred, Array_Tensor:$on_true, Array_Tensor:$on_false);
+  let results = (outs Array_Tensor:$result);
+  let assemblyFormat = [{
+    $pred `,` $on_true `,` $on_false attr-dict `:`
+    custom<SelectTypes>(type($pred), type($on_true), type($on_false), type($result))
+  }];
+}
+
+def Array_ConvertOp : Array_Op<"convert", [Pure]> {
+  let summary = "the operand's values in another element type";
+  let description = Array_Doc<[{
+    A float becomes an integer by truncation towards zero, saturating, and nan becomes 0. Integers wrap. To `i1` it is `!= 0`,
+    from `i1` 0 or 1. Floats round to nearest even.
+
+    ```mlir
+    %y = array.convert %x : (tensor<4xf32>) -> tensor<4xi32>
+    ```
+  }], [{
+    - C1: `operand` and `result` have compatible shapes.
+  }]>.description;
+  let arguments = (ins Array_Tensor:$operand);
+  let results = (outs Array_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+}
+
+def Array_BitcastOp : Array_Op<"bitcast", [Pure]> {
+  let summary = "the operand's bits as another element type of the same width";
+  let description = Array_Doc<[{
+    ```mlir
+    %y = array.bitcast %x : (tensor<4xf32>) -> tensor<4xui32>
+    ```
+  }], [{
+    - C1: `operand` and `result` have compatible shapes.
+    - C2: the element types of `operand` and `result` have the same width.
+  }]>.description;
+  let arguments = (ins Array_Tensor:$operand);
+  let results = (outs Array_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+}
+
+def Array_Threefry2x32Op : Array_InferredOp<"threefry2x32"> {
+  let summary = "the threefry2x32 hash of 20 rounds, of a counter (x0, x1) under a key (k0, k1)";
+  let description = Array_Doc<[{
+    Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011).
+
+    ```mlir
+    %y0, %y1 = array.threefry2x32 %k0, %k1, %x0, %x1 : tensor<4xui32>
+    ```
+  }], [{
+    - C1: each operand is a tensor of ui32.
+    - C2: the operands have compatible shapes.
+  }]>.description;
+  let arguments = (ins Array_UI32Tensor:$k0, Array_UI32Tensor:$k1, Array_UI32Tensor:$x0, Array_UI32Tensor:$x1);
+  let results = (outs Array_UI32Tensor:$y0, Array_UI32Tensor:$y1);
+  let assemblyFormat = [{
+    $k0 `,` $k1 `,` $x0 `,` $x1 attr-dict `:`
+    custom<ThreefryTypes>(type($k0), type($k1), type($x0), type($x1), type($y0), type($y1))
+  }];
+}
+
+#endif // ARRAY_IR_ELEMENTWISE_TD

@@ -1,0 +1,40 @@
+// runtime_call: the dialect's door to library routines of the runtime. It stands on tensors before bufferization and on memrefs
+// after it.
+#ifndef ARRAY_IR_RUNTIME_TD
+#define ARRAY_IR_RUNTIME_TD
+
+include "array/IR/ArrayBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+
+def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+                                                    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "calls a library routine by its name in the runtime's table";
+  let description = Array_Doc<[{
+    In destination style: the routine reads `ins` and overwrites `outs`, which never overlap. On tensors each of `outs` has a
+    result; on memrefs there are none. The routines and the meaning of their `params` are listed in runtime/Abi.h
+    (`PCRT_LIBRARY_CALLS`). `element_types` names what the routine shall take the elements of `ins`, then `outs`, for: storage
+    types don't tell `ui32` from `i32` or `i1` from `i8`.
+
+    ```mlir
+    %y = array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
+           ins(%x : tensor<4xi32>) outs(%init : tensor<4xi32>) -> tensor<4xi32>
+    ```
+  }], [{
+    - C1: `name` is a routine of the runtime's table.
+    - C2: `ins` and `outs` are all tensors or all memrefs.
+    - C3: `element_types` has one type for each of `ins` and `outs`, of the width of its elements (`i1` is stored in `i8`).
+  }]>.description;
+  let arguments = (ins StrAttr:$name, DenseI64ArrayAttr:$params, TypeArrayAttr:$element_types,
+                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$ins,
+                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $name `params` `=` $params `element_types` `=` $element_types (`ins` `(` $ins^ `:` type($ins) `)`)?
+    `outs` `(` $outs `:` type($outs) `)` attr-dict (`->` type($outputs)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+}
+
+#endif // ARRAY_IR_RUNTIME_TD

@@ -1,0 +1,31 @@
+// sort.
+#ifndef ARRAY_IR_SORT_TD
+#define ARRAY_IR_SORT_TD
+
+include "array/IR/ArrayBase.td"
+
+def Array_SortOp : Array_InferredOp<"sort"> {
+  let summary = "arrays sorted together along one dimension, by the first num_keys of them";
+  let description = Array_Doc<[{
+    Ascending, by the first input, ties by the second, up to `num_keys`; the other inputs are moved along. nan comes last, -0
+    equals +0, false precedes true. With `is_stable` equal ones keep their order.
+
+    ```mlir
+    %k, %v = array.sort %keys, %values dimension = 0 num_keys = 1 is_stable = true
+               : (tensor<4xf32>, tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>)
+    ```
+  }], [{
+    - C1: there is at least one input.
+    - C2: the inputs have compatible shapes.
+    - C3: `dimension` is a dimension of the inputs.
+    - C4: `1 <= num_keys <= number of inputs`.
+  }]>.description;
+  let arguments = (ins Variadic<Array_Tensor>:$inputs, I64Attr:$dimension, I64Attr:$num_keys, BoolAttr:$is_stable);
+  let results = (outs Variadic<Array_Tensor>:$sorted);
+  let assemblyFormat = [{
+    $inputs `dimension` `=` $dimension `num_keys` `=` $num_keys `is_stable` `=` $is_stable attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
+#endif // ARRAY_IR_SORT_TD

@@ -1,0 +1,131 @@
+// The custom directives of the assembly formats.
+#include "Assembly.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+/// All types of an op, operands then results, from the one that stands for them; empty where that is impossible.
+using Expansion = function_ref<SmallVector<Type>(Type)>;
+
+static Type withBools(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.clone(IntegerType::get(type.getContext(), 1)) : Type();
+}
+
+static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> operands, ArrayRef<Type *> results, Expansion expand) {
+  SMLoc location = parser.getCurrentLocation();
+  Type written;
+  if (parser.parseType(written))
+    return failure();
+  SmallVector<Type> types;
+  if (auto function = dyn_cast<FunctionType>(written)) {
+    if (function.getNumInputs() != operands.size() || function.getNumResults() != results.size())
+      return parser.emitError(location) << "expected " << operands.size() << " operand types and " << results.size()
+                                        << " result types, got " << function;
+    llvm::append_range(types, function.getInputs());
+    llvm::append_range(types, function.getResults());
+  } else {
+    types = expand(written);
+    if (llvm::is_contained(types, Type()))
+      return parser.emitError(location) << "expected a ranked tensor type, got " << written;
+  }
+  for (auto [index, type] : llvm::enumerate(types))
+    *(index < operands.size() ? operands[index] : results[index - operands.size()]) = type;
+  return success();
+}
+
+static void printTypes(OpAsmPrinter &printer, Operation *op, Type shorthand, Expansion expand) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  if (expand(shorthand) == types)
+    printer << shorthand;
+  else
+    printer.printFunctionalType(op->getOperandTypes(), op->getResultTypes());
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Type> two(Type type) { return {type, type}; }
+static SmallVector<Type> three(Type type) { return {type, type, type}; }
+static SmallVector<Type> six(Type type) { return SmallVector<Type>(6, type); }
+static SmallVector<Type> oneToBool(Type type) { return {type, withBools(type)}; }
+static SmallVector<Type> twoToBool(Type type) { return {type, type, withBools(type)}; }
+static SmallVector<Type> selection(Type type) { return {withBools(type), type, type, type}; }
+
+ParseResult array::parseElementwiseTypes(OpAsmParser &parser, Type &operand, Type &result) {
+  return parseTypes(parser, {&operand}, {&result}, two);
+}
+
+ParseResult array::parseElementwiseTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result) {
+  return parseTypes(parser, {&lhs, &rhs}, {&result}, three);
+}
+
+void array::printElementwiseTypes(OpAsmPrinter &printer, Operation *op, Type operand, Type) {
+  printTypes(printer, op, operand, two);
+}
+
+void array::printElementwiseTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type, Type) {
+  printTypes(printer, op, lhs, three);
+}
+
+ParseResult array::parsePredicateTypes(OpAsmParser &parser, Type &operand, Type &result) {
+  return parseTypes(parser, {&operand}, {&result}, oneToBool);
+}
+
+ParseResult array::parsePredicateTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result) {
+  return parseTypes(parser, {&lhs, &rhs}, {&result}, twoToBool);
+}
+
+void array::printPredicateTypes(OpAsmPrinter &printer, Operation *op, Type operand, Type) {
+  printTypes(printer, op, operand, oneToBool);
+}
+
+void array::printPredicateTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type, Type) {
+  printTypes(printer, op, lhs, twoToBool);
+}
+
+ParseResult array::parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue, Type &onFalse, Type &result) {
+  return parseTypes(parser, {&pred, &onTrue, &onFalse}, {&result}, selection);
+}
+
+void array::printSelectTypes(OpAsmPrinter &printer, Operation *op, Type, Type onTrue, Type, Type) {
+  printTypes(printer, op, onTrue, selection);
+}
+
+ParseResult array::parseThreefryTypes(OpAsmParser &parser, Type &k0, Type &k1, Type &x0, Type &x1, Type &y0, Type &y1) {
+  return parseTypes(parser, {&k0, &k1, &x0, &x1}, {&y0, &y1}, six);
+}
+
+void array::printThreefryTypes(OpAsmPrinter &printer, Operation *op, Type k0, Type, Type, Type, Type, Type) {
+  printTypes(printer, op, k0, six);
+}
+
+//===----------------------------------------------------------------------===//
+// Dimensions
+//===----------------------------------------------------------------------===//
+
+ParseResult array::parseDimensionPairs(OpAsmParser &parser, StringRef keyword, DenseI64ArrayAttr &lhs,
+                                       DenseI64ArrayAttr &rhs) {
+  lhs = rhs = parser.getBuilder().getDenseI64ArrayAttr({});
+  if (failed(parser.parseOptionalKeyword(keyword)))
+    return success();
+  if (parser.parseEqual())
+    return failure();
+  lhs = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, Type()));
+  if (!lhs || parser.parseKeyword("x"))
+    return failure();
+  rhs = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, Type()));
+  return success(rhs != nullptr);
+}
+
+void array::printDimensionPairs(OpAsmPrinter &printer, Operation *, StringRef keyword, DenseI64ArrayAttr lhs,
+                                DenseI64ArrayAttr rhs) {
+  if (lhs.empty() && rhs.empty())
+    return;
+  printer << keyword << " = ";
+  lhs.print(printer);
+  printer << " x ";
+  rhs.print(printer);
+}

@@ -1,0 +1,39 @@
+// The custom directives of the assembly formats in the .td files. Private to this directory.
+#ifndef ARRAY_LIB_IR_ASSEMBLY_H
+#define ARRAY_LIB_IR_ASSEMBLY_H
+
+#include "array/IR/Array.h"
+
+namespace mlir::array {
+
+// Types of which one determines the others in the common case: that one is printed alone (`tensor<4xf32>`), and else a function
+// type (`(tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>`).
+
+/// All are the same.
+ParseResult parseElementwiseTypes(OpAsmParser &parser, Type &operand, Type &result);
+ParseResult parseElementwiseTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result);
+void printElementwiseTypes(OpAsmPrinter &printer, Operation *op, Type operand, Type result);
+void printElementwiseTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs, Type result);
+
+/// The result has the shape of the operands and bools as elements.
+ParseResult parsePredicateTypes(OpAsmParser &parser, Type &operand, Type &result);
+ParseResult parsePredicateTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result);
+void printPredicateTypes(OpAsmPrinter &printer, Operation *op, Type operand, Type result);
+void printPredicateTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs, Type result);
+
+/// The predicate has the shape of the others and bools as elements.
+ParseResult parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue, Type &onFalse, Type &result);
+void printSelectTypes(OpAsmPrinter &printer, Operation *op, Type pred, Type onTrue, Type onFalse, Type result);
+
+/// All are the same.
+ParseResult parseThreefryTypes(OpAsmParser &parser, Type &k0, Type &k1, Type &x0, Type &x1, Type &y0, Type &y1);
+void printThreefryTypes(OpAsmPrinter &printer, Operation *op, Type k0, Type k1, Type x0, Type x1, Type y0, Type y1);
+
+/// `batch = [0] x [1]`, nothing where both lists are empty.
+ParseResult parseDimensionPairs(OpAsmParser &parser, StringRef keyword, DenseI64ArrayAttr &lhs, DenseI64ArrayAttr &rhs);
+void printDimensionPairs(OpAsmPrinter &printer, Operation *op, StringRef keyword, DenseI64ArrayAttr lhs,
+                         DenseI64ArrayAttr rhs);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_IR_ASSEMBLY_H

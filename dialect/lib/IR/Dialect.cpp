@@ -1,0 +1,49 @@
+// The dialect: registration, materialization of constants, inlining.
+#include "Assembly.h"
+#include "array/IR/Array.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+#include "array/IR/ArrayDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "array/IR/ArrayTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "array/IR/ArrayOps.cpp.inc"
+
+namespace {
+
+/// Every op may be inlined, and so may every function that array.call calls.
+struct ArrayInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+
+} // namespace
+
+void ArrayDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "array/IR/ArrayTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "array/IR/ArrayOps.cpp.inc"
+      >();
+  addInterfaces<ArrayInlinerInterface>();
+}
+
+Operation *ArrayDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, location, type, elements);
+}

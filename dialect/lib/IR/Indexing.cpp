@@ -1,0 +1,85 @@
+// dynamic_slice, dynamic_update_slice, gather_rows, scatter_add_rows: inference.
+#include "Inference.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+/// One start index for each dimension, all of one type.
+static LogicalResult checkStarts(std::optional<Location> location, StringRef op, RankedTensorType operand,
+                                 TypeRange starts, StringRef countConstraint, StringRef typeConstraint) {
+  if (int64_t(starts.size()) != operand.getRank())
+    return fail(location, op, "has ", starts.size(), " start indices, expected ", operand.getRank(), " for ", operand,
+                " (", countConstraint, ")");
+  if (!llvm::all_equal(starts))
+    return fail(location, op, "start indices differ in element type: ", starts, " (", typeConstraint, ")");
+  return success();
+}
+
+LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                               SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  ArrayRef<int64_t> sizes = adaptor.getSliceSizes();
+  if (failed(checkStarts(location, getOperationName(), operand, adaptor.getStartIndices().getTypes(), "C1", "C2")))
+    return failure();
+  if (int64_t(sizes.size()) != operand.getRank())
+    return fail(location, getOperationName(), "has ", sizes.size(), " slice_sizes, expected ", operand.getRank(), " for ",
+                operand, " (C3)");
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (size < 0 || (!operand.isDynamicDim(dim) && size > operand.getDimSize(dim)))
+      return fail(location, getOperationName(), "takes ", size, " elements of dimension ", dim, " of ", operand,
+                  ", expected 0 <= size of the slice <= size (C4)");
+  inferred.push_back(operand.clone(sizes));
+  return success();
+}
+
+LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                     SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto update = cast<RankedTensorType>(adaptor.getUpdate().getType());
+  if (operand.getRank() != update.getRank() || operand.getElementType() != update.getElementType())
+    return fail(location, getOperationName(), "operand and update differ in rank or element type: ", operand, " and ",
+                update, " (C1)");
+  for (int64_t dim = 0; dim < operand.getRank(); ++dim)
+    if (!operand.isDynamicDim(dim) && !update.isDynamicDim(dim) && update.getDimSize(dim) > operand.getDimSize(dim))
+      return fail(location, getOperationName(), "update is larger than the operand in dimension ", dim, ": ", update,
+                  " into ", operand, " (C2)");
+  inferred.push_back(operand);
+  return checkStarts(location, getOperationName(), operand, adaptor.getStartIndices().getTypes(), "C3", "C4");
+}
+
+/// The indices' dimensions, then those of a row.
+static SmallVector<int64_t> rowsShape(RankedTensorType operand, RankedTensorType indices) {
+  auto shape = llvm::to_vector(indices.getShape());
+  llvm::append_range(shape, operand.getShape().drop_front());
+  return shape;
+}
+
+LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  if (operand.getRank() == 0)
+    return fail(location, getOperationName(), "operand is ", operand, ", expected at least one dimension (C1)");
+  bool mayBeEmpty = llvm::is_contained(indices.getShape(), 0) || !indices.hasStaticShape();
+  if (operand.getDimSize(0) == 0 && !mayBeEmpty)
+    return fail(location, getOperationName(), "takes rows of ", operand, ", which has none (C2)");
+  inferred.push_back(operand.clone(rowsShape(operand, indices)));
+  return success();
+}
+
+LogicalResult ScatterAddRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  if (operand.getRank() == 0)
+    return fail(location, getOperationName(), "operand is ", operand, ", expected at least one dimension (C1)");
+  if (operand.getElementType() != updates.getElementType())
+    return fail(location, getOperationName(), "operand and updates differ in element type: ", operand, " and ", updates,
+                " (C2)");
+  auto expected = operand.clone(rowsShape(operand, indices));
+  if (failed(verifyCompatibleShape(expected, updates)))
+    return fail(location, getOperationName(), "updates are ", updates, ", expected ", expected, " (C3)");
+  inferred.push_back(operand);
+  return success();
+}

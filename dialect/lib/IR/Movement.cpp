@@ -1,0 +1,120 @@
+// broadcast_in_dim, reshape, transpose, slice, pad, concatenate, reverse: inference, verification.
+#include "Inference.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  if (int64_t(permutation.size()) != operand.getRank() || !areDistinctDims(permutation, operand.getRank()))
+    return fail(location, getOperationName(), "permutation is ", listed(permutation),
+                ", expected a permutation of the dimensions of ", operand, " (C1)");
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation)
+    shape.push_back(operand.getDimSize(dim));
+  inferred.push_back(operand.clone(shape));
+  return success();
+}
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  ArrayRef<int64_t> starts = adaptor.getStartIndices(), limits = adaptor.getLimitIndices(), strides = adaptor.getStrides();
+  size_t rank = operand.getRank();
+  if (starts.size() != rank || limits.size() != rank || strides.size() != rank)
+    return fail(location, getOperationName(), "has ", starts.size(), " start_indices, ", limits.size(),
+                " limit_indices and ", strides.size(), " strides, expected ", rank, " of each for ", operand, " (C1)");
+  SmallVector<int64_t> shape;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t size = operand.getDimSize(dim);
+    if (starts[dim] < 0 || starts[dim] > limits[dim] || (!ShapedType::isDynamic(size) && limits[dim] > size))
+      return fail(location, getOperationName(), "slices dimension ", dim, " of ", operand, " from ", starts[dim], " to ",
+                  limits[dim], ", expected 0 <= start <= limit <= size (C2)");
+    if (strides[dim] < 1)
+      return fail(location, getOperationName(), "stride of dimension ", dim, " is ", strides[dim],
+                  ", expected at least 1 (C3)");
+    shape.push_back(llvm::divideCeil(uint64_t(limits[dim] - starts[dim]), uint64_t(strides[dim])));
+  }
+  inferred.push_back(operand.clone(shape));
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto padding = cast<RankedTensorType>(adaptor.getPaddingValue().getType());
+  if (padding.getRank() != 0 || padding.getElementType() != operand.getElementType())
+    return fail(location, getOperationName(), "padding_value is ", padding, ", expected a scalar of the element type of ",
+                operand, " (C1)");
+  ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh(), interior = adaptor.getInterior();
+  size_t rank = operand.getRank();
+  if (low.size() != rank || high.size() != rank || interior.size() != rank)
+    return fail(location, getOperationName(), "has ", low.size(), " low, ", high.size(), " high and ", interior.size(),
+                " interior, expected ", rank, " of each for ", operand, " (C2)");
+  SmallVector<int64_t> shape;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    if (interior[dim] < 0)
+      return fail(location, getOperationName(), "interior padding of dimension ", dim, " is ", interior[dim],
+                  ", expected at least 0 (C3)");
+    int64_t size = operand.getDimSize(dim);
+    if (ShapedType::isDynamic(size)) {
+      shape.push_back(size);
+      continue;
+    }
+    int64_t padded = low[dim] + size + std::max<int64_t>(size - 1, 0) * interior[dim] + high[dim];
+    if (padded < 0)
+      return fail(location, getOperationName(), "result gets the size ", padded, " in dimension ", dim,
+                  ", expected at least 0 (C4)");
+    shape.push_back(padded);
+  }
+  inferred.push_back(operand.clone(shape));
+  return success();
+}
+
+LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                              SmallVectorImpl<Type> &inferred) {
+  TypeRange inputs = adaptor.getInputs().getTypes();
+  if (inputs.empty())
+    return fail(location, getOperationName(), "has no inputs, expected at least one (C1)");
+  auto first = cast<RankedTensorType>(inputs.front());
+  uint64_t dimension = adaptor.getDimension();
+  int64_t rank = first.getRank();
+  for (Type type : inputs) {
+    auto input = cast<RankedTensorType>(type);
+    if (input.getRank() != rank || input.getElementType() != first.getElementType())
+      return fail(location, getOperationName(), "inputs differ in rank or element type: ", first, " and ", input, " (C2)");
+  }
+  if (dimension >= uint64_t(rank))
+    return fail(location, getOperationName(), "dimension is ", int64_t(dimension), ", expected a dimension of ", first,
+                " (C3)");
+  auto shape = llvm::to_vector(first.getShape());
+  for (Type type : inputs.drop_front()) {
+    auto input = cast<RankedTensorType>(type);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t size = input.getDimSize(dim);
+      if (dim == int64_t(dimension)) {
+        bool isKnown = !ShapedType::isDynamic(shape[dim]) && !ShapedType::isDynamic(size);
+        shape[dim] = isKnown ? shape[dim] + size : ShapedType::kDynamic;
+        continue;
+      }
+      std::optional<int64_t> merged = mergedSize(shape[dim], size);
+      if (!merged)
+        return fail(location, getOperationName(), "inputs differ in dimension ", dim, ": ", first, " and ", input, " (C4)");
+      shape[dim] = *merged;
+    }
+  }
+  inferred.push_back(first.clone(shape));
+  return success();
+}
+
+LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  if (!areDistinctDims(adaptor.getDimensions(), operand.getRank()))
+    return fail(location, getOperationName(), "dimensions are ", listed(adaptor.getDimensions()),
+                ", expected distinct dimensions of ", operand, " (C1)");
+  inferred.push_back(operand);
+  return success();
+}

@@ -1,0 +1,17 @@
+// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line, prints it.
+#include "array/IR/Array.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerAllPasses();
+
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::array::ArrayDialect>();
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "array-opt: array programs\n", registry));
+}
