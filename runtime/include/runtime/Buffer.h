@@ -1,0 +1,93 @@
+// Memory of arrays: counted buffers from a pool that keeps freed blocks for the next call. A buffer also holds the token
+// of the execution that fills it. After Token; before Stream and Executable.
+#ifndef PYCOMPILER_RUNTIME_BUFFER_H
+#define PYCOMPILER_RUNTIME_BUFFER_H
+
+#include "runtime/Status.h"
+#include "runtime/Token.h"
+
+#include <atomic>
+#include <cstddef>
+
+namespace pcrt {
+
+class BufferPool;
+
+class Buffer : public RefCounted<Buffer> {
+public:
+  /// PCRT_ALIGNMENT-aligned, never null.
+  void *data() const { return memory; }
+  /// Bytes asked for; the block may be larger.
+  size_t size() const { return bytes; }
+
+  /// What fills the buffer; null when it was filled before it was shared. Set once, before the buffer is shared.
+  Token *token() const { return producer.get(); }
+  void setToken(RefPtr<Token> token) { producer = std::move(token); }
+  bool isReady() const { return !producer || producer->isDone(); }
+  /// The failure that the contents carry, if ready.
+  Error *error() const { return producer ? producer->error() : nullptr; }
+
+private:
+  friend class RefCounted<Buffer>;
+  friend class BufferPool;
+  Buffer(BufferPool &pool, void *memory, unsigned sizeClass) : pool(pool), memory(memory), sizeClass(sizeClass) {}
+  ~Buffer() = default;
+  void destroy();
+
+  BufferPool &pool;
+  void *const memory;
+  const unsigned sizeClass;
+  size_t bytes = 0;
+  RefPtr<Token> producer;
+  Buffer *nextFree = nullptr;
+};
+
+struct MemoryStatistics {
+  uint64_t liveBytes, peakBytes, cachedBytes, liveBuffers;
+};
+
+class BufferPool {
+public:
+  /// Keeps at most `cacheLimit` bytes of freed blocks, and refuses to have more than `memoryLimit` bytes live: an error
+  /// that names the sizes is better than the kernel's killer.
+  explicit BufferPool(uint64_t memoryLimit = defaultMemoryLimit());
+  BufferPool(uint64_t memoryLimit, uint64_t cacheLimit) : memoryLimit(memoryLimit), cacheLimit(cacheLimit) {}
+  ~BufferPool();
+  BufferPool(const BufferPool &) = delete;
+  BufferPool &operator=(const BufferPool &) = delete;
+
+  /// OutOfMemory names the size, and what is live.
+  Result<RefPtr<Buffer>> allocate(size_t bytes);
+  /// Gives freed blocks back to the system.
+  void trim();
+  MemoryStatistics statistics() const;
+  void resetPeak() { peakBytes.store(liveBytes.load()); }
+
+  /// The machine's memory, or the cgroup's limit if it is lower.
+  static uint64_t defaultMemoryLimit();
+
+  /// Around fork(), so that no lock is held by a thread that the child does not have.
+  void beforeFork();
+  void afterFork();
+
+private:
+  friend class Buffer;
+  void recycle(Buffer *buffer);
+  Buffer *popFree(unsigned sizeClass);
+  void *acquire(size_t capacity);
+
+  /// Four classes for each doubling: see capacityOf.
+  static constexpr unsigned classCount = 4 * 44;
+  struct alignas(64) FreeList {
+    std::atomic_flag lock = ATOMIC_FLAG_INIT;
+    Buffer *head = nullptr;
+    uint32_t length = 0;
+  };
+  FreeList lists[classCount];
+  const uint64_t memoryLimit, cacheLimit;
+  std::atomic<uint64_t> liveBytes{0}, peakBytes{0}, cachedBytes{0}, liveBuffers{0};
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_BUFFER_H

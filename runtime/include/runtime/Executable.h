@@ -1,0 +1,81 @@
+// Compiled code that was loaded: an ELF object, mapped, relocated and callable. After Buffer (arguments, results and the
+// arena); before Stream, which runs it. Knows no compiler: it is handed the bytes of a relocatable object.
+#ifndef PYCOMPILER_RUNTIME_EXECUTABLE_H
+#define PYCOMPILER_RUNTIME_EXECUTABLE_H
+
+#include "runtime/Abi.h"
+#include "runtime/Buffer.h"
+
+#include <string>
+#include <string_view>
+
+namespace pcrt {
+
+/// Memory with an object's sections, executable where they are code, writable where they are data.
+class MappedObject {
+public:
+  MappedObject() = default;
+  MappedObject(MappedObject &&other) noexcept : base(other.base), bytes(other.bytes), entry(other.entry) {
+    other.base = nullptr;
+  }
+  MappedObject &operator=(MappedObject &&other) noexcept;
+  ~MappedObject();
+
+  /// InvalidArgument on anything that is not a well-formed object for this machine, on a relocation that the loader
+  /// does not know and on an undefined symbol that is not in Symbols.def, each by name.
+  static Result<MappedObject> load(std::string_view object, const std::string &entryName);
+
+  PcrtEntry entryPoint() const { return entry; }
+  size_t size() const { return bytes; }
+
+private:
+  friend class ObjectLinker;
+  char *base = nullptr;
+  size_t bytes = 0;
+  PcrtEntry entry = nullptr;
+};
+
+/// The address of a symbol of Symbols.def, or null.
+void *findSymbol(std::string_view name);
+
+/// The library routines that compiled code reaches through its call frame.
+const PcrtTable &libraryTable();
+
+class Executable : public RefCounted<Executable> {
+public:
+  /// `costNs` is an estimate of the time of one run; 0 derives one from the bytes that a run touches.
+  static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
+                                         std::string name, double costNs, BufferPool &pool);
+  /// For an entry that lives elsewhere (linked into the program).
+  Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, BufferPool &pool);
+
+  const std::string &name() const { return label; }
+  uint64_t arenaBytes() const { return arenaSize; }
+  size_t codeBytes() const { return code.size(); }
+
+  /// What a run that touches `touchedBytes` of arguments and results is expected to take: as measured, once it has run.
+  double expectedNs(uint64_t touchedBytes) const {
+    float measured = measuredNs.load(std::memory_order_relaxed);
+    return measured > 0 ? measured : costNs > 0 ? costNs : 500 + 0.1 * static_cast<double>(touchedBytes);
+  }
+
+  /// Runs it in this thread. Failures are InvalidArgument, OutOfMemory (the arena) or what the code returned.
+  Status run(const void *const *args, void *const *results);
+
+private:
+  Status runWithArena(const void *const *args, void *const *results, void *arena) const;
+  void recordTime(float ns);
+
+  MappedObject code;
+  PcrtEntry entry;
+  const uint64_t arenaSize;
+  const std::string label;
+  const double costNs;
+  BufferPool &pool;
+  std::atomic<float> measuredNs{0};
+  std::atomic<uint32_t> runs{0};
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_EXECUTABLE_H

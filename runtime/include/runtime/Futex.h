@@ -1,0 +1,31 @@
+// The kernel's wait on a 32-bit word: what tokens, the pool and the bound on run-ahead sleep on. Unlike a condition
+// variable it returns when a signal arrives, so that Ctrl-C can interrupt a wait.
+#ifndef PYCOMPILER_RUNTIME_FUTEX_H
+#define PYCOMPILER_RUNTIME_FUTEX_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace pcrt {
+
+using FutexWord = std::atomic<uint32_t>;
+
+/// Sleeps while the word holds `expected`, at most `timeoutMs` (negative: without a bound). It may return early.
+void futexWait(const FutexWord &word, uint32_t expected, int timeoutMs = -1);
+void futexWake(const FutexWord &word, int count);
+
+/// Nanoseconds of the monotonic clock.
+int64_t nowNs();
+
+/// Tells the core that this is a spinning loop.
+inline void spinPause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_FUTEX_H

@@ -1,0 +1,73 @@
+// Executions in flight: each starts as soon as its inputs are ready, on the pool or in place, and completes a token.
+// Before it: Executable, Buffer, ThreadPool; after it: whoever launches (the binding, array-run).
+#ifndef PYCOMPILER_RUNTIME_STREAM_H
+#define PYCOMPILER_RUNTIME_STREAM_H
+
+#include "runtime/Buffer.h"
+#include "runtime/Executable.h"
+#include "runtime/ThreadPool.h"
+
+namespace pcrt {
+
+/// One run to be made. The buffers are borrowed for the call that is given the launch.
+struct Launch {
+  Executable *executable;
+  Buffer *const *args;
+  unsigned argCount;
+  /// Fresh buffers: nobody else knows them yet.
+  Buffer *const *results;
+  unsigned resultCount;
+  /// Where the program asked for it, for errors; lives forever, or null.
+  const char *place;
+};
+
+/// How far the program may run ahead of the work.
+struct RunAhead {
+  unsigned calls = 1024;
+  /// Of results that are still being computed. One call is always allowed.
+  uint64_t bytes = uint64_t(128) << 20;
+};
+
+class Stream {
+public:
+  /// `inPlace`: every launch runs in the thread that makes it.
+  Stream(ThreadPool &pool, bool inPlace, RunAhead bound = {}) : pool(pool), inPlace(inPlace), bound(bound) {}
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+
+  /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread holds.
+  /// Long: in place too, but let others go on meanwhile. Enqueue: hand it over.
+  enum class Manner { Short, Long, Enqueue };
+  Manner mannerOf(const Launch &launch) const;
+
+  /// Runs the launch here; its inputs must be ready. Afterwards the results are filled, or carry an error.
+  void runInPlace(const Launch &launch);
+  /// Returns at once; the results carry the token of the execution.
+  void enqueue(const Launch &launch);
+
+  /// Whether a launch with so many bytes of results is within the bound; waitForRoom waits until it is, and is false
+  /// when `hook` ended the wait. Workers are not held back: what they launch may be what others wait for.
+  bool hasRoom(uint64_t resultBytes) const;
+  bool waitForRoom(uint64_t resultBytes, InterruptHook hook = nullptr);
+  /// Waits until nothing is in flight.
+  bool synchronize(InterruptHook hook = nullptr);
+
+  unsigned callsInFlight() const { return calls.load(); }
+  uint64_t bytesInFlight() const { return bytes.load(); }
+
+private:
+  friend class Execution;
+  void finished(uint64_t resultBytes);
+  template <typename Condition> bool waitUntil(Condition condition, InterruptHook hook);
+
+  ThreadPool &pool;
+  const bool inPlace;
+  const RunAhead bound;
+  std::atomic<unsigned> calls{0}, waiters{0};
+  std::atomic<uint64_t> bytes{0};
+  FutexWord progress{0};
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_STREAM_H

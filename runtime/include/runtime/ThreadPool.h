@@ -1,0 +1,90 @@
+// The threads that run executions: one shared queue, threads started when first needed. Before it: Futex; after it:
+// Stream, which submits executions, and Token, whose waiters tell the pool when they block one of its threads.
+#ifndef PYCOMPILER_RUNTIME_THREADPOOL_H
+#define PYCOMPILER_RUNTIME_THREADPOOL_H
+
+#include "runtime/Futex.h"
+
+#include <mutex>
+
+namespace pcrt {
+
+/// Something to run once. The queue links tasks through `next`; `runTask` may delete the task.
+class Task {
+public:
+  virtual void runTask() = 0;
+
+protected:
+  ~Task() = default;
+
+private:
+  friend class ThreadPool;
+  Task *next = nullptr;
+};
+
+class ThreadPool {
+public:
+  /// At most `maxThreads` threads run tasks (more exist while some of them block in BlockingScope).
+  explicit ThreadPool(unsigned maxThreads);
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+  ~ThreadPool() { shutdown(); }
+
+  /// Runs `task` on some thread, later; when called by a worker, after the task that it is at the end of. After
+  /// shutdown: here.
+  void submit(Task *task);
+  /// Ends the threads once the queue is empty, and waits for them.
+  void shutdown();
+
+  unsigned size() const { return maxThreads; }
+  /// Threads that exist, for tests.
+  unsigned liveThreads() const { return threads.load(std::memory_order_relaxed); }
+  /// A worker is awake and looks for work, so handing it a task costs little.
+  bool hasSpinner() const { return spinning.load(std::memory_order_relaxed) != 0; }
+  /// The calling thread is one of a pool's.
+  static bool isWorker();
+
+  /// Around fork(): the child has none of the threads; its queue keeps what had not started.
+  void beforeFork() { queueLock.lock(); }
+  void afterForkInParent() { queueLock.unlock(); }
+  void afterForkInChild();
+
+  /// Threads to use: PYCOMPILER_NUM_THREADS, else the cores that affinity and the cgroup's quota leave.
+  static unsigned defaultSize();
+
+private:
+  friend class BlockingScope;
+  static void *threadMain(void *pool);
+  void workerLoop();
+  Task *pop();
+  bool spinForWork();
+  bool sleepForWork();
+  void provideThread();
+  bool startThread();
+  void blockedChanged(int change);
+
+  const unsigned maxThreads;
+  const bool maySpin;
+  std::mutex queueLock;
+  Task *head = nullptr, **tail = &head;
+  /// Tasks in the queue, and workers by what they do. Sequentially consistent: submit raises `queued` and then looks
+  /// at the workers, a worker lowers `spinning` and then looks at `queued`, so one of the two sees the other.
+  std::atomic<unsigned> queued{0}, spinning{0}, sleeping{0};
+  std::atomic<unsigned> threads{0}, blocked{0};
+  std::atomic<uint32_t> startedThreads{0};
+  FutexWord epoch{0}, exited{0};
+  std::atomic<bool> stopping{false};
+};
+
+/// Within it the thread may sleep for long: if it is a worker, the pool may run one thread more.
+class BlockingScope {
+public:
+  BlockingScope();
+  ~BlockingScope();
+  BlockingScope(const BlockingScope &) = delete;
+  BlockingScope &operator=(const BlockingScope &) = delete;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_THREADPOOL_H

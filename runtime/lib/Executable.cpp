@@ -1,0 +1,81 @@
+// Running loaded code: the call frame, the arena, the measured cost.
+#include "runtime/Executable.h"
+
+#include "LibraryCalls.h"
+
+using namespace pcrt;
+
+/// An arena up to this size lives on the stack of the run.
+static constexpr size_t stackArenaBytes = 4096;
+
+const PcrtTable &pcrt::libraryTable() {
+  static const PcrtTable table = {
+      PCRT_ABI_VERSION,
+#define PCRT_SLOT(name) library::name,
+      PCRT_LIBRARY_CALLS(PCRT_SLOT)
+#undef PCRT_SLOT
+  };
+  return table;
+}
+
+Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, BufferPool &pool)
+    : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), pool(pool) {}
+
+Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
+                                            std::string name, double costNs, BufferPool &pool) {
+  Result<MappedObject> mapped = MappedObject::load(object, entry);
+  if (!mapped.isOk())
+    return Status(mapped.status().code(), "cannot load '" + name + "': " + mapped.status().message());
+  auto executable = RefPtr<Executable>::adopt(
+      new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, pool));
+  executable->code = mapped.take();
+  return executable;
+}
+
+static Status statusOf(int32_t code) {
+  switch (code) {
+  case PCRT_OK:
+    return Status::ok();
+  case PCRT_INVALID_ARGUMENT:
+    return Status(Code::InvalidArgument, "a library routine refused its arguments");
+  case PCRT_OUT_OF_MEMORY:
+    return Status(Code::OutOfMemory, "out of memory in a library routine");
+  case PCRT_LIBRARY_FAILED:
+    return Status(Code::LibraryFailed, "a library routine failed");
+  default:
+    return Status(Code::Unknown, "compiled code returned the unknown status " + std::to_string(code));
+  }
+}
+
+Status Executable::runWithArena(const void *const *args, void *const *results, void *arena) const {
+  PcrtFrame frame = {args, results, arena, &libraryTable()};
+  return statusOf(entry(&frame));
+}
+
+Status Executable::run(const void *const *args, void *const *results) {
+  // Reading the clock costs as much as a small kernel: the first runs are measured, then one in 64.
+  uint32_t number = runs.load(std::memory_order_relaxed);
+  runs.store(number + 1, std::memory_order_relaxed);
+  bool timed = number < 8 || number % 64 == 0;
+  int64_t start = timed ? nowNs() : 0;
+  Status status;
+  if (arenaSize <= stackArenaBytes) {
+    alignas(PCRT_ALIGNMENT) char arena[stackArenaBytes];
+    status = runWithArena(args, results, arena);
+  } else {
+    Result<RefPtr<Buffer>> arena = pool.allocate(arenaSize);
+    if (!arena.isOk())
+      return Status(Code::OutOfMemory, "temporaries: " + arena.status().message());
+    status = runWithArena(args, results, arena.value()->data());
+  }
+  if (timed)
+    recordTime(static_cast<float>(nowNs() - start));
+  return status;
+}
+
+void Executable::recordTime(float ns) {
+  // Disturbances only ever lengthen a run: follow shorter times quickly, longer ones slowly.
+  float before = measuredNs.load(std::memory_order_relaxed);
+  float after = before == 0 ? ns : ns < before ? (before + ns) / 2 : before + (ns - before) / 8;
+  measuredNs.store(after > 1 ? after : 1, std::memory_order_relaxed);
+}

@@ -1,0 +1,235 @@
+// Launching executions. An Execution is the token of its results and the pool's task at once: one allocation for a call.
+#include "runtime/Stream.h"
+
+#include <climits>
+#include <new>
+
+using namespace pcrt;
+
+/// Handing a task to a worker costs about this, awake or asleep: shorter ones run in place.
+static constexpr double inPlaceNsAwake = 5000, inPlaceNsAsleep = 20000;
+/// Above it a thread should not hold its lock (Python's) while it runs.
+static constexpr double shortNs = 10000;
+/// A waiter runs what it waits for itself only if that is soon done: meanwhile nothing can interrupt it.
+static constexpr double claimNs = 10e6;
+
+static uint64_t bytesOf(Buffer *const *buffers, unsigned count) {
+  uint64_t total = 0;
+  for (unsigned i = 0; i < count; ++i)
+    total += buffers[i]->size();
+  return total;
+}
+
+static double expectedNs(const Launch &launch) {
+  return launch.executable->expectedNs(bytesOf(launch.args, launch.argCount) +
+                                       bytesOf(launch.results, launch.resultCount));
+}
+
+/// The failure that the inputs carry: that of the first one in the order of the arguments.
+static Error *poisonOf(const Launch &launch) {
+  for (unsigned i = 0; i < launch.argCount; ++i)
+    if (Error *error = launch.args[i]->error())
+      return error;
+  return nullptr;
+}
+
+/// Runs a launch whose inputs are ready; null when it went well.
+static RefPtr<Error> perform(const Launch &launch) {
+  if (Error *poison = poisonOf(launch))
+    return RefPtr<Error>(poison);
+  constexpr unsigned few = 32;
+  void *onStack[few];
+  unsigned count = launch.argCount + launch.resultCount;
+  std::unique_ptr<void *[]> onHeap(count > few ? new void *[count] : nullptr);
+  void **pointers = onHeap ? onHeap.get() : onStack;
+  for (unsigned i = 0; i < launch.argCount; ++i)
+    pointers[i] = launch.args[i]->data();
+  for (unsigned i = 0; i < launch.resultCount; ++i)
+    pointers[launch.argCount + i] = launch.results[i]->data();
+  Status status = launch.executable->run(pointers, pointers + launch.argCount);
+  if (status.isOk())
+    return nullptr;
+  return RefPtr<Error>::adopt(new Error(status.code(), status.message(), launch.executable->name(),
+                                        launch.place ? launch.place : ""));
+}
+
+//===-- Execution ---------------------------------------------------------------------------------------------------===//
+
+namespace pcrt {
+
+class Execution final : public Token, public Task {
+public:
+  static Execution *create(Stream &stream, const Launch &launch) {
+    // The buffers and what hangs on the arguments' tokens follow the object.
+    unsigned buffers = launch.argCount + launch.resultCount;
+    size_t bytes = sizeof(Execution) + buffers * sizeof(Buffer *) + launch.argCount * sizeof(Dependency);
+    return new (::operator new(bytes)) Execution(stream, launch);
+  }
+  static void operator delete(void *memory) { ::operator delete(memory); }
+
+  /// Starts once the inputs are ready; the reference that `create` gave is the execution's own from here on.
+  void launch();
+  void runTask() override;
+
+private:
+  struct Dependency : Continuation {
+    Execution *execution;
+  };
+  static_assert(alignof(Dependency) <= alignof(Buffer *));
+
+  Execution(Stream &stream, const Launch &launch);
+  Buffer **buffers() { return reinterpret_cast<Buffer **>(this + 1); }
+  Dependency *dependencies() {
+    return reinterpret_cast<Dependency *>(buffers() + request.argCount + request.resultCount);
+  }
+  void inputReady();
+  void runIfUnclaimed();
+  void help() override;
+
+  Stream &stream;
+  RefPtr<Executable> executable;
+  Launch request;
+  const double cost;
+  const uint64_t resultBytes;
+  /// Inputs that are still pending, and one until all were looked at.
+  std::atomic<unsigned> pendingInputs{1};
+  std::atomic<bool> claimed{false};
+};
+
+} // namespace pcrt
+
+Execution::Execution(Stream &stream, const Launch &launch)
+    : stream(stream), executable(launch.executable), request(launch), cost(expectedNs(launch)),
+      resultBytes(bytesOf(launch.results, launch.resultCount)) {
+  for (unsigned i = 0; i < request.argCount; ++i)
+    buffers()[i] = launch.args[i];
+  for (unsigned i = 0; i < request.resultCount; ++i)
+    buffers()[request.argCount + i] = launch.results[i];
+  for (unsigned i = 0; i < request.argCount + request.resultCount; ++i)
+    buffers()[i]->retain();
+  request.args = buffers();
+  request.results = buffers() + request.argCount;
+}
+
+void Execution::launch() {
+  stream.calls.fetch_add(1);
+  stream.bytes.fetch_add(resultBytes);
+  for (unsigned i = 0; i < request.argCount; ++i) {
+    Token *token = request.args[i]->token();
+    if (!token || token->isDone())
+      continue;
+    Dependency *dependency = new (dependencies() + i) Dependency;
+    dependency->execution = this;
+    dependency->run = [](Continuation *self) { static_cast<Dependency *>(self)->execution->inputReady(); };
+    pendingInputs.fetch_add(1);
+    if (!token->then(dependency))
+      pendingInputs.fetch_sub(1);
+  }
+  inputReady();
+}
+
+void Execution::inputReady() {
+  if (pendingInputs.fetch_sub(1) != 1)
+    return;
+  retain(); // the queue's reference
+  stream.pool.submit(this);
+}
+
+void Execution::runTask() {
+  runIfUnclaimed();
+  release();
+}
+
+void Execution::help() {
+  if (pendingInputs.load() == 0 && cost <= claimNs)
+    runIfUnclaimed();
+}
+
+void Execution::runIfUnclaimed() {
+  if (claimed.exchange(true))
+    return;
+  Stream &owner = stream;
+  uint64_t bytes = resultBytes;
+  RefPtr<Error> error = perform(request);
+  // Whoever sees the token done may rely on the inputs being free again.
+  for (unsigned i = 0; i < request.argCount; ++i)
+    request.args[i]->release();
+  executable = nullptr;
+  complete(std::move(error));
+  for (unsigned i = 0; i < request.resultCount; ++i)
+    request.results[i]->release();
+  release(); // the execution's own reference
+  owner.finished(bytes);
+}
+
+//===-- Stream ------------------------------------------------------------------------------------------------------===//
+
+Stream::Manner Stream::mannerOf(const Launch &launch) const {
+  double cost = expectedNs(launch);
+  Manner here = cost < shortNs ? Manner::Short : Manner::Long;
+  if (inPlace)
+    return here;
+  if (cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && pool.hasSpinner()))
+    return Manner::Enqueue;
+  for (unsigned i = 0; i < launch.argCount; ++i)
+    if (!launch.args[i]->isReady())
+      return Manner::Enqueue;
+  return here;
+}
+
+void Stream::runInPlace(const Launch &launch) {
+  RefPtr<Error> error = perform(launch);
+  if (!error)
+    return;
+  RefPtr<Token> failed = Token::failed(std::move(error));
+  for (unsigned i = 0; i < launch.resultCount; ++i)
+    launch.results[i]->setToken(failed);
+}
+
+void Stream::enqueue(const Launch &launch) {
+  Execution *execution = Execution::create(*this, launch);
+  for (unsigned i = 0; i < launch.resultCount; ++i)
+    launch.results[i]->setToken(RefPtr<Token>(execution));
+  execution->launch();
+}
+
+bool Stream::hasRoom(uint64_t resultBytes) const {
+  unsigned inFlight = calls.load(std::memory_order_relaxed);
+  if (inFlight == 0 || ThreadPool::isWorker())
+    return true;
+  return inFlight < bound.calls && bytes.load(std::memory_order_relaxed) + resultBytes <= bound.bytes;
+}
+
+void Stream::finished(uint64_t resultBytes) {
+  bytes.fetch_sub(resultBytes);
+  calls.fetch_sub(1);
+  if (waiters.load() == 0)
+    return;
+  progress.fetch_add(1);
+  futexWake(progress, INT_MAX);
+}
+
+template <typename Condition> bool Stream::waitUntil(Condition condition, InterruptHook hook) {
+  BlockingScope blocking;
+  waiters.fetch_add(1);
+  bool met;
+  while (true) {
+    uint32_t seen = progress.load();
+    met = condition();
+    if (met)
+      break;
+    futexWait(progress, seen, hook ? 100 : -1);
+    if (hook && hook())
+      break;
+  }
+  waiters.fetch_sub(1);
+  return met;
+}
+
+bool Stream::waitForRoom(uint64_t resultBytes, InterruptHook hook) {
+  return waitUntil([&] { return hasRoom(resultBytes); }, hook);
+}
+
+bool Stream::synchronize(InterruptHook hook) {
+  return waitUntil([&] { return calls.load() == 0; }, hook);
+}

@@ -1,0 +1,236 @@
+// The thread pool. Workers spin for a moment before they sleep, because waking one costs more than most tasks.
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+using namespace pcrt;
+
+static constexpr int64_t spinNs = 20000;
+
+static thread_local ThreadPool *currentPool = nullptr;
+
+bool ThreadPool::isWorker() { return currentPool != nullptr; }
+
+//===-- How many threads --------------------------------------------------------------------------------------------===//
+
+/// The CPU quota of a cgroup file ("max 100000" or "150000 100000"; version 1 has the numbers in two files), or 0.
+static double readQuota(const char *quotaPath, const char *periodPath) {
+  double quota = 0, period = 0;
+  FILE *file = std::fopen(quotaPath, "re");
+  if (!file)
+    return 0;
+  int read = std::fscanf(file, periodPath ? "%lf" : "%lf %lf", &quota, &period);
+  std::fclose(file);
+  if (periodPath && read == 1) {
+    if (FILE *second = std::fopen(periodPath, "re")) {
+      read += std::fscanf(second, "%lf", &period);
+      std::fclose(second);
+    }
+  }
+  return read == 2 && quota > 0 && period > 0 ? quota / period : 0;
+}
+
+static unsigned affinityCores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
+}
+
+unsigned ThreadPool::defaultSize() {
+  if (const char *text = std::getenv("PYCOMPILER_NUM_THREADS")) {
+    char *end;
+    long count = std::strtol(text, &end, 10);
+    if (*text && !*end && count >= 1)
+      return static_cast<unsigned>(std::min(count, 1024L));
+    std::fprintf(stderr, "pycompiler: PYCOMPILER_NUM_THREADS=%s is not a number of threads: ignored\n", text);
+  }
+  unsigned cores = affinityCores();
+  double quota = readQuota("/sys/fs/cgroup/cpu.max", nullptr);
+  if (quota == 0)
+    quota = readQuota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota > 0)
+    cores = std::min(cores, static_cast<unsigned>(std::ceil(quota)));
+  return std::max(cores, 1u);
+}
+
+//===-- Queue -------------------------------------------------------------------------------------------------------===//
+
+// With a single core, spinning would only keep the program from going on.
+ThreadPool::ThreadPool(unsigned maxThreads) : maxThreads(maxThreads), maySpin(affinityCores() > 1) {}
+
+void ThreadPool::submit(Task *task) {
+  if (stopping.load() && currentPool != this) {
+    task->runTask();
+    return;
+  }
+  task->next = nullptr;
+  {
+    std::lock_guard<std::mutex> guard(queueLock);
+    *tail = task;
+    tail = &task->next;
+    queued.fetch_add(1);
+  }
+  // A worker that submits is at the end of a task and takes this one next: waking another would only move its data.
+  if (currentPool != this)
+    provideThread();
+}
+
+Task *ThreadPool::pop() {
+  if (queued.load() == 0)
+    return nullptr;
+  std::lock_guard<std::mutex> guard(queueLock);
+  Task *task = head;
+  if (!task)
+    return nullptr;
+  head = task->next;
+  if (!head)
+    tail = &head;
+  queued.fetch_sub(1);
+  return task;
+}
+
+/// Sees to it that some thread takes what is in the queue, if one may.
+void ThreadPool::provideThread() {
+  unsigned waiting = queued.load();
+  if (waiting == 0 || spinning.load() >= waiting)
+    return;
+  if (sleeping.load()) {
+    epoch.fetch_add(1);
+    futexWake(epoch, 1);
+    return;
+  }
+  startThread();
+}
+
+//===-- Threads -----------------------------------------------------------------------------------------------------===//
+
+bool ThreadPool::startThread() {
+  unsigned count = threads.load();
+  do {
+    if (count >= maxThreads + blocked.load())
+      return false;
+  } while (!threads.compare_exchange_weak(count, count + 1));
+  startedThreads.fetch_add(1);
+  // Signals are for the threads of the program: a worker that got one would leave the interrupted wait asleep.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  bool started = pthread_create(&thread, &attributes, threadMain, this) == 0;
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) {
+    startedThreads.fetch_sub(1);
+    threads.fetch_sub(1);
+    // With no thread at all nothing would ever run: work in place from now on.
+    if (count == 0) {
+      stopping.store(true);
+      while (Task *task = pop())
+        task->runTask();
+    }
+  }
+  return started;
+}
+
+void *ThreadPool::threadMain(void *pool) {
+  currentPool = static_cast<ThreadPool *>(pool);
+  currentPool->workerLoop();
+  return nullptr;
+}
+
+void ThreadPool::workerLoop() {
+  while (true) {
+    while (Task *task = pop()) {
+      // Two submits in a row may have woken one thread only.
+      provideThread();
+      task->runTask();
+    }
+    if (!spinForWork() && !sleepForWork())
+      break;
+  }
+  // Who submitted while this thread still counted as asleep relies on it.
+  threads.fetch_sub(1);
+  if (!stopping.load())
+    provideThread();
+  // The last touch of the pool: whoever shuts it down may free it as soon as it sees this.
+  exited.fetch_add(1);
+  futexWake(exited, INT_MAX);
+}
+
+bool ThreadPool::spinForWork() {
+  if (!maySpin)
+    return false;
+  spinning.fetch_add(1);
+  bool found = false;
+  for (int64_t end = nowNs() + spinNs; !found && nowNs() < end;)
+    for (int i = 0; i < 32 && !(found = queued.load() != 0); ++i)
+      spinPause();
+  spinning.fetch_sub(1);
+  return found || queued.load() != 0;
+}
+
+/// False when this thread should end.
+bool ThreadPool::sleepForWork() {
+  uint32_t seen = epoch.load();
+  sleeping.fetch_add(1);
+  bool goOn = true;
+  if (queued.load() == 0) {
+    unsigned count = threads.load();
+    if (stopping.load() || count > maxThreads + blocked.load())
+      goOn = false;
+    else
+      futexWait(epoch, seen);
+  }
+  sleeping.fetch_sub(1);
+  return goOn;
+}
+
+void ThreadPool::shutdown() {
+  stopping.store(true);
+  while (true) {
+    uint32_t seen = exited.load();
+    if (seen == startedThreads.load())
+      break;
+    epoch.fetch_add(1);
+    futexWake(epoch, INT_MAX);
+    futexWait(exited, seen, 10);
+  }
+  while (Task *task = pop())
+    task->runTask();
+}
+
+void ThreadPool::afterForkInChild() {
+  new (&queueLock) std::mutex();
+  spinning = sleeping = threads = blocked = startedThreads = 0;
+  exited = 0;
+  currentPool = nullptr;
+}
+
+//===-- Blocking ----------------------------------------------------------------------------------------------------===//
+
+void ThreadPool::blockedChanged(int change) {
+  blocked.fetch_add(static_cast<unsigned>(change));
+  if (change > 0)
+    provideThread();
+}
+
+BlockingScope::BlockingScope() {
+  if (currentPool)
+    currentPool->blockedChanged(1);
+}
+
+BlockingScope::~BlockingScope() {
+  if (currentPool)
+    currentPool->blockedChanged(-1);
+}

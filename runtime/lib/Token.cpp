@@ -1,0 +1,79 @@
+// Tokens: completion, continuations, waiting.
+#include "runtime/Token.h"
+
+#include "runtime/ThreadPool.h"
+
+#include <climits>
+
+using namespace pcrt;
+
+/// Marks the list of a token that is done: nothing is added any more.
+static Continuation closedList;
+
+/// How long a waiter spins before it sleeps: about what a sleep and a wake-up cost.
+static constexpr int64_t spinNs = 10000;
+/// A signal that arrives between the hook and the sleep must not be lost for long.
+static constexpr int hookPeriodMs = 100;
+
+RefPtr<Token> Token::failed(RefPtr<Error> error) {
+  auto token = RefPtr<Token>::adopt(new Token());
+  token->complete(std::move(error));
+  return token;
+}
+
+void Token::complete(RefPtr<Error> failure) {
+  cause = std::move(failure);
+  uint32_t before = state.exchange(done, std::memory_order_acq_rel);
+  if (before & waitersBit)
+    futexWake(state, INT_MAX);
+  Continuation *list = continuations.exchange(&closedList, std::memory_order_acq_rel);
+  // The list is a stack: turn it round, so that continuations run in the order in which they were added.
+  Continuation *ordered = nullptr;
+  while (list) {
+    Continuation *next = list->next;
+    list->next = ordered;
+    ordered = list;
+    list = next;
+  }
+  while (ordered) {
+    Continuation *next = ordered->next;
+    ordered->run(ordered);
+    ordered = next;
+  }
+}
+
+bool Token::then(Continuation *continuation) {
+  Continuation *head = continuations.load(std::memory_order_acquire);
+  do {
+    if (head == &closedList)
+      return false;
+    continuation->next = head;
+  } while (!continuations.compare_exchange_weak(head, continuation, std::memory_order_acq_rel,
+                                                std::memory_order_acquire));
+  return true;
+}
+
+bool Token::wait(InterruptHook hook) {
+  if (isDone())
+    return true;
+  help();
+  for (int64_t end = nowNs() + spinNs; nowNs() < end;) {
+    for (int i = 0; i < 32; ++i) {
+      if (isDone())
+        return true;
+      spinPause();
+    }
+  }
+  // A worker that sleeps here must not keep what it waits for from running.
+  BlockingScope blocking;
+  while (true) {
+    uint32_t seen = state.fetch_or(waitersBit, std::memory_order_acq_rel) | waitersBit;
+    if ((seen & ~waitersBit) != pending)
+      return true;
+    futexWait(state, seen, hook ? hookPeriodMs : -1);
+    if (isDone())
+      return true;
+    if (hook && hook())
+      return false;
+  }
+}

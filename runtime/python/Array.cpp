@@ -1,0 +1,258 @@
+// Array: making, reading, the buffer protocol. Operators and printing are attached from Python.
+#include "Array.h"
+
+#include "runtime/Device.h"
+
+#include <string>
+#include <structmember.h>
+
+using namespace pcrt;
+using namespace pcrt::python;
+
+PyTypeObject *pcrt::python::arrayType = nullptr;
+
+static long long liveCount = 0;
+
+long long pcrt::python::liveArrayCount() { return liveCount; }
+
+//===-- Making ------------------------------------------------------------------------------------------------------===//
+
+/// Dead objects, kept for the next arrays: their header is set up already.
+static constexpr int freeListLimit = 256;
+static PyObject *freeList[freeListLimit];
+static int freeCount = 0;
+
+PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer) {
+  PyObject *self;
+  if (freeCount > 0) {
+    self = freeList[--freeCount];
+    PyObject_Init(self, arrayType);
+  } else {
+    self = arrayType->tp_alloc(arrayType, 0);
+    if (!self)
+      return nullptr;
+  }
+  ArrayObject *array = asArray(self);
+  Py_INCREF(aval);
+  array->aval = aval;
+  array->buffer = buffer.take();
+  array->weakReferences = nullptr;
+  ++liveCount;
+  return self;
+}
+
+static void deallocateArray(PyObject *self) {
+  ArrayObject *array = asArray(self);
+  if (array->weakReferences)
+    PyObject_ClearWeakRefs(self);
+  Py_DECREF(array->aval);
+  array->buffer->release();
+  --liveCount;
+  PyTypeObject *type = Py_TYPE(self);
+  if (freeCount < freeListLimit)
+    freeList[freeCount++] = self;
+  else
+    type->tp_free(self);
+  Py_DECREF(type);
+}
+
+RefPtr<Buffer> pcrt::python::allocateBuffer(AvalObject *aval, const char *what) {
+  Result<RefPtr<Buffer>> buffer = Device::cpu().memory().allocate(static_cast<size_t>(aval->nbytes));
+  if (buffer.isOk())
+    return buffer.take();
+  PyRef text = PyRef::steal(PyObject_Str(reinterpret_cast<PyObject *>(aval)));
+  if (text)
+    PyErr_Format(PyExc_MemoryError, "%s (%U): %s", what, text.get(), buffer.status().message().c_str());
+  return nullptr;
+}
+
+/// Copies of this size go on without the GIL.
+static constexpr Py_ssize_t largeCopy = 1 << 20;
+
+PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
+  if (!aval->isConcrete()) {
+    PyErr_SetString(PyExc_ValueError, "array_from_numpy: the aval has symbols for dimensions");
+    return nullptr;
+  }
+  // NumPy does not export bfloat16 as a buffer: look at it as 16-bit integers.
+  PyRef source = aval->code == DType::BFloat16 ? PyRef::steal(PyObject_CallMethod(ndarray, "view", "s", "uint16"))
+                                               : PyRef::borrow(ndarray);
+  Py_buffer view;
+  if (!source || PyObject_GetBuffer(source.get(), &view, PyBUF_C_CONTIGUOUS) < 0)
+    return nullptr;
+  RefPtr<Buffer> buffer;
+  if (view.len == aval->nbytes && view.ndim == aval->rank() &&
+      std::memcmp(view.shape, aval->dims, static_cast<size_t>(view.ndim) * sizeof(Py_ssize_t)) == 0)
+    buffer = allocateBuffer(aval, "copying an ndarray");
+  else
+    PyErr_Format(PyExc_ValueError, "array_from_numpy: the ndarray is not a %S", aval);
+  if (buffer && view.len >= largeCopy) {
+    WithoutGil released;
+    std::memcpy(buffer->data(), view.buf, static_cast<size_t>(view.len));
+  } else if (buffer) {
+    std::memcpy(buffer->data(), view.buf, static_cast<size_t>(view.len));
+  }
+  PyBuffer_Release(&view);
+  return buffer ? newArray(aval, std::move(buffer)) : nullptr;
+}
+
+//===-- Reading -----------------------------------------------------------------------------------------------------===//
+
+static PyObject *isReady(PyObject *self, PyObject *) { return PyBool_FromLong(asArray(self)->buffer->isReady()); }
+
+static PyObject *blockUntilReady(PyObject *self, PyObject *) {
+  return waitFor(asArray(self)->buffer) ? Py_NewRef(self) : nullptr;
+}
+
+/// The struct module's letter for a dtype, or null. On LP64 "l" is NumPy's own int64.
+static const char *formatOf(DType dtype) {
+  static const char *const formats[] = {"?", "b", "h", "i", "l", "B", "H", "I", "L", "e", nullptr, "f", "d"};
+  static_assert(sizeof(formats) / sizeof(formats[0]) == dtypeCount && sizeof(long) == 8);
+  return formats[static_cast<int>(dtype)];
+}
+
+static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
+  ArrayObject *array = asArray(self);
+  AvalObject *aval = array->aval;
+  view->obj = nullptr;
+  const char *format = formatOf(aval->code);
+  if (!format) {
+    PyErr_Format(PyExc_BufferError, "%s has no buffer format; use np.asarray", name(aval->code));
+    return -1;
+  }
+  if (flags & PyBUF_WRITABLE) {
+    PyErr_SetString(PyExc_BufferError, "arrays are immutable: the buffer is read-only");
+    return -1;
+  }
+  if (!waitFor(array->buffer))
+    return -1;
+  view->buf = array->buffer->data();
+  view->len = aval->nbytes;
+  view->itemsize = static_cast<Py_ssize_t>(byteSize(aval->code));
+  view->readonly = 1;
+  view->format = flags & PyBUF_FORMAT ? const_cast<char *>(format) : nullptr;
+  view->ndim = static_cast<int>(aval->rank());
+  view->shape = flags & PyBUF_ND ? aval->dims : nullptr;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? aval->dims + aval->rank() : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = nullptr;
+  view->obj = Py_NewRef(self);
+  return 0;
+}
+
+/// A read-only ndarray over the same memory.
+static PyRef viewAsNumpy(ArrayObject *array) {
+  static PyObject *const toNdarray = [] {
+    PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
+    return numpy ? PyObject_GetAttrString(numpy.get(), "asarray") : nullptr;
+  }();
+  if (!toNdarray || !waitFor(array->buffer))
+    return nullptr;
+  AvalObject *aval = array->aval;
+  if (formatOf(aval->code)) {
+    // Through a memoryview: np.asarray on the array itself would come back here.
+    PyRef memory = PyRef::steal(PyMemoryView_FromObject(reinterpret_cast<PyObject *>(array)));
+    return memory ? PyRef::steal(PyObject_CallOneArg(toNdarray, memory.get())) : nullptr;
+  }
+  // The same memory as 16-bit integers, which NumPy then looks at as the registered dtype.
+  PyRef bitsAval = PyRef::steal(
+      reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), DType::UInt16, aval->weakType)));
+  if (!bitsAval)
+    return nullptr;
+  PyRef bits = PyRef::steal(
+      newArray(reinterpret_cast<AvalObject *>(bitsAval.get()), RefPtr<Buffer>(array->buffer)));
+  PyRef integers = bits ? PyRef::steal(PyObject_CallOneArg(toNdarray, bits.get())) : PyRef();
+  return integers ? PyRef::steal(PyObject_CallMethod(integers.get(), "view", "O", aval->dtype)) : PyRef();
+}
+
+static PyObject *toNumpy(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"dtype", "copy", nullptr};
+  PyObject *dtype = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char **>(names), &dtype, &copy))
+    return nullptr;
+  PyRef result = viewAsNumpy(asArray(self));
+  if (!result)
+    return nullptr;
+  if (dtype != Py_None && dtype != asArray(self)->aval->dtype) {
+    PyRef converted = PyRef::steal(PyObject_CallMethod(result.get(), "astype", "O", dtype));
+    return converted.take();
+  }
+  return copy == Py_True ? PyObject_CallMethod(result.get(), "copy", nullptr) : result.take();
+}
+
+static PyObject *item(PyObject *self, PyObject *) {
+  ArrayObject *array = asArray(self);
+  if (array->aval->size != 1) {
+    PyErr_Format(PyExc_ValueError, "item: %S has %zd elements, not one", array->aval, array->aval->size);
+    return nullptr;
+  }
+  if (!waitFor(array->buffer))
+    return nullptr;
+  const void *data = array->buffer->data();
+  switch (array->aval->code) {
+  case DType::Bool:
+    return PyBool_FromLong(*static_cast<const uint8_t *>(data));
+  case DType::Int32:
+    return PyLong_FromLong(*static_cast<const int32_t *>(data));
+  case DType::Int64:
+    return PyLong_FromLong(*static_cast<const int64_t *>(data));
+  case DType::Float32:
+    return PyFloat_FromDouble(static_cast<double>(*static_cast<const float *>(data)));
+  case DType::Float64:
+    return PyFloat_FromDouble(*static_cast<const double *>(data));
+  default: {
+    PyRef ndarray = viewAsNumpy(array);
+    return ndarray ? PyObject_CallMethod(ndarray.get(), "item", nullptr) : nullptr;
+  }
+  }
+}
+
+//===-- The type ----------------------------------------------------------------------------------------------------===//
+
+// Properties that are the aval's.
+static PyObject *getShape(PyObject *self, void *) { return Py_NewRef(asArray(self)->aval->shape); }
+static PyObject *getDType(PyObject *self, void *) { return Py_NewRef(asArray(self)->aval->dtype); }
+static PyObject *getWeakType(PyObject *self, void *) { return PyBool_FromLong(asArray(self)->aval->weakType); }
+static PyObject *getRank(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->rank()); }
+static PyObject *getSize(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->size); }
+static PyObject *getBytes(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->nbytes); }
+
+static PyGetSetDef arrayProperties[] = {
+    {"shape", getShape, nullptr, "The dimensions, a tuple.", nullptr},
+    {"dtype", getDType, nullptr, "The element type.", nullptr},
+    {"weak_type", getWeakType, nullptr, "Whether the element type gives way to others.", nullptr},
+    {"ndim", getRank, nullptr, "Number of dimensions.", nullptr},
+    {"size", getSize, nullptr, "Number of elements.", nullptr},
+    {"nbytes", getBytes, nullptr, "Bytes of the elements.", nullptr},
+    {}};
+
+static PyMemberDef arrayMembers[] = {
+    {"aval", T_OBJECT_EX, offsetof(ArrayObject, aval), READONLY, "Shape, dtype and weak type."},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weakReferences), READONLY, nullptr},
+    {}};
+
+static PyMethodDef arrayMethods[] = {
+    {"is_ready", isReady, METH_NOARGS, "Whether a read would not wait."},
+    {"block_until_ready", blockUntilReady, METH_NOARGS, "Wait, raise what went wrong, return the array."},
+    {"item", item, METH_NOARGS, "The only element as a Python scalar."},
+    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(toNumpy)), METH_VARARGS | METH_KEYWORDS,
+     "The elements as a read-only ndarray."},
+    {}};
+
+static PyType_Slot arraySlots[] = {
+    {Py_tp_doc, const_cast<char *>("An array whose elements may still be being computed: shape and dtype never wait.")},
+    {Py_tp_dealloc, reinterpret_cast<void *>(deallocateArray)},
+    {Py_tp_hash, reinterpret_cast<void *>(PyObject_HashNotImplemented)},
+    {Py_tp_getset, arrayProperties},
+    {Py_tp_members, arrayMembers},
+    {Py_tp_methods, arrayMethods},
+    {Py_bf_getbuffer, reinterpret_cast<void *>(getBuffer)},
+    {}};
+
+static PyType_Spec arraySpec = {"pycompiler._runtime.Array", sizeof(ArrayObject), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, arraySlots};
+
+bool pcrt::python::addArrayType(PyObject *module) {
+  arrayType = addType(module, arraySpec);
+  return arrayType != nullptr;
+}

@@ -1,0 +1,54 @@
+// Array, as a raw CPython type: an aval and a buffer. After Aval; the calls (CompiledCall, JitFunction) make them.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_H
+#define PYCOMPILER_RUNTIME_PYTHON_ARRAY_H
+
+#include "Aval.h"
+#include "runtime/Buffer.h"
+
+namespace pcrt::python {
+
+struct ArrayObject {
+  PyObject_HEAD
+  AvalObject *aval;
+  Buffer *buffer;
+  PyObject *weakReferences;
+};
+
+extern PyTypeObject *arrayType;
+
+inline bool isArray(PyObject *object) { return Py_TYPE(object) == arrayType; }
+inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObject *>(object); }
+
+/// A new array, or null. `aval` is borrowed.
+PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer);
+/// A fresh buffer of the CPU, or null with MemoryError; `what` names it in the message.
+RefPtr<Buffer> allocateBuffer(AvalObject *aval, const char *what);
+/// A copy of a C-contiguous ndarray of the aval's shape and dtype; null with an exception.
+PyObject *arrayFromNumpy(PyObject *ndarray, AvalObject *aval);
+
+/// Waits without the GIL, and raises what the computation of the buffer came to; false with an exception set.
+bool waitFor(Buffer *buffer);
+/// Raises an error of the runtime.
+void raise(const Status &status, const char *where);
+void raise(const Error &error);
+/// The class of failures of executions (set_error_type).
+void setErrorType(PyObject *type);
+
+/// For InterruptHook: within WithoutGil, whether a signal handler raised.
+bool interrupted();
+
+/// The GIL is released for the scope; `interrupted` takes it back for a moment.
+class WithoutGil {
+public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil &) = delete;
+  WithoutGil &operator=(const WithoutGil &) = delete;
+};
+
+long long liveArrayCount();
+bool addArrayType(PyObject *module);
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_ARRAY_H

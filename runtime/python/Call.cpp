@@ -1,0 +1,322 @@
+// Launching from Python, and CompiledCall.
+#include "Call.h"
+
+#include "runtime/Device.h"
+
+#include <algorithm>
+#include <structmember.h>
+
+using namespace pcrt;
+using namespace pcrt::python;
+
+PyTypeObject *pcrt::python::compiledCallType = nullptr;
+
+//===-- Launching ---------------------------------------------------------------------------------------------------===//
+
+namespace {
+/// Result buffers of one launch, released unless they were given to arrays.
+class ResultBuffers {
+public:
+  ~ResultBuffers() {
+    for (Buffer *buffer : buffers)
+      if (buffer)
+        buffer->release();
+  }
+  bool allocate(AvalObject *const *avals, size_t count, const std::string &name) {
+    for (size_t i = 0; i < count; ++i) {
+      RefPtr<Buffer> buffer = allocateBuffer(avals[i], name.c_str());
+      if (!buffer)
+        return false;
+      bytes += buffer->size();
+      buffers.push(buffer.take());
+    }
+    return true;
+  }
+  RefPtr<Buffer> take(size_t i) { return RefPtr<Buffer>::adopt(std::exchange(buffers[i], nullptr)); }
+  Buffer *const *data() const { return buffers.data(); }
+
+  uint64_t bytes = 0;
+
+private:
+  SmallVector<Buffer *, 16> buffers;
+};
+} // namespace
+
+static bool launch(const Launch &request, uint64_t resultBytes) {
+  Stream &stream = Device::cpu().stream();
+  Launch launch = request;
+  switch (stream.mannerOf(launch)) {
+  case Stream::Manner::Short:
+    stream.runInPlace(launch);
+    return true;
+  case Stream::Manner::Long: {
+    launch.place = launchPlace();
+    WithoutGil released;
+    stream.runInPlace(launch);
+    return true;
+  }
+  case Stream::Manner::Enqueue:
+    launch.place = launchPlace();
+    if (!stream.hasRoom(resultBytes)) {
+      WithoutGil released;
+      if (!stream.waitForRoom(resultBytes, interrupted))
+        return false;
+    }
+    stream.enqueue(launch);
+    return true;
+  }
+  return true;
+}
+
+bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
+                           size_t resultCount, PyObject **results) {
+  ResultBuffers buffers;
+  if (!buffers.allocate(outAvals, resultCount, executable.name()))
+    return false;
+  Launch request = {&executable,  args, static_cast<unsigned>(argCount), buffers.data(), static_cast<unsigned>(resultCount),
+                    nullptr};
+  if (!launch(request, buffers.bytes))
+    return false;
+  for (size_t i = 0; i < resultCount; ++i) {
+    results[i] = newArray(outAvals[i], buffers.take(i));
+    if (!results[i]) {
+      while (i-- > 0)
+        Py_DECREF(results[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+//===-- CompiledCall ------------------------------------------------------------------------------------------------===//
+
+namespace pcrt::python {
+
+enum class OutputKind : uint8_t { Result, Argument, Constant };
+
+struct Output {
+  OutputKind kind;
+  size_t index;       // of the result or the leaf
+  PyObject *constant; // borrowed from `outputs`
+};
+
+struct CompiledCallObject {
+  PyObject_HEAD
+  // As given, for Python; they own everything below.
+  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts;
+  Executable *loaded;
+  std::vector<size_t> *used;
+  std::vector<Output> *results;
+  size_t leavesNeeded;
+};
+
+} // namespace pcrt::python
+
+size_t pcrt::python::leavesNeeded(const CompiledCallObject *call) { return call->leavesNeeded; }
+
+static CompiledCallObject *asCall(PyObject *object) { return reinterpret_cast<CompiledCallObject *>(object); }
+
+static bool fail(const char *message) {
+  PyErr_Format(PyExc_ValueError, "CompiledCall: %s", message);
+  return false;
+}
+
+static bool readUsed(CompiledCallObject *call) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->inUsed); ++i) {
+    size_t index = PyLong_AsSize_t(PyTuple_GET_ITEM(call->inUsed, i));
+    if (index == static_cast<size_t>(-1) && PyErr_Occurred())
+      return false;
+    call->used->push_back(index);
+    call->leavesNeeded = std::max(call->leavesNeeded, index + 1);
+  }
+  return true;
+}
+
+static bool readOutput(CompiledCallObject *call, PyObject *entry) {
+  const char *kind;
+  PyObject *value;
+  if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "sO:outputs", &kind, &value))
+    return PyErr_Occurred() ? false : fail("an output is not a pair");
+  if (std::strcmp(kind, "const") == 0) {
+    if (!isArray(value))
+      return fail("a constant output is not an Array");
+    call->results->push_back({OutputKind::Constant, 0, value});
+    return true;
+  }
+  size_t index = PyLong_AsSize_t(value);
+  if (index == static_cast<size_t>(-1) && PyErr_Occurred())
+    return false;
+  if (std::strcmp(kind, "arg") == 0) {
+    call->leavesNeeded = std::max(call->leavesNeeded, index + 1);
+    call->results->push_back({OutputKind::Argument, index, nullptr});
+    return true;
+  }
+  if (std::strcmp(kind, "result") != 0)
+    return fail("an output is neither 'result', 'arg' nor 'const'");
+  if (index >= static_cast<size_t>(PyTuple_GET_SIZE(call->outAvals)))
+    return fail("an output names a result that the executable does not have");
+  call->results->push_back({OutputKind::Result, index, nullptr});
+  return true;
+}
+
+/// False with an exception set. Everything the hot path relies on is checked here.
+static bool readCall(CompiledCallObject *call) {
+  call->loaded = nullptr;
+  if (call->executable != Py_None) {
+    LoadedExecutable *loaded = loadedExecutable(call->executable);
+    if (!loaded)
+      return false;
+    call->loaded = loaded->executable.get();
+  }
+  if (!isTree(call->outTree))
+    return fail("out_tree is not a PyTreeDef");
+  for (PyObject *tuple : {call->inUsed, call->outputs, call->outAvals, call->consts})
+    if (!PyTuple_Check(tuple))
+      return fail("in_used, outputs, out_avals and consts must be tuples");
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->outAvals); ++i) {
+    PyObject *aval = PyTuple_GET_ITEM(call->outAvals, i);
+    if (!isAval(aval) || !reinterpret_cast<AvalObject *>(aval)->isConcrete())
+      return fail("out_avals must be concrete ShapedArrays");
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i)
+    if (!isArray(PyTuple_GET_ITEM(call->consts, i)))
+      return fail("consts must be Arrays");
+  if (!call->loaded && PyTuple_GET_SIZE(call->outAvals) > 0)
+    return fail("results without an executable");
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->outputs); ++i)
+    if (!readOutput(call, PyTuple_GET_ITEM(call->outputs, i)))
+      return false;
+  if (PyTuple_GET_SIZE(call->outputs) != reinterpret_cast<TreeObject *>(call->outTree)->leafCount)
+    return fail("out_tree has another number of leaves than outputs");
+  return readUsed(call);
+}
+
+static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree", "consts", nullptr};
+  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|O:CompiledCall", const_cast<char **>(names), &executable,
+                                   &inUsed, &outputs, &outAvals, &outTree, &consts))
+    return nullptr;
+  PyRef none = PyRef::steal(PyTuple_New(0));
+  PyRef self = PyRef::steal(type->tp_alloc(type, 0));
+  if (!self || !none)
+    return nullptr;
+  CompiledCallObject *call = asCall(self.get());
+  call->executable = Py_NewRef(executable);
+  call->inUsed = Py_NewRef(inUsed);
+  call->outputs = Py_NewRef(outputs);
+  call->outAvals = Py_NewRef(outAvals);
+  call->outTree = Py_NewRef(outTree);
+  call->consts = Py_NewRef(consts ? consts : none.get());
+  call->used = new std::vector<size_t>();
+  call->results = new std::vector<Output>();
+  call->leavesNeeded = 0;
+  return readCall(call) ? self.take() : nullptr;
+}
+
+static int traverseCall(PyObject *self, visitproc visit, void *arg) {
+  CompiledCallObject *call = asCall(self);
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(call->executable);
+  Py_VISIT(call->inUsed);
+  Py_VISIT(call->outputs);
+  Py_VISIT(call->outAvals);
+  Py_VISIT(call->outTree);
+  Py_VISIT(call->consts);
+  return 0;
+}
+
+static void deallocateCall(PyObject *self) {
+  PyObject_GC_UnTrack(self);
+  CompiledCallObject *call = asCall(self);
+  delete call->used;
+  delete call->results;
+  for (PyObject *part : {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts})
+    Py_XDECREF(part);
+  PyTypeObject *type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves) {
+  SmallVector<PyObject *, 16> results;
+  auto resultCount = static_cast<size_t>(PyTuple_GET_SIZE(call->outAvals));
+  for (size_t i = 0; i < resultCount; ++i)
+    results.push(nullptr);
+  if (call->loaded) {
+    SmallVector<Buffer *, 32> args;
+    for (size_t index : *call->used)
+      args.push(leaves[index]->buffer);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i)
+      args.push(asArray(PyTuple_GET_ITEM(call->consts, i))->buffer);
+    auto *avals = reinterpret_cast<AvalObject *const *>(reinterpret_cast<PyTupleObject *>(call->outAvals)->ob_item);
+    if (!execute(*call->loaded, args.data(), args.size(), avals, resultCount, results.data()))
+      return nullptr;
+  }
+  SmallVector<PyObject *, 16> outputs;
+  for (const Output &output : *call->results) {
+    switch (output.kind) {
+    case OutputKind::Result:
+      outputs.push(results[output.index]);
+      break;
+    case OutputKind::Argument:
+      outputs.push(reinterpret_cast<PyObject *>(leaves[output.index]));
+      break;
+    case OutputKind::Constant:
+      outputs.push(output.constant);
+      break;
+    }
+  }
+  PyObject *tree = unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data());
+  for (PyObject *result : results)
+    Py_DECREF(result);
+  return tree;
+}
+
+static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) {
+  CompiledCallObject *call = asCall(self);
+  if (kwargs && PyDict_GET_SIZE(kwargs)) {
+    PyErr_SetString(PyExc_TypeError, "CompiledCall takes no keyword arguments");
+    return nullptr;
+  }
+  auto count = static_cast<size_t>(PyTuple_GET_SIZE(args));
+  if (count < call->leavesNeeded) {
+    PyErr_Format(PyExc_TypeError, "CompiledCall: %zu leaves, %zu are needed", count, call->leavesNeeded);
+    return nullptr;
+  }
+  PyObject *const *items = reinterpret_cast<PyTupleObject *>(args)->ob_item;
+  for (size_t i = 0; i < count; ++i) {
+    if (!isArray(items[i])) {
+      PyErr_Format(PyExc_TypeError, "CompiledCall: leaf %zu is not an Array", i);
+      return nullptr;
+    }
+  }
+  return runCompiledCall(call, reinterpret_cast<ArrayObject *const *>(items));
+}
+
+#define PCRT_MEMBER(name, field) {name, T_OBJECT_EX, offsetof(CompiledCallObject, field), READONLY, nullptr}
+static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable),
+                                    PCRT_MEMBER("in_used", inUsed),
+                                    PCRT_MEMBER("outputs", outputs),
+                                    PCRT_MEMBER("out_avals", outAvals),
+                                    PCRT_MEMBER("out_tree", outTree),
+                                    PCRT_MEMBER("consts", consts),
+                                    {}};
+#undef PCRT_MEMBER
+
+static PyType_Slot callSlots[] = {
+    {Py_tp_doc, const_cast<char *>("An executable, with what turns its results into a tree.")},
+    {Py_tp_new, reinterpret_cast<void *>(newCall)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(deallocateCall)},
+    {Py_tp_traverse, reinterpret_cast<void *>(traverseCall)},
+    {Py_tp_call, reinterpret_cast<void *>(callCompiled)},
+    {Py_tp_members, callMembers},
+    {}};
+
+static PyType_Spec callSpec = {"pycompiler._runtime.CompiledCall", sizeof(CompiledCallObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, callSlots};
+
+bool pcrt::python::addCompiledCallType(PyObject *module) {
+  compiledCallType = addType(module, callSpec);
+  return compiledCallType != nullptr;
+}

@@ -1,0 +1,65 @@
+// Looking up compiled calls.
+#include "CallCache.h"
+
+using namespace pcrt::python;
+
+CallEntry::~CallEntry() {
+  for (Word word : words)
+    if (!word.isHeader())
+      Py_DECREF(word.object());
+}
+
+PyObject *CallCache::find(const Word *words, size_t count, uint64_t hash) {
+  if (slots.empty())
+    return nullptr;
+  size_t mask = slots.size() - 1;
+  for (size_t slot = hash & mask; slots[slot]; slot = (slot + 1) & mask) {
+    CallEntry *entry = ordered[slots[slot] - 1].get();
+    if (entry->hash != hash || entry->words.size() != count)
+      continue;
+    if (std::memcmp(entry->words.data(), words, count * sizeof(Word)) == 0)
+      return entry->call.get();
+    std::shared_ptr<CallEntry> alive = ordered[slots[slot] - 1];
+    unsigned before = changes;
+    int equal = equalWords(alive->words.data(), words, count);
+    if (equal < 0)
+      return nullptr;
+    if (changes != before)
+      return find(words, count, hash);
+    if (equal)
+      return alive->call.get();
+  }
+  return nullptr;
+}
+
+void CallCache::insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call) {
+  auto entry = std::make_shared<CallEntry>();
+  entry->hash = hash;
+  entry->words.assign(words, words + count);
+  for (Word word : entry->words)
+    if (!word.isHeader())
+      Py_INCREF(word.object());
+  entry->key = std::move(key);
+  entry->call = std::move(call);
+  ordered.push_back(std::move(entry));
+  rebuild(slots.size() >= 2 * ordered.size() ? slots.size() : std::max<size_t>(8, 2 * slots.size()));
+  ++changes;
+}
+
+void CallCache::rebuild(size_t slotCount) {
+  slots.assign(slotCount, 0);
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    size_t slot = ordered[i]->hash & (slotCount - 1);
+    while (slots[slot])
+      slot = (slot + 1) & (slotCount - 1);
+    slots[slot] = static_cast<uint32_t>(i + 1);
+  }
+}
+
+void CallCache::clear() {
+  // The entries die after the cache is empty: their end may run Python code.
+  auto dying = std::move(ordered);
+  ordered.clear();
+  slots.clear();
+  ++changes;
+}

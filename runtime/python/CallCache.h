@@ -1,0 +1,41 @@
+// The cache of a jitted function: from the words of a call (structure, avals, static values, configuration) to the
+// CompiledCall. Used by JitFunction alone.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H
+#define PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H
+
+#include "Tree.h"
+
+#include <memory>
+
+namespace pcrt::python {
+
+struct CallEntry {
+  uint64_t hash;
+  std::vector<Word> words; // their objects are owned
+  PyRef key;               // CallKey
+  PyRef call;              // CompiledCall
+  ~CallEntry();
+};
+
+class CallCache {
+public:
+  /// The call for the words, borrowed. Null without an exception when there is none, with one when a comparison failed.
+  PyObject *find(const Word *words, size_t count, uint64_t hash);
+  void insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call);
+  void clear();
+  /// In the order of insertion.
+  const std::vector<std::shared_ptr<CallEntry>> &entries() const { return ordered; }
+
+private:
+  void rebuild(size_t slotCount);
+
+  std::vector<std::shared_ptr<CallEntry>> ordered;
+  /// Open addressing, a power of two long: an entry of `ordered` plus one, or 0.
+  std::vector<uint32_t> slots;
+  /// A comparison runs Python code, which may change the cache: then a search starts again.
+  unsigned changes = 0;
+};
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H

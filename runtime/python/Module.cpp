@@ -1,0 +1,177 @@
+// The module _runtime: the raw types, and through nanobind what is not on the hot path (executables, devices, statistics).
+#include "Call.h"
+#include "Context.h"
+#include "JitFunction.h"
+#include "runtime/Device.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace pcrt;
+using namespace pcrt::python;
+
+LoadedExecutable *pcrt::python::loadedExecutable(PyObject *object) {
+  LoadedExecutable *loaded = nullptr;
+  if (!nb::try_cast(nb::handle(object), loaded) || !loaded)
+    PyErr_Format(PyExc_TypeError, "%R is not an Executable", Py_TYPE(object));
+  return loaded;
+}
+
+/// Lets an exception that the raw code set continue.
+template <typename T> static T orThrow(T value) {
+  if (!value)
+    throw nb::python_error();
+  return value;
+}
+
+static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
+                                       const std::string &name, double costNs) {
+  std::string_view bytes(object.c_str(), object.size());
+  Result<RefPtr<Executable>> loaded =
+      Executable::load(bytes, entry, arenaBytes, name, costNs, Device::cpu().memory());
+  if (!loaded.isOk()) {
+    raise(loaded.status(), "");
+    throw nb::python_error();
+  }
+  return {loaded.take()};
+}
+
+static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequence outAvals) {
+  SmallVector<Buffer *, 32> buffers;
+  SmallVector<AvalObject *, 32> avals;
+  nb::tuple argTuple(args), avalTuple(outAvals); // keep the objects
+  for (nb::handle arg : argTuple) {
+    if (!isArray(arg.ptr()))
+      throw nb::type_error("execute: an argument is not an Array");
+    buffers.push(asArray(arg.ptr())->buffer);
+  }
+  for (nb::handle aval : avalTuple) {
+    if (!isAval(aval.ptr()) || !reinterpret_cast<AvalObject *>(aval.ptr())->isConcrete())
+      throw nb::type_error("execute: out_avals must be concrete ShapedArrays");
+    avals.push(reinterpret_cast<AvalObject *>(aval.ptr()));
+  }
+  std::vector<PyObject *> results(avals.size());
+  orThrow(execute(*self.executable, buffers.data(), buffers.size(), avals.data(), avals.size(), results.data()));
+  nb::list list;
+  for (PyObject *result : results)
+    list.append(nb::steal(result));
+  return list;
+}
+
+/// The elements of `array` under another aval.
+static nb::object sharedArray(nb::handle array, AvalObject *aval) {
+  return nb::steal(orThrow(newArray(aval, RefPtr<Buffer>(asArray(array.ptr())->buffer))));
+}
+
+static ArrayObject *requireArray(nb::handle object) {
+  if (!isArray(object.ptr()))
+    throw nb::type_error("not an Array");
+  return asArray(object.ptr());
+}
+
+static AvalObject *requireAval(nb::handle object) {
+  if (!isAval(object.ptr()))
+    throw nb::type_error("not a ShapedArray");
+  return reinterpret_cast<AvalObject *>(object.ptr());
+}
+
+static nb::object withWeakType(nb::handle array, bool weakType) {
+  AvalObject *aval = requireArray(array)->aval;
+  nb::object changed = nb::steal(
+      orThrow(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), aval->code, weakType))));
+  return sharedArray(array, requireAval(changed));
+}
+
+static nb::object reshaped(nb::handle array, nb::handle newAval) {
+  AvalObject *before = requireArray(array)->aval, *aval = requireAval(newAval);
+  if (aval->size != before->size || aval->code != before->code)
+    throw nb::value_error("reshaped: another size or dtype");
+  return sharedArray(array, aval);
+}
+
+static void synchronize() {
+  bool done;
+  {
+    WithoutGil released;
+    done = Device::cpu().stream().synchronize(interrupted);
+  }
+  orThrow(done);
+}
+
+static void shutdown() {
+  nb::gil_scoped_release released;
+  Device::cpu().shutdown();
+}
+
+static void addArrayFunctions(nb::module_ &module) {
+  module.def(
+      "register_dtype",
+      [](nb::handle dtype, int code, const std::string &name) {
+        orThrow(registerDType(dtype.ptr(), code, name.c_str()));
+      },
+      nb::arg("np_dtype"), nb::arg("code"), nb::arg("name"));
+  module.def("dtype_codes", [] {
+    nb::dict codes;
+    for (int i = 0; i < dtypeCount; ++i)
+      codes[dtypeNames[i]] = i;
+    return codes;
+  });
+  module.def(
+      "array_from_numpy",
+      [](nb::handle array, nb::handle aval) {
+        return nb::steal(orThrow(arrayFromNumpy(array.ptr(), requireAval(aval))));
+      },
+      nb::arg("array"), nb::arg("aval"));
+  module.def("with_weak_type", withWeakType, nb::arg("array"), nb::arg("weak_type"));
+  module.def("reshaped", reshaped, nb::arg("array"), nb::arg("aval"));
+  module.def("live_arrays", liveArrayCount);
+  module.def("set_error_type", [](nb::type_object type) { setErrorType(type.ptr()); }, nb::arg("cls"));
+}
+
+static void addDeviceFunctions(nb::module_ &module) {
+  nb::class_<Device>(module, "Device")
+      .def_prop_ro("platform", &Device::platform)
+      .def_prop_ro("id", &Device::id)
+      .def("__repr__", [](const Device &device) { return "CpuDevice(id=" + std::to_string(device.id()) + ")"; });
+  static PyObject *const device = nb::cast(&Device::cpu(), nb::rv_policy::reference).release().ptr();
+  module.def("devices", [] {
+    nb::list list;
+    list.append(nb::handle(device));
+    return list;
+  });
+  module.def("device_count", [] { return 1; });
+  module.def("thread_count", [] { return Device::cpu().threadCount(); });
+  module.def("synchronize", synchronize);
+  nb::object namedTuple = nb::module_::import_("collections").attr("namedtuple");
+  static PyObject *const statisticsType =
+      namedTuple("MemoryStats", "live_bytes peak_bytes cached_bytes live_buffers").release().ptr();
+  module.attr("MemoryStats") = nb::handle(statisticsType);
+  module.def("memory_stats", [] {
+    MemoryStatistics now = Device::cpu().memory().statistics();
+    return nb::handle(statisticsType)(now.liveBytes, now.peakBytes, now.cachedBytes, now.liveBuffers);
+  });
+  module.def("reset_peak_memory", [] { Device::cpu().memory().resetPeak(); });
+  module.def("release_cached_memory", [] { Device::cpu().memory().trim(); });
+  // A method of the raw type that returns a nanobind object: attached here.
+  nb::handle(reinterpret_cast<PyObject *>(arrayType)).attr("device") =
+      nb::cpp_function([](nb::handle) { return nb::handle(device); }, nb::is_method(), nb::name("device"));
+}
+
+NB_MODULE(_runtime, module) {
+  // The raw types live as long as the process, and Array refers to the device's.
+  nb::set_leak_warnings(false);
+  PyObject *raw = module.ptr();
+  orThrow(addAvalType(raw) && addArrayType(raw) && addTreeType(raw) && addCompiledCallType(raw) &&
+          addContextFunctions(raw) && addJitFunctionType(raw));
+  nb::class_<LoadedExecutable>(module, "Executable")
+      .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
+                  nb::arg("cost_ns") = 0.0)
+      .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))
+      .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
+      .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })
+      .def_prop_ro("code_bytes", [](const LoadedExecutable &self) { return self.executable->codeBytes(); });
+  addArrayFunctions(module);
+  addDeviceFunctions(module);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(shutdown));
+}

@@ -1,0 +1,120 @@
+// Trees of Python containers: their structure as a sequence of words, and PyTreeDef, which is one. JitFunction flattens its
+// arguments with the same code, so that its key and the trees that Python sees cannot differ.
+//
+// A structure in words, in pre-order: a node is a header (kind and arity), then what belongs to the kind, then the children.
+//   Dict, OrderedDict   the keys, one object word each (a dict's are sorted)
+//   DefaultDict         the factory, then the keys
+//   NamedTuple          the type
+//   Custom              the type, then the auxiliary data
+#ifndef PYCOMPILER_RUNTIME_PYTHON_TREE_H
+#define PYCOMPILER_RUNTIME_PYTHON_TREE_H
+
+#include "PyRef.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pcrt::python {
+
+enum class NodeKind : uint8_t {
+  Leaf,
+  None,
+  Tuple,
+  List,
+  Dict,
+  OrderedDict,
+  DefaultDict,
+  NamedTuple,
+  Custom,
+  /// In the key of a jitted call only: an argument that is compared, not flattened (its type and its value follow).
+  Static
+};
+
+/// A header, an object that is compared by identity (a type), or one that is compared by ==.
+class Word {
+public:
+  Word() = default;
+  static Word header(NodeKind kind, size_t arity) { return Word(arity << 8 | static_cast<uint64_t>(kind) << 3 | 1); }
+  static Word identity(void *pointer) { return Word(reinterpret_cast<uint64_t>(pointer)); }
+  static Word value(PyObject *object) { return Word(reinterpret_cast<uint64_t>(object) | 2); }
+
+  bool isHeader() const { return bits & 1; }
+  bool isValue() const { return bits & 2; }
+  NodeKind kind() const { return static_cast<NodeKind>((bits >> 3) & 31); }
+  size_t arity() const { return bits >> 8; }
+  /// The object of an identity or value word.
+  PyObject *object() const { return reinterpret_cast<PyObject *>(bits & ~uint64_t(7)); }
+  uint64_t raw() const { return bits; }
+  bool operator==(Word other) const { return bits == other.bits; }
+
+private:
+  explicit Word(uint64_t bits) : bits(bits) {}
+  uint64_t bits;
+};
+
+/// Object words that follow a header, before its children.
+size_t extraWords(Word header);
+
+/// Where a flattening goes. The functions return false with an exception set to end it.
+class TreeSink {
+public:
+  virtual bool leaf(PyObject *object) = 0;
+  /// Whether a container is to be taken as a leaf: 1, 0, or -1 with an exception.
+  virtual int isLeaf(PyObject *) { return 0; }
+  void word(Word word) { words.push(word); }
+  /// Keeps an object that the words or the leaves point to until the sink dies.
+  void keep(PyObject *object) { owned.push(object); }
+
+  SmallVector<Word, 48> words;
+
+protected:
+  TreeSink() = default;
+  ~TreeSink() {
+    for (PyObject *object : owned)
+      Py_DECREF(object);
+  }
+
+private:
+  SmallVector<PyObject *, 8> owned;
+};
+
+/// Flattens a tree; false with an exception set.
+bool flatten(PyObject *tree, TreeSink &sink);
+
+/// Hash of a word; false with an exception set (an object that has no hash).
+bool hashWord(Word word, uint64_t &hash);
+/// Whether two sequences of words are equal: 1, 0, or -1 with an exception.
+int equalWords(const Word *a, const Word *b, size_t count);
+
+struct TreeObject {
+  PyObject_HEAD
+  std::vector<Word> *words; // their objects are owned
+  Py_ssize_t leafCount, nodeCount;
+  Py_hash_t hash;
+};
+
+extern PyTypeObject *treeType;
+
+inline bool isTree(PyObject *object) { return Py_TYPE(object) == treeType; }
+
+/// A new PyTreeDef of the words, or null.
+PyObject *newTree(const Word *words, size_t count);
+/// The words of `tree`'s structure (a leaf is a Leaf header) and its leaves as a new list; null with an exception.
+PyObject *flattenToTree(PyObject *tree, PyObject *isLeaf, PyRef &leaves);
+/// Builds the tree from `leaves`, one for each leaf, borrowed.
+PyObject *unflatten(const TreeObject *tree, PyObject *const *leaves);
+/// The key path of each leaf: "[0]['w']".
+bool leafPaths(const TreeObject *tree, std::vector<std::string> &paths);
+
+/// What register_node gave for a custom type, or null.
+struct NodeFunctions {
+  PyObject *toIter, *fromIter;
+};
+const NodeFunctions *customNode(PyTypeObject *type);
+
+bool addTreeType(PyObject *module);
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_TREE_H
