@@ -10,11 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler.core import dims
 from pycompiler.core import dtype as dtypes
 
-__all__ = ["ShapedArray", "get_aval", "is_array", "same_type", "shaped", "short", "strong"]
+__all__ = [
+    "ShapeDtypeStruct",
+    "ShapedArray",
+    "as_array",
+    "get_aval",
+    "is_array",
+    "same_type",
+    "shaped",
+    "short",
+    "strong",
+]
 
 
 def shaped(shape: Iterable[dims.Dimension], dtype: dtypes.DType, weak_type: bool = False) -> ShapedArray:
@@ -82,3 +92,54 @@ def is_array(x: Any) -> bool:
     if type(x) in _BY_TYPE or isinstance(x, (Array, np.ndarray, np.generic, bool, int, float)):
         return True
     return isinstance(getattr(x, "aval", None), ShapedArray)
+
+
+def as_array(x: Any) -> Any:
+    """`x` on the device: NumPy's arrays and scalars and Python's scalars are copied, arrays and tracers stay.
+
+    Raises TypeError for what is no array, OverflowError for a Python int that its dtype does not hold.
+    """
+    if isinstance(x, (np.ndarray, np.generic, bool, int, float)):
+        aval = get_aval(x)
+        return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
+    get_aval(x)
+    return x
+
+
+class ShapeDtypeStruct:
+    """A shape and dtype in the place of an array: what `eval_shape` gives, and what it and `make_jaxpr` take."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, shape: Iterable[dims.Dimension], dtype: object, weak_type: bool = False) -> None:
+        self.aval = ShapedArray(tuple(shape), dtypes.canonicalize(dtypes.as_dtype(dtype)), weak_type)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return self.aval.ndim
+
+    @property
+    def size(self) -> Any:
+        return self.aval.size
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtypeStruct) and self.aval == other.aval
+
+    def __hash__(self) -> int:
+        return hash(("ShapeDtypeStruct", self.aval))
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"

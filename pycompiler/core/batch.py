@@ -1,4 +1,4 @@
-"""Batching: a trace whose values hold one more axis than the function sees, kept where each primitive's rule puts it."""
+"""Batching: a trace whose values hold one more axis than the function sees, where each primitive's rule puts it."""
 
 from __future__ import annotations
 

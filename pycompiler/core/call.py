@@ -14,7 +14,6 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.aval import get_aval, same_type, short
 from pycompiler.core.batch import batch_graph
-from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, close_over
 from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.linearize import linearize_graph
@@ -81,7 +80,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, name: 
     moving = [ct for ct in cotangents if type(ct) is not Zero]
     results = iter(call_graph(backward, name, (*known, *moving)) if any(nonzero) else ())
     found = iter([next(results) if n else None for n in nonzero])
-    return [next(found) if l else None for l in linear]
+    return [next(found) if is_linear else None for is_linear in linear]
 
 
 def _batch(
@@ -92,16 +91,16 @@ def _batch(
 
 
 def _reference(*args: Any, graph: ClosedGraph, name: str) -> tuple[Any, ...]:
-    values: dict[Any, Any] = dict(zip((*graph.graph.constvars, *graph.graph.inputs), (*graph.consts, *args), strict=True))
+    values: dict[Any, Any] = dict(
+        zip((*graph.graph.constvars, *graph.graph.inputs), (*graph.consts, *args), strict=True)
+    )
 
     def read(atom: Any) -> Any:
         return values[atom] if atom in values else np.asarray(atom.value, atom.aval.dtype)
 
     for equation in graph.graph.equations:
         out = equation.primitive.reference(*[np.asarray(read(atom)) for atom in equation.inputs], **equation.params)
-        values.update(
-            zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True)
-        )
+        values.update(zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True))
     return tuple([read(atom) for atom in graph.graph.outputs])
 
 

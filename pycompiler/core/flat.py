@@ -6,7 +6,7 @@ It also knows the name of each leaf (`params['w']`), worked out from the signatu
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pycompiler.core.aval import is_array
@@ -15,60 +15,100 @@ from pycompiler.core.tree import PyTreeDef, tree_flatten
 
 
 class FlatFunction:
-    """`fun(*args, **kwargs)` called with the leaves of `(args, kwargs)`. After a call, `out_tree` is its result's."""
+    """`fun(*args, **kwargs)` called with the leaves of `(args, kwargs)`. After a call, `out_tree` is its result's.
 
-    __slots__ = ("fun", "in_tree", "out_tree", "transform")
+    With `places`, the tree holds the arguments at these positions only; the others, and keyword arguments, are fixed.
+    With `has_aux`, the function returns a pair and the second half is put aside, in `aux`.
+    """
 
-    def __init__(self, transform: str, fun: Callable[..., Any], in_tree: PyTreeDef) -> None:
+    __slots__ = ("_out_tree", "aux", "fixed", "fixed_kwargs", "fun", "has_aux", "in_tree", "places", "transform")
+
+    def __init__(
+        self,
+        transform: str,
+        fun: Callable[..., Any],
+        in_tree: PyTreeDef,
+        places: Sequence[int] | None = None,
+        fixed: Sequence[Any] = (),
+        fixed_kwargs: Mapping[str, Any] | None = None,
+        has_aux: bool = False,
+    ) -> None:
         self.transform = transform
         self.fun = fun
         self.in_tree = in_tree
-        self.out_tree: PyTreeDef | None = None
+        self.places = places
+        self.fixed = fixed
+        self.fixed_kwargs = fixed_kwargs or {}
+        self.has_aux = has_aux
+        self.aux: Any = None
+        self._out_tree: PyTreeDef | None = None
+
+    @property
+    def out_tree(self) -> PyTreeDef:
+        """The structure of the result. Only after a call."""
+        assert self._out_tree is not None
+        return self._out_tree
 
     def __call__(self, *leaves: Any) -> list[Any]:
         args, kwargs = self.in_tree.unflatten(leaves)
-        outs, self.out_tree = tree_flatten(self.fun(*args, **kwargs))
+        if self.places is not None:
+            moving, args = args, list(self.fixed)
+            for place, arg in zip(self.places, moving, strict=True):
+                args[place] = arg
+        result = self.fun(*args, **kwargs, **self.fixed_kwargs)
+        if self.has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:  # pyright: ignore[reportUnknownArgumentType]
+                raise TypeError(
+                    f"{self.transform}: with has_aux=True {self.origin().name} must return a pair (output, aux), "
+                    f"it returned {_article(result)}"  # pyright: ignore[reportUnknownArgumentType]
+                )
+            result, self.aux = result  # pyright: ignore[reportUnknownVariableType]
+        outs, self._out_tree = tree_flatten(result)
         for index, out in enumerate(outs):
             if not is_array(out):
-                path = self.out_tree.paths()[index]
+                path = self._out_tree.paths()[index]
                 raise TypeError(
-                    f"{self.transform}: {self.origin().name} returned {_article(out)} at output{path}, which is not an array"
+                    f"{self.transform}: {self.origin().name} returned {_article(out)} at output{path}, not an array"
                 )
         return outs
 
     def origin(self) -> Origin:
         """What a trace of this function is told about it."""
-        return Origin(self.transform, self.fun, lambda: argument_names(self.fun, self.in_tree))
+        return Origin(self.transform, self.fun, self.names)
+
+    def names(self) -> list[str]:
+        """The names of the leaves that it is called with."""
+        return argument_names(self.fun, self.in_tree, self.places)
 
 
-def argument_names(fun: Callable[..., Any], in_tree: PyTreeDef) -> list[str]:
-    """The name of each leaf of `in_tree`, a tree of (args, kwargs): the parameter's, then the key path in it."""
-    positional = _parameters(fun, in_tree.children()[0].children())
+def argument_names(fun: Callable[..., Any], in_tree: PyTreeDef, positions: Sequence[int] | None = None) -> list[str]:
+    """The name of each leaf of `in_tree`: the parameter's, then the key path in it.
+
+    `in_tree` is a tree of (args, kwargs), whose args are those at `positions` where these are given.
+    """
+    count = len(in_tree.children()[0].children())
+    places = range(count) if positions is None else positions
+    parameters = _parameters(fun, max(places, default=-1) + 1)
     names: list[str] = []
     for path in in_tree.paths():
-        # "[0][1]['w']" is the second positional argument's; "[1]['scale']" a keyword's.
-        kind, rest = path[:3], path[3:]
-        key, _, tail = rest[1:].partition("]")
-        if kind == "[0]":
-            index = int(key)
-            names.append((positional[index] if index < len(positional) else f"[{index}]") + tail)
-        else:
-            names.append(key.strip("'\"") + tail)
+        # "[0][1]['w']" is in the second positional argument; "[1]['scale']" is a keyword argument.
+        kind, (key, _, tail) = path[:3], path[4:].partition("]")
+        names.append((parameters[places[int(key)]] if kind == "[0]" else key.strip("'\"")) + tail)
     return names
 
 
-def _parameters(fun: Callable[..., Any], args: Sequence[Any]) -> list[str]:
+def _parameters(fun: Callable[..., Any], count: int) -> list[str]:
+    names: list[str] = []
     try:
         parameters = inspect.signature(fun).parameters.values()
     except (TypeError, ValueError):
-        return []
-    names: list[str] = []
+        parameters = ()
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
-            names += [f"{parameter.name}[{i}]" for i in range(len(args) - len(names))]
+            names += [f"{parameter.name}[{i}]" for i in range(count - len(names))]
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(parameter.name)
-    return names
+    return names + [f"argument {i}" for i in range(len(names), count)]
 
 
 def _article(x: object) -> str:
@@ -76,11 +116,17 @@ def _article(x: object) -> str:
     return f"{text if len(text) < 40 else text[:37] + '...'} of type {type(x).__name__}"
 
 
-def check_arrays(transform: str, fun: Callable[..., Any], leaves: Sequence[Any], in_tree: PyTreeDef) -> None:
+def check_arrays(
+    transform: str,
+    fun: Callable[..., Any],
+    leaves: Sequence[Any],
+    in_tree: PyTreeDef,
+    places: Sequence[int] | None = None,
+) -> None:
     """Raise TypeError, naming the argument, unless every leaf is an array or a scalar."""
     for index, leaf in enumerate(leaves):
         if not is_array(leaf):
+            name = argument_names(fun, in_tree, places)[index]
             raise TypeError(
-                f"{transform}: argument '{argument_names(fun, in_tree)[index]}' of {Origin(transform, fun).name} is "
-                f"{_article(leaf)}, which is not an array"
+                f"{transform}: argument '{name}' of {Origin(transform, fun).name} is {_article(leaf)}, not an array"
             )

@@ -1,4 +1,4 @@
-"""The graph of a traced function: closed, typed, printable. `record` makes graphs, the interpreters and `emit` read them.
+"""The graph of a traced function: closed, typed, printable. `record` makes graphs, interpreters and `emit` read them.
 
 Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`.
 """

@@ -1,8 +1,8 @@
 """Linearization: forward mode whose tangents are recorded, so that they can be run again, or backwards.
 
 The tangents are tracers of a graph that is not the current trace. Since the newest tracer decides, what a jvp rule does
-with primals alone happens outside, at once, and what it does with a tangent becomes an equation of the linear graph; the
-primals that such an equation reads become its constants: the residuals.
+with primals alone happens outside, at once, and what it does with a tangent becomes an equation of the linear graph;
+the primals that such an equation reads become its constants: the residuals.
 """
 
 from __future__ import annotations

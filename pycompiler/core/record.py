@@ -157,7 +157,7 @@ def _warn_of_unrolled_loops(graph: Graph) -> None:
     for line, count in lines.items():
         if count > _MANY:
             warn(
-                f"{sources[line].describe()}\n{count} operations were recorded from this line: a Python loop is unrolled "
-                "while it is traced, and each pass is compiled again. Write it with lax.fori_loop or lax.scan",
+                f"{sources[line].describe()}\n{count} operations were recorded from this line: a Python loop is "
+                "unrolled while it is traced, and each pass is compiled again. Write it with lax.fori_loop or lax.scan",
                 source=sources[line],
             )

@@ -156,15 +156,12 @@ _warned: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """`traceback` with the frames of this package taken out; the whole one when nothing else would be left."""
+    """`traceback` with the frames of this package taken out."""
     kept: list[types.TracebackType] = []
-    entry = traceback
-    while entry is not None:
-        if not is_internal(entry.tb_frame.f_code.co_filename):
-            kept.append(entry)
-        entry = entry.tb_next
-    if not kept:
-        return traceback
+    while traceback is not None:
+        if not is_internal(traceback.tb_frame.f_code.co_filename):
+            kept.append(traceback)
+        traceback = traceback.tb_next
     result: types.TracebackType | None = None
     for entry in reversed(kept):
         result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)

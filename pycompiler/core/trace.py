@@ -48,6 +48,11 @@ class Origin:
             function = function.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         return str(getattr(function, "__name__", type(function).__name__))
 
+    @property
+    def can_be_static(self) -> bool:
+        """Whether the transformation takes arguments that are not traced."""
+        return self.transform in ("jit", "make_jaxpr")
+
     def __str__(self) -> str:
         return f"{self.transform} of {function_place(self.function)}"
 
@@ -196,12 +201,11 @@ def _fail(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: st
     origin = tracer._trace.origin  # pyright: ignore[reportPrivateUsage]
     names = tracer._arguments()  # pyright: ignore[reportPrivateUsage]
     what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."
+    shown = ", ".join(f"'{name}'" for name in names)
     if names:
-        shown = ", ".join(f"'{name}'" for name in names)
         what += f"\nIt depends on the argument{'s' * (len(names) > 1)} {shown}."
-        what += f"\nWhat to do: mark {shown} static (static_argnums, static_argnames), or {instead}."
-    else:
-        what += f"\nWhat to do: {instead}."
+    static = f"mark {shown} static (static_argnums, static_argnames), or " if names and origin.can_be_static else ""
+    what += f"\nWhat to do: {static}{instead}."
     raise kind(what)
 
 

@@ -95,13 +95,15 @@ def transpose_graph(
 
         def run(*args: Any) -> list[Any]:
             values = iter(args)
-            inputs = [UndefinedPrimal(a) if l else next(values) for a, l in zip(closed.in_avals, linear, strict=True)]
+            inputs = [
+                UndefinedPrimal(a) if lin else next(values) for a, lin in zip(closed.in_avals, linear, strict=True)
+            ]
             cts = [next(values) if g else Zero(a) for a, g in zip(closed.out_avals, given, strict=True)]
-            pulled = [ct for ct, l in zip(pull_back(closed, inputs, cts), linear, strict=True) if l]
+            pulled = [ct for ct, lin in zip(pull_back(closed, inputs, cts), linear, strict=True) if lin]
             nonzero.extend(type(ct) is not Zero for ct in pulled)
             return [ct for ct in pulled if type(ct) is not Zero]
 
-        avals = [a for a, l in zip(closed.in_avals, linear, strict=True) if not l]
+        avals = [a for a, lin in zip(closed.in_avals, linear, strict=True) if not lin]
         avals += [strong(a) for a, g in zip(closed.out_avals, given, strict=True) if g]
         return record(run, avals, Origin("transpose", evaluate)), tuple(nonzero)
 

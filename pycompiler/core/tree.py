@@ -1,7 +1,7 @@
 """Trees of containers with arrays at the leaves. Flattening itself is `_runtime`'s; this is what is built on it.
 
-tuple, list, dict (sorted keys), OrderedDict, defaultdict, namedtuple and None are trees; other classes are once they are
-registered. Names are those of `jax.tree_util`.
+tuple, list, dict (sorted keys), OrderedDict, defaultdict, namedtuple and None are trees; other classes are once they
+are registered. Names are those of `jax.tree_util`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,11 @@ def tree_reduce(
 ) -> Any:
     """The leaves folded from the left, from `initializer` if it is given."""
     leaves = tree_leaves(tree, is_leaf)
-    return functools.reduce(function, leaves) if initializer is _MISSING else functools.reduce(function, leaves, initializer)
+    return (
+        functools.reduce(function, leaves)
+        if initializer is _MISSING
+        else functools.reduce(function, leaves, initializer)
+    )
 
 
 def tree_transpose(outer: PyTreeDef, inner: PyTreeDef, tree: Any) -> Any:
@@ -113,8 +117,8 @@ def register_dataclass(
 ) -> _Class:
     """Make a dataclass a container of its `data_fields`; `meta_fields` are part of the structure.
 
-    Without the lists a field is meta when it was made with `field(metadata={"static": True})`. Raises TypeError when the
-    class is no dataclass and no lists are given, ValueError when they don't name its fields.
+    Without the lists a field is meta when it was made with `field(metadata={"static": True})`. Raises TypeError when
+    the class is no dataclass and no lists are given, ValueError when they don't name its fields.
     """
     fields = [field for field in dataclasses.fields(cls) if field.init] if dataclasses.is_dataclass(cls) else None
     if data_fields is None or meta_fields is None:

@@ -1,0 +1,22 @@
+"""The transformations, the public face of core's interpreters. Before it: `ops`; after it: `lax`, `numpy`."""
+
+from pycompiler.core.aval import ShapeDtypeStruct
+from pycompiler.transforms.derivative import grad, jvp, linearize, value_and_grad, vjp
+from pycompiler.transforms.inspection import eval_shape, make_jaxpr
+from pycompiler.transforms.jacobian import hessian, jacfwd, jacrev
+from pycompiler.transforms.mapping import vmap
+
+__all__ = [
+    "ShapeDtypeStruct",
+    "eval_shape",
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "make_jaxpr",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

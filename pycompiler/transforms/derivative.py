@@ -1,0 +1,278 @@
+"""Derivatives: `jvp` and `linearize` forwards, `vjp`, `grad` and `value_and_grad` backwards (linearize, transpose).
+
+The public face of core's interpreters: arguments and results are trees, checked here, at the user's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, is_array, short
+from pycompiler.core.boundary import boundary, wraps
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.jvp import JvpTrace, push_forward
+from pycompiler.core.linearize import linearize as linearize_flat
+from pycompiler.core.primitive import UndefinedPrimal, Zero, is_zero
+from pycompiler.core.structural import instantiate
+from pycompiler.core.trace import current_trace
+from pycompiler.core.transpose import pull_back
+from pycompiler.core.tree import PyTreeDef, tree_flatten
+
+Argnums = int | Sequence[int]
+
+
+def on_device(leaves: Sequence[Any]) -> list[Any]:
+    """The leaves as arrays; inside a traced function as they are: scalars stay literals there.
+
+    A Zero, and the float0 of an integer's derivative, are no arrays and stay.
+    """
+    if current_trace() is not None:
+        return list(leaves)
+    return [
+        leaf if is_zero(leaf) or getattr(leaf, "dtype", None) == dtypes.float0 else as_array(leaf) for leaf in leaves
+    ]
+
+
+def select(
+    transform: str,
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    has_aux: bool = False,
+) -> tuple[FlatFunction, list[Any]]:
+    """`fun` as a function of the leaves of some of its arguments, and these leaves, which must be floating-point."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for number in numbers:
+        if not -len(args) <= number < len(args):
+            raise ValueError(
+                f"{transform}: argnums={argnums} asks for argument {number}, but the call has {len(args)} positional "
+                "arguments; arguments to differentiate by are given by position"
+            )
+    places = [number % len(args) for number in numbers]
+    leaves, in_tree = tree_flatten((tuple(args[place] for place in places), {}))
+    flat = FlatFunction(transform, fun, in_tree, places, args, kwargs, has_aux)
+    check_arrays(transform, fun, leaves, in_tree, places)
+    for index, leaf in enumerate(leaves):
+        dtype = get_aval(leaf).dtype
+        if not dtypes.is_floating(dtype):
+            raise TypeError(
+                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for argument "
+                f"{_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}: pass a float (2.0, "
+                ".astype(float)), or leave it out of argnums"
+            )
+    return flat, on_device(leaves)
+
+
+def _position(flat: FlatFunction, index: int) -> int:
+    assert flat.places is not None
+    for place, child in zip(flat.places, flat.in_tree.children()[0].children(), strict=True):
+        if index < child.num_leaves:
+            return place
+        index -= child.num_leaves
+    raise AssertionError("the leaf is in one of the arguments")
+
+
+def derivatives(flat: FlatFunction, argnums: Argnums, leaves: Sequence[Any]) -> Any:
+    """Values for the leaves of the selected arguments in the shape in which the user gets them."""
+    args, _ = flat.in_tree.unflatten(leaves)
+    return args[0] if isinstance(argnums, int) else args
+
+
+def _one(aval: ShapedArray) -> Any:
+    return np.ones((), aval.dtype)[()]
+
+
+def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the value of `fun`, which must be a scalar, and its gradient.
+
+    The gradient has the structure, shapes and dtypes of the argument at `argnums`, or is a tuple of these for several.
+    With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`.
+    Raises TypeError when the value is no floating-point scalar or when an argument is not floating-point.
+
+    >>> value_and_grad(lambda x: x * x)(3.0)
+    (Array(9., dtype=float32), Array(6., dtype=float32))
+    """
+
+    @wraps(fun, "value_and_grad")
+    def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
+        return _value_and_grad("value_and_grad", fun, argnums, has_aux, args, kwargs)
+
+    return value_and_grad_fun
+
+
+def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of `fun`: as `value_and_grad`, without the value.
+
+    >>> grad(lambda x: x * x)(3.0)
+    Array(6., dtype=float32)
+    """
+
+    @wraps(fun, "grad")
+    def grad_fun(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = _value_and_grad("grad", fun, argnums, has_aux, args, kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return grad_fun
+
+
+def _value_and_grad(
+    transform: str,
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> tuple[Any, Any]:
+    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux)
+    outs, linear, varying = linearize_flat(flat, leaves, [True] * len(leaves), flat.origin())
+    name = flat.origin().name
+    if len(outs) != 1 or flat.out_tree.num_nodes != 1:
+        raise TypeError(
+            f"{transform}: {name} must return one scalar, it returned a tree of {len(outs)} leaves: "
+            f"{flat.out_tree}; for a result beside the scalar use has_aux=True"
+        )
+    aval = get_aval(outs[0])
+    if aval.shape:
+        raise TypeError(
+            f"{transform}: {name} must return a scalar, it returned {short(aval)}; reduce it (.sum(), .mean()), or use "
+            "jacrev or vjp"
+        )
+    if not dtypes.is_floating(aval.dtype):
+        raise TypeError(
+            f"{transform} requires a real-valued output (f32, f64, f16, bf16), but {name} returned {short(aval)}"
+        )
+    gradients = _pull_back(linear, leaves, varying, [_one(aval)])
+    (value,) = on_device(outs)
+    return (value, flat.aux) if has_aux else value, derivatives(flat, argnums, gradients)
+
+
+def _pull_back(
+    linear: ClosedGraph, leaves: Sequence[Any], varying: Sequence[bool], cotangents: Sequence[Any]
+) -> list[Any]:
+    """The cotangents of all leaves, zeros made real."""
+    undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
+    moving = [ct for ct, varies in zip(cotangents, varying, strict=True) if varies]
+    return on_device([instantiate(ct) for ct in pull_back(linear, undefined, moving)])
+
+
+@boundary
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `fun(*primals)`, and the function from a cotangent of the value to a tuple of those of the primals.
+
+    With `has_aux` a third result, the aux. Cotangents of integers are of dtype float0. Raises TypeError where a
+    cotangent does not have the structure, shape and dtype of the value.
+    """
+    leaves, in_tree = tree_flatten((tuple(primals), {}))
+    flat = FlatFunction("vjp", fun, in_tree, has_aux=has_aux)
+    check_arrays("vjp", fun, leaves, in_tree)
+    leaves = on_device(leaves)
+    moving = [dtypes.is_floating(get_aval(leaf).dtype) for leaf in leaves]
+    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin())
+    out_tree, out_avals = flat.out_tree, [get_aval(out) for out in outs]
+
+    @boundary
+    def vjp_fun(cotangent: Any) -> Any:
+        given = _check_tangents(f"vjp of {flat.origin().name}: the cotangent", "output", out_tree, out_avals, cotangent)
+        cotangents = iter(_pull_back(linear, leaves, varying, given))
+        results = [next(cotangents) if m else _float0(leaf) for leaf, m in zip(leaves, moving, strict=True)]
+        return in_tree.unflatten(results)[0]
+
+    value = out_tree.unflatten(on_device(outs))
+    return (value, vjp_fun, flat.aux) if has_aux else (value, vjp_fun)
+
+
+@boundary
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+    """The value of `fun(*primals)`, and its derivative in the direction of `tangents`, of the same structure.
+
+    With `has_aux` a third result, the aux. Tangents of integers are of dtype float0. Raises TypeError where a tangent
+    does not have the structure, shape and dtype of its primal.
+
+    >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
+    (Array(6., dtype=float32), Array(3., dtype=float32))
+    """
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(f"jvp: {name} must be a tuple or list with an entry for each argument, got {given!r}")
+    leaves, in_tree = tree_flatten((tuple(primals), {}))
+    flat = FlatFunction("jvp", fun, in_tree, has_aux=has_aux)
+    check_arrays("jvp", fun, leaves, in_tree)
+    leaves = on_device(leaves)
+    avals = [get_aval(leaf) for leaf in leaves]
+    name = flat.origin().name
+    given = _check_tangents(f"jvp of {name}: the tangent", "primal", in_tree, avals, (tuple(tangents), {}))
+    outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()))
+    shown = [_float0(t) if is_zero(t) and not _varies(t.aval) else instantiate(t) for t in out_tangents]
+    value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(on_device(shown))
+    return (value, derivative, flat.aux) if has_aux else (value, derivative)
+
+
+@boundary
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `fun(*primals)`, and the linear function from tangents of the primals to the tangent of the value.
+
+    What depends on the primals alone is computed once. With `has_aux` a third result, the aux.
+    """
+    leaves, in_tree = tree_flatten((tuple(primals), {}))
+    flat = FlatFunction("linearize", fun, in_tree, has_aux=has_aux)
+    check_arrays("linearize", fun, leaves, in_tree)
+    leaves = on_device(leaves)
+    avals = [get_aval(leaf) for leaf in leaves]
+    moving = [_varies(aval) for aval in avals]
+    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin())
+    name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
+
+    @boundary
+    def linear_fun(*tangents: Any) -> Any:
+        given = _check_tangents(f"linearize of {name}: the tangent", "primal", in_tree, avals, (tangents, {}))
+        args = [instantiate(t) for t, moves in zip(given, moving, strict=True) if moves]
+        results = iter(evaluate(linear, args))
+        shown = [
+            next(results) if varies else instantiate(Zero(aval)) if _varies(aval) else _float0(aval)
+            for aval, varies in zip(out_avals, varying, strict=True)
+        ]
+        return out_tree.unflatten(on_device(shown))
+
+    value = out_tree.unflatten(on_device(outs))
+    return (value, linear_fun, flat.aux) if has_aux else (value, linear_fun)
+
+
+def _varies(aval: ShapedArray) -> bool:
+    return dtypes.is_floating(aval.dtype)
+
+
+def _float0(x: Any) -> np.ndarray[Any, Any]:
+    """The tangent of an integer, which holds nothing."""
+    aval = x if isinstance(x, ShapedArray) else x.aval if is_zero(x) else get_aval(x)
+    return np.zeros(aval.shape, dtypes.float0)
+
+
+def _check_tangents(what: str, place: str, treedef: PyTreeDef, avals: Sequence[ShapedArray], tree: Any) -> list[Any]:
+    """The leaves of a tree of tangents, which must be of the given structure and types; Zero for integers."""
+    given, found = tree_flatten(tree)
+    if found != treedef:
+        raise TypeError(f"{what} must have the structure of the {place}, {treedef}, got {found}")
+    checked: list[Any] = []
+    for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
+        dtype = getattr(tangent, "dtype", None)
+        if not _varies(aval) and dtype == dtypes.float0:
+            checked.append(Zero(aval))
+            continue
+        if is_array(tangent):
+            own = get_aval(tangent)
+            if _varies(aval) and own.shape == aval.shape and (own.dtype == aval.dtype or own.weak_type):
+                scalar = isinstance(tangent, (bool, int, float))
+                checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
+                continue
+        wanted = short(aval) if _varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"
+        got = short(tangent) if is_array(tangent) else f"{tangent!r} of type {type(tangent).__name__}"
+        raise TypeError(f"{what} for {place}{treedef.paths()[index]} must be {wanted}, got {got}")
+    return on_device(checked)

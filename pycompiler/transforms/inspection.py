@@ -1,0 +1,63 @@
+"""Looking at a function without running it: `make_jaxpr` its graph, `eval_shape` the shapes of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler.core.aval import ShapeDtypeStruct, get_aval
+from pycompiler.core.boundary import boundary, wraps
+from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.record import make_graph
+from pycompiler.core.tree import PyTreeDef, tree_flatten
+
+
+def make_jaxpr(
+    fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), return_shape: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the graph of `fun` for its arguments: arrays, or ShapeDtypeStructs in their place.
+
+    With `return_shape`, the graph and the shapes of the results, as `eval_shape` gives them.
+
+    >>> make_jaxpr(lambda x: pnp.sin(x) * 2)(3.0)
+    { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0:f32[] in (c,) }
+    """
+
+    @wraps(fun, "make_jaxpr")
+    def make_jaxpr_fun(*args: Any, **kwargs: Any) -> Any:
+        graph, out_tree = _trace("make_jaxpr", fun, static_argnums, args, kwargs)
+        return (graph, _shapes(graph, out_tree)) if return_shape else graph
+
+    return make_jaxpr_fun
+
+
+@boundary
+def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """The tree of results of `fun` with a ShapeDtypeStruct in the place of each array; nothing is computed.
+
+    >>> eval_shape(lambda x: x @ x.T, ShapeDtypeStruct((3, 4), "float32"))
+    ShapeDtypeStruct(shape=(3, 3), dtype=float32)
+    """
+    return _shapes(*_trace("eval_shape", fun, (), args, kwargs))
+
+
+def _trace(
+    transform: str, fun: Callable[..., Any], static_argnums: int | Sequence[int], args: Any, kwargs: Any
+) -> tuple[ClosedGraph, PyTreeDef]:
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    for number in numbers:
+        if not -len(args) <= number < len(args):
+            raise ValueError(
+                f"{transform}: static_argnums={static_argnums} names argument {number} of {len(args)} positional ones"
+            )
+    static = {number % len(args) for number in numbers}
+    places = [place for place in range(len(args)) if place not in static]
+    leaves, in_tree = tree_flatten((tuple(args[place] for place in places), kwargs))
+    flat = FlatFunction(transform, fun, in_tree, places, args)
+    check_arrays(transform, fun, leaves, in_tree, places)
+    return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.origin()), flat.out_tree
+
+
+def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:
+    return out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in graph.out_avals])

@@ -1,0 +1,153 @@
+"""Jacobians: `linearize` mapped over the standard basis, forwards or backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.batch import map_axes
+from pycompiler.core.boundary import wraps
+from pycompiler.core.dims import dim_product
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.flat import FlatFunction
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.linearize import linearize
+from pycompiler.core.primitive import UndefinedPrimal, Zero
+from pycompiler.core.structural import instantiate, with_batch_dim, zeros
+from pycompiler.core.trace import Origin
+from pycompiler.core.transpose import pull_back
+from pycompiler.ops import PRIMITIVES
+from pycompiler.transforms.derivative import Argnums, derivatives, on_device, select
+
+
+def jacrev(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the Jacobian of `fun`, row by row, backwards: for few outputs.
+
+    The result has the structure of the output, with the structure of the argument at each leaf, of shape
+    `output.shape + argument.shape`. Raises TypeError for arguments and outputs that are not floating-point.
+    """
+
+    @wraps(fun, "jacrev")
+    def jacrev_fun(*args: Any, **kwargs: Any) -> Any:
+        return _jacobian("jacrev", _rows, fun, argnums, has_aux, args, kwargs)
+
+    return jacrev_fun
+
+
+def jacfwd(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the Jacobian of `fun`, column by column, forwards: for few inputs. Result as `jacrev`'s."""
+
+    @wraps(fun, "jacfwd")
+    def jacfwd_fun(*args: Any, **kwargs: Any) -> Any:
+        return _jacobian("jacfwd", _columns, fun, argnums, has_aux, args, kwargs)
+
+    return jacfwd_fun
+
+
+def hessian(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the second derivatives of `fun`: `jacfwd(jacrev(fun))`."""
+    return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
+
+
+# For each output, for each argument: the block of the Jacobian.
+Blocks = list[list[Any]]
+
+
+def _jacobian(
+    transform: str,
+    blocks_of: Callable[[ClosedGraph, Sequence[ShapedArray], Sequence[ShapedArray], Sequence[bool]], Blocks],
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> Any:
+    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux)
+    outs, linear, varying = linearize(flat, leaves, [True] * len(leaves), flat.origin())
+    out_avals, in_avals = [get_aval(out) for out in outs], [get_aval(leaf) for leaf in leaves]
+    _check_outputs(flat, out_avals)
+    blocks = blocks_of(linear, out_avals, in_avals, varying)
+    jacobian = flat.out_tree.unflatten([derivatives(flat, argnums, on_device(row)) for row in blocks])
+    return (jacobian, flat.aux) if has_aux else jacobian
+
+
+def _check_outputs(flat: FlatFunction, avals: Sequence[ShapedArray]) -> None:
+    for index, aval in enumerate(avals):
+        if not dtypes.is_floating(aval.dtype):
+            raise TypeError(
+                f"{flat.transform} requires real-valued outputs (f32, f64, f16, bf16), but "
+                f"output{flat.out_tree.paths()[index]} of {flat.origin().name} is {short(aval)}"
+            )
+
+
+def _basis(aval: ShapedArray) -> Any:
+    """The unit arrays of an aval along a new first axis."""
+    size = dim_product(aval.shape)
+    iota, equal, convert, reshape = (PRIMITIVES[name] for name in ("iota", "eq", "convert", "reshape"))
+    row, column = (iota.bind(dtype=np.dtype(np.int32), shape=(size, size), dimension=d) for d in (0, 1))
+    units = convert.bind(equal.bind(row, column), new_dtype=aval.dtype)
+    return reshape.bind(units, new_sizes=(size, *aval.shape))
+
+
+def _rows(
+    linear: ClosedGraph, out_avals: Sequence[ShapedArray], in_avals: Sequence[ShapedArray], varying: Sequence[bool]
+) -> Blocks:
+    moving = [aval for aval, varies in zip(out_avals, varying, strict=True) if varies]
+    undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
+    blocks: Blocks = []
+    for out, varies in zip(out_avals, varying, strict=True):
+        if not varies:
+            blocks.append([zeros(_block(out, aval)) for aval in in_avals])
+            continue
+        place = sum(v for v in varying[: len(blocks)])
+
+        def backwards(unit: Any, place: int = place) -> list[Any]:
+            cotangents = [unit if index == place else Zero(aval) for index, aval in enumerate(moving)]
+            return [instantiate(ct) for ct in pull_back(linear, undefined, cotangents)]
+
+        rows = _mapped(backwards, out)
+        blocks.append([_reshape(x, _block(out, aval)) for x, aval in zip(rows, in_avals, strict=True)])
+    return blocks
+
+
+def _columns(
+    linear: ClosedGraph, out_avals: Sequence[ShapedArray], in_avals: Sequence[ShapedArray], varying: Sequence[bool]
+) -> Blocks:
+    moving = [aval for aval, varies in zip(out_avals, varying, strict=True) if varies]
+    columns: list[Any] = []
+    for place, aval in enumerate(in_avals):
+
+        def forwards(unit: Any, place: int = place) -> list[Any]:
+            return evaluate(linear, [unit if index == place else zeros(a) for index, a in enumerate(in_avals)])
+
+        # The unit's axis comes last, so that what is left to do is a reshape.
+        found = _mapped(forwards, aval, last=True)
+        columns.append(iter([_reshape(x, _block(out, aval)) for x, out in zip(found, moving, strict=True)]))
+    return [
+        [next(column) if varies else zeros(_block(out, aval)) for column, aval in zip(columns, in_avals, strict=True)]
+        for out, varies in zip(out_avals, varying, strict=True)
+    ]
+
+
+def _mapped(function: Callable[[Any], list[Any]], aval: ShapedArray, last: bool = False) -> list[Any]:
+    """The results of a linear function for each unit array, along a new first (or last) axis."""
+    outs, dims = map_axes(function, [_basis(aval)], [0], Origin("vmap", function))
+    size = dim_product(aval.shape)
+    results: list[Any] = []
+    for out, dim in zip(outs, dims, strict=True):
+        rank = get_aval(out).ndim - (dim is not None)
+        results.append(with_batch_dim(out, dim, rank if last else 0, size))
+    return results
+
+
+def _block(out: ShapedArray, aval: ShapedArray) -> ShapedArray:
+    return ShapedArray((*out.shape, *aval.shape), out.dtype)
+
+
+def _reshape(x: Any, aval: ShapedArray) -> Any:
+    return x if get_aval(x).shape == aval.shape else PRIMITIVES["reshape"].bind(x, new_sizes=aval.shape)
