@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Contexts are not safe to build modules in from two threads at once.
 _lock = threading.Lock()
 
-# A rough rate of compiled code, to turn estimated operations into the time by which a short call is told from a long one.
+# A rough rate of compiled code: it turns estimated operations into the time by which short calls are told from long ones.
 _OPERATIONS_PER_NS = 8.0
 
 
@@ -52,8 +52,8 @@ def module_at(module: ir.Module, stage: str) -> str:
 class Plan:
     """What of a graph has to be computed, and where each output comes from.
 
-    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs that
-    are neither inputs nor constants, each once; it is None when nothing has to be computed.
+    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs
+    that are neither inputs nor constants, each once; it is None when nothing has to be computed.
     """
 
     graph: Graph | None

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from pycompiler._compiler import ir
 
+from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import ShapedArray, short
 from pycompiler.core.call import call

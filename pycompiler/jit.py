@@ -20,24 +20,24 @@ from pycompiler._runtime import (
     CompiledCall,
     JitFunction,
     PyTreeDef,
-    ShapedArray,
-    array_from_numpy,
     set_leaf_converter,
 )
 from pycompiler._runtime import context_key as _context_key
 from pycompiler.compile import compile_graph
 from pycompiler.core import primitive as core_primitive
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.boundary import boundary
 from pycompiler.core.call import call, call_graph
 from pycompiler.core.flat import FlatFunction, check_arrays
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import make_graph
 from pycompiler.core.source import warn
+from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten
 from pycompiler.lowered import Lowered
 
-__all__ = ["clear_caches", "jit"]
+__all__ = ["block_until_ready", "clear_caches", "jit"]
 
 Traced = tuple[ClosedGraph, PyTreeDef]
 
@@ -59,47 +59,55 @@ class _Program:
         self.function: Callable[[], JitFunction | None] = lambda: None
         _programs.add(self)
 
-    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, list[Any], Hashable]:
-        """The flat function of the dynamic arguments, their leaves, and the static part of the key."""
-        static = {index: args[index] for index in self.static_argnums if index < len(args)}
-        named = {name: kwargs[name] for name in self.static_argnames if name in kwargs}
-        dynamic = tuple(arg for index, arg in enumerate(args) if index not in static)
-        rest = {name: value for name, value in kwargs.items() if name not in named}
-        leaves, in_tree = tree_flatten((dynamic, rest))
-        fun = self.fun if not static and not named else _with_static(self.fun, static, named)
-        key = (in_tree, tuple(static.items()), tuple(named.items()))
-        return FlatFunction("jit", fun, in_tree), leaves, key
+    def flatten(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, list[Any], Hashable]:
+        """The function of the leaves of the dynamic arguments, these leaves, and what else it is traced by."""
+        places = [index for index in range(len(args)) if index not in self.static_argnums]
+        static = {name: value for name, value in kwargs.items() if name in self.static_argnames}
+        dynamic = {name: value for name, value in kwargs.items() if name not in static}
+        leaves, in_tree = tree_flatten((tuple(args[place] for place in places), dynamic))
+        flat = FlatFunction("jit", self.fun, in_tree, places, args, static)
+        check_arrays("jit", self.fun, leaves, in_tree, places)
+        fixed = [*((str(i), args[i]) for i in self.static_argnums if i < len(args)), *static.items()]
+        for name, value in fixed:
+            try:
+                hash(value)
+            except TypeError:
+                raise ValueError(
+                    f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, which is "
+                    "not hashable; pass a tuple instead of a list, or let the argument be traced"
+                ) from None
+        return flat, leaves, (in_tree, tuple(fixed), _context_key())
 
-    def trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Traced, list[Any]]:
-        """The graph for these arguments, from the cache if they were met before, and their leaves."""
-        flat, leaves, static_key = self.split(args, kwargs)
-        check_arrays("jit", self.fun, leaves, flat.in_tree)
-        avals = tuple(map(get_aval, leaves))
-        key = (static_key, avals, _context_key())
-        traced = self.traces.get(key)
+    def trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[ClosedGraph, PyTreeDef, list[Any], PyTreeDef]:
+        """The graph for these arguments, from the cache if they were met before, the tree of its results; the leaves of
+        the dynamic arguments and their tree."""
+        flat, leaves, key = self.flatten(args, kwargs)
+        avals = tuple([get_aval(leaf) for leaf in leaves])
+        traced = self.traces.get((key, avals))
         if traced is None:
             graph = make_graph(flat, avals, flat.origin())
-            assert flat.out_tree is not None
             traced = (graph, flat.out_tree)
             # A graph that closes over a tracer of an outer transformation is good for this call alone.
-            if all(isinstance(const, (Array, np.ndarray)) for const in graph.consts):
-                self.traces[key] = traced
-        return traced, leaves
+            if not any(isinstance(const, Tracer) for const in graph.consts):
+                self.traces[key, avals] = traced
+        return *traced, leaves, flat.in_tree
 
+    @boundary
     def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> CompiledCall:
         """Called by the runtime for a signature that it does not know."""
-        (graph, out_tree), _ = self.trace(args, kwargs)
+        graph, out_tree, _, _ = self.trace(args, kwargs)
         return compile_graph(graph, self.name).call(out_tree)
 
+    @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
-        (graph, out_tree), leaves = self.trace(args, kwargs)
+        graph, out_tree, leaves, _ = self.trace(args, kwargs)
         return out_tree.unflatten(call_graph(graph, self.name, leaves))
 
+    @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace for these arguments (arrays, or anything with a shape and dtype) without running anything."""
-        (graph, out_tree), _ = self.trace(args, kwargs)
-        in_tree = self.split(args, kwargs)[0].in_tree
+        graph, out_tree, _, in_tree = self.trace(args, kwargs)
         return Lowered(graph, self.name, in_tree, out_tree)
 
     def clear(self) -> None:
@@ -118,18 +126,6 @@ class _Program:
         if not others:
             return f"{self.name}: compiled for the first time, for ({', '.join(map(short, key.avals))})"
         return f"{self.name}: compiled again, because {_difference(others[-1], key)}"
-
-
-def _with_static(fun: Callable[..., Any], static: dict[int, Any], named: dict[str, Any]) -> Callable[..., Any]:
-    """`fun` as a function of the dynamic arguments."""
-
-    @functools.wraps(fun)
-    def dynamic(*args: Any, **kwargs: Any) -> Any:
-        rest = iter(args)
-        total = len(args) + len(static)
-        return fun(*(static[i] if i in static else next(rest) for i in range(total)), **named, **kwargs)
-
-    return dynamic
 
 
 def _difference(before: CallKey, now: CallKey) -> str:
@@ -176,6 +172,7 @@ def _resolve_static(
     return tuple(sorted(set(resolved))), tuple(dict.fromkeys(names))
 
 
+@boundary
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -256,15 +253,10 @@ def _convert_leaf(leaf: Any) -> Array:
         return leaf
     if isinstance(leaf, np.ndarray) and leaf.dtype != aval.dtype:
         warn(
-            f"an argument of dtype {leaf.dtype.name} is narrowed to {aval.dtype.name}, because 64-bit types are off; to "
-            'keep it, set PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+            f"an argument of dtype {leaf.dtype.name} is narrowed to {aval.dtype.name}, because 64-bit types are off; "
+            'to keep it, set PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
         )
-    return as_device_array(leaf, aval)
-
-
-def as_device_array(value: Any, aval: ShapedArray) -> Array:
-    """A host value, converted to the aval's dtype, on the device."""
-    return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
+    return as_array(leaf)
 
 
 def clear_caches() -> None:
@@ -272,6 +264,14 @@ def clear_caches() -> None:
     for program in list(_programs):
         program.clear()
     _eager.clear()
+
+
+def block_until_ready(tree: Any) -> Any:
+    """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree."""
+    for leaf in tree_flatten(tree)[0]:
+        if isinstance(leaf, Array):
+            leaf.block_until_ready()
+    return tree
 
 
 set_leaf_converter(_convert_leaf)

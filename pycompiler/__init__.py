@@ -1,0 +1,65 @@
+"""pycompiler: Python functions on arrays, traced, compiled through MLIR, and run asynchronously.
+
+The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `nn`. Importing it loads neither MLIR nor LLVM: the first
+compilation does. A name that is not there yet is absent, and asking for it names the nearest that is.
+"""
+
+from pycompiler import array as _array  # the operators and methods of arrays
+from pycompiler import lax, nn, numpy, random
+from pycompiler._runtime import Array, Device, device_count, devices
+from pycompiler.core import errors, tree
+from pycompiler.core.config import config, enable_x64, threefry_partitionable
+from pycompiler.jit import block_until_ready, clear_caches, jit
+from pycompiler.lax.names import nearest_name
+from pycompiler.transforms import (
+    ShapeDtypeStruct,
+    eval_shape,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    make_jaxpr,
+    value_and_grad,
+    vjp,
+    vmap,
+)
+from pycompiler.version import __version__
+
+jacobian = jacrev
+
+__all__ = [
+    "Array",
+    "Device",
+    "ShapeDtypeStruct",
+    "__version__",
+    "block_until_ready",
+    "clear_caches",
+    "config",
+    "device_count",
+    "devices",
+    "enable_x64",
+    "errors",
+    "eval_shape",
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jit",
+    "jvp",
+    "lax",
+    "linearize",
+    "make_jaxpr",
+    "nn",
+    "numpy",
+    "random",
+    "threefry_partitionable",
+    "tree",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]
+
+__getattr__ = nearest_name(__name__, __all__)
