@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Contexts are not safe to build modules in from two threads at once.
 _lock = threading.Lock()
 
-# A rough rate of compiled code: it turns estimated operations into the time by which short calls are told from long ones.
+# A rough rate of compiled code: by the time that it gives, the runtime tells short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
 
 
