@@ -1,11 +1,5 @@
-// Emits the loop nest of a linalg op (LinalgToLoopsNest.h).
-//
-// Loops stand in this order: parallel dimensions, the vector dimension if it is parallel, reductions, the vector
-// dimension if it is reduced. Everything is emitted at the level (number of loops entered) from which on it does not
-// change: operands are loaded and body operations computed there, so what is uniform in the inner loop is outside of
-// it. Accumulators are iter_args of the reduction loops; an output that moves along some reduced dimensions only is
-// updated in memory.
-#include "LinalgToLoopsNest.h"
+// The order of the loops, what is emitted at which level, and the plain and the vector loop (LinalgToLoopsEmitter.h).
+#include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,80 +7,39 @@
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::array::loops {
-namespace {
-
-class NestEmitter {
-public:
-  NestEmitter(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
-              const Strategy &strategy)
-      : b(b), indices(indices), op(op), space(space), strategy(strategy), loc(op.getLoc()), body(b, indices) {}
-
-  void emit();
-
-private:
-  void orderLoops();
-  void assignLevels();
-  void mapCaptures();
-  unsigned levelOf(Value bodyValue);
-  SmallVector<Value> emitLevel(unsigned level, SmallVector<Value> accumulators);
-  SmallVector<Value> emitInnermost(ArrayRef<Value> accumulators);
-  SmallVector<Value> emitScalarLoop(unsigned level, ArrayRef<Value> accumulators);
-  SmallVector<Value> emitVectorLoop(unsigned level, ArrayRef<Value> accumulators);
-  SmallVector<Value> emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> accumulators);
-  SmallVector<Value> emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators);
-  SmallVector<Value> emitFor(Value end, int64_t step, ArrayRef<Value> accumulators,
-                             function_ref<SmallVector<Value>(Value iv, ArrayRef<Value>)> emitBody);
-  SmallVector<Value> startAccumulators();
-  void finishAccumulators(ArrayRef<Value> accumulators);
-  Value joinLanes(const Combiner &combiner, const Access &access, Value lanes);
-  void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> accumulators);
-  std::optional<Combiner> combinerOf(const Access &access) {
-    return matchCombiner(op, access.argument.getArgNumber() - space.numInputs);
-  }
-
-  bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
-  Extent laneStride(const Access &access) const {
-    return strategy.vectorDim && !access.scalar ? access.strides[*strategy.vectorDim] : Extent(0);
-  }
-  /// An output that moves along no reduced dimension, in an op that has some.
-  bool isAccumulated(const Access &access) const;
-  Value yielded(const Access &access) {
-    return op.getBlock()->getTerminator()->getOperand(access.argument.getArgNumber() - space.numInputs);
-  }
-  /// The linear index of an access at the current level.
-  Value &indexOf(const Access &access) { return position[access.argument.getArgNumber()]; }
-
-  OpBuilder &b;
-  IndexBuilder &indices;
-  linalg::LinalgOp op;
-  const IterationSpace &space;
-  const Strategy &strategy;
-  Location loc;
-  BodyCloner body;
-  SmallVector<unsigned> order;
-  unsigned reductionLevel = 0;
-  SmallVector<Value> position;
-  SmallVector<unsigned> accessLevels;
-  DenseMap<Operation *, unsigned> opLevels;
-  SmallVector<SmallVector<Operation *>> opsOfLevel;
-};
 
 //===--- Order and levels -----------------------------------------------------------------------------------------===//
 
 void NestEmitter::orderLoops() {
-  for (bool reduced : {false, true}) {
+  auto isPlain = [&](unsigned d) { return strategy.vectorDim != d && strategy.tileDim != d && strategy.jamDim != d; };
+  auto append = [&](bool reduced) {
     for (unsigned d = 0; d < space.dims.size(); ++d)
-      if (space.dims[d].reduced == reduced && strategy.vectorDim != d)
-        order.push_back(d);
-    if (strategy.vectorDim && space.dims[*strategy.vectorDim].reduced == reduced)
-      order.push_back(*strategy.vectorDim);
+      if (space.dims[d].reduced == reduced && isPlain(d))
+        levels.push_back({d, Level::Scalar});
+  };
+  append(/*reduced=*/false);
+  if (strategy.tileDim) {
+    append(/*reduced=*/true);
+    levels.push_back({*strategy.tileDim, Level::TileBlocks});
+    levels.push_back({*strategy.vectorDim, Level::Vector});
+    reductionLevel = levels.size() + (space.dims[*strategy.tileDim].reduced ? 0 : 1);
+    levels.push_back({*strategy.tileDim, Level::TileElements});
+  } else {
+    if (strategy.jamDim)
+      levels.push_back({*strategy.jamDim, Level::Jam});
+    if (strategy.vectorDim && !isVectorReduced())
+      levels.push_back({*strategy.vectorDim, Level::Vector});
+    reductionLevel = levels.size();
+    append(/*reduced=*/true);
+    if (isVectorReduced())
+      levels.push_back({*strategy.vectorDim, Level::Vector});
   }
-  reductionLevel = llvm::count_if(space.dims, [](const LoopDim &dim) { return !dim.reduced; });
-}
-
-bool NestEmitter::isAccumulated(const Access &access) const {
-  return access.isOutput && reductionLevel < order.size() &&
-         llvm::none_of(ArrayRef(order).drop_front(reductionLevel), [&](unsigned d) { return access.moves(d); });
+  if (reductionLevel == levels.size())
+    return;
+  for (const Access &access : outputs())
+    if (llvm::none_of(llvm::seq<unsigned>(0, space.dims.size()),
+                      [&](unsigned d) { return space.dims[d].reduced && access.moves(d); }))
+      accumulated.push_back(&access);
 }
 
 unsigned NestEmitter::levelOf(Value bodyValue) {
@@ -96,21 +49,21 @@ unsigned NestEmitter::levelOf(Value bodyValue) {
 }
 
 void NestEmitter::assignLevels() {
-  for (const Access &access : space.accesses) {
-    unsigned level = access.isOutput ? order.size() : 0;
-    for (auto [l, d] : llvm::enumerate(order))
-      if (access.moves(d))
+  for (const Access &access : accesses) {
+    unsigned level = access.isOutput ? levels.size() : 0;
+    for (auto [l, entry] : llvm::enumerate(levels))
+      if (access.moves(entry.dim))
         level = std::max<unsigned>(level, l + 1);
     accessLevels.push_back(level);
   }
-  opsOfLevel.resize(order.size() + 1);
+  opsOfLevel.resize(levels.size() + 1);
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
-    unsigned level = bodyOp.getNumRegions() ? order.size() : 0;
+    unsigned level = bodyOp.getNumRegions() ? levels.size() : 0;
     for (Value operand : bodyOp.getOperands())
       level = std::max(level, levelOf(operand));
     if (auto index = dyn_cast<linalg::IndexOp>(bodyOp))
-      for (auto [l, d] : llvm::enumerate(order))
-        if (space.dims[d].indexSource == index.getDim())
+      for (auto [l, entry] : llvm::enumerate(levels))
+        if (space.dims[entry.dim].indexSource == index.getDim())
           level = l + 1;
     opLevels[&bodyOp] = level;
     opsOfLevel[level].push_back(&bodyOp);
@@ -118,7 +71,7 @@ void NestEmitter::assignLevels() {
 }
 
 /// Memrefs that the body loads from become flat views before the loops.
-void NestEmitter::mapCaptures() {
+void NestEmitter::mapCaptures(BodyCloner &body) {
   SmallPtrSet<Value, 4> seen;
   for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {
     Value memref = load.getMemRef();
@@ -127,229 +80,209 @@ void NestEmitter::mapCaptures() {
   }
 }
 
-//===--- Loops ----------------------------------------------------------------------------------------------------===//
+//===--- Levels ---------------------------------------------------------------------------------------------------===//
 
 void NestEmitter::emit() {
   orderLoops();
   assignLevels();
-  mapCaptures();
-  for (const Access &access : space.accesses)
-    position.push_back(access.scalar ? Value() : indices.get(b, loc, access.start));
+  Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices), {}});
+  mapCaptures(instance.body);
+  for (const Access &access : accesses)
+    instance.position.push_back(access.scalar ? Value() : indices.get(b, loc, access.start));
   emitLevel(0, {});
 }
 
-SmallVector<Value> NestEmitter::emitLevel(unsigned level, SmallVector<Value> accumulators) {
-  for (const Access &access : space.inputs()) {
-    if (accessLevels[access.argument.getArgNumber()] != level || access.argument.use_empty())
-      continue;
-    body.map(access.argument,
-             access.scalar ? access.scalar : body.load(loc, access.flat, indexOf(access), laneStride(access)));
-  }
-  if (level == order.size())
-    for (const Access &access : space.outputs())
-      if (!isAccumulated(access) && !access.argument.use_empty())
-        body.map(access.argument, body.load(loc, access.flat, indexOf(access), laneStride(access)));
-  if (level == order.size())
-    for (auto [access, accumulator] : llvm::zip_equal(
-             llvm::make_filter_range(space.outputs(), [&](const Access &a) { return isAccumulated(a); }), accumulators))
-      body.map(access.argument, accumulator);
-  for (Operation *bodyOp : opsOfLevel[level]) {
-    if (auto index = dyn_cast<linalg::IndexOp>(bodyOp); index && level == 0)
-      body.map(index.getResult(), indices.index(b, 0)); // of a dimension with one element
-    else if (!index)
-      body.clone(bodyOp);
-  }
-  if (level == order.size())
+NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> accumulators) {
+  for (auto [i, instance] : llvm::enumerate(instances))
+    emitEntered(level, instance,
+                accumulators.slice(i * accumulators.size() / instances.size(), accumulators.size() / instances.size()));
+  if (level == levels.size())
     return emitInnermost(accumulators);
-
-  bool startsReduction = level == reductionLevel;
-  if (startsReduction)
-    accumulators = startAccumulators();
-  accumulators =
-      strategy.vectorDim == order[level] ? emitVectorLoop(level, accumulators) : emitScalarLoop(level, accumulators);
-  if (startsReduction)
-    finishAccumulators(accumulators);
-  return startsReduction ? SmallVector<Value>() : accumulators;
+  if (level != reductionLevel)
+    return emitLoop(level, accumulators);
+  finishAccumulators(emitLoop(level, startAccumulators()));
+  return {};
 }
 
-SmallVector<Value> NestEmitter::emitInnermost(ArrayRef<Value> accumulators) {
-  SmallVector<Value> results;
-  for (const Access &access : space.outputs()) {
-    Value value = body.lookup(yielded(access));
-    if (!isAccumulated(access)) {
-      body.store(loc, value, access.flat, indexOf(access), laneStride(access));
+/// What does not change any more in the loops inside: loads, and the body's operations on them.
+void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> accumulators) {
+  for (const Access &access : inputs()) {
+    if (accessLevels[numberOf(access)] != level || access.argument.use_empty())
       continue;
+    if (strategy.jamDim && &instance != &instances.front() && !access.moves(*strategy.jamDim))
+      instance.body.map(access.argument, instances.front().body.lookup(access.argument));
+    else
+      instance.body.map(access.argument, access.scalar ? access.scalar : load(instance, access));
+  }
+  if (level == levels.size()) {
+    for (const Access &access : outputs())
+      if (!llvm::is_contained(accumulated, &access) && !access.argument.use_empty())
+        instance.body.map(access.argument, load(instance, access));
+    for (auto [access, accumulator] : llvm::zip_equal(accumulated, accumulators))
+      instance.body.map(access->argument, accumulator);
+  }
+  for (Operation *bodyOp : opsOfLevel[level]) {
+    if (!isa<linalg::IndexOp>(bodyOp))
+      instance.body.clone(bodyOp);
+    else if (level == 0) // of a dimension with one element
+      instance.body.map(bodyOp->getResult(0), indices.index(b, 0));
+  }
+}
+
+NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> accumulators) {
+  Values results;
+  for (Instance &instance : instances) {
+    for (const Access &access : outputs()) {
+      Value value =
+          instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs));
+      if (!llvm::is_contained(accumulated, &access)) {
+        store(instance, access, value);
+        continue;
+      }
+      Value before = accumulators[results.size()];
+      if (isa<VectorType>(before.getType()))
+        value = instance.body.toVector(value);
+      if (isVectorReduced() && instance.body.getMask())
+        value = arith::SelectOp::create(b, loc, instance.body.getMask(), value, before);
+      results.push_back(value);
     }
-    Value before = accumulators[results.size()];
-    if (isa<VectorType>(before.getType()))
-      value = body.toVector(value);
-    if (isVectorReduced() && body.getMask())
-      value = arith::SelectOp::create(b, loc, body.getMask(), value, before);
-    results.push_back(value);
   }
   return results;
 }
 
-SmallVector<Value> NestEmitter::emitFor(Value end, int64_t step, ArrayRef<Value> accumulators,
-                                        function_ref<SmallVector<Value>(Value, ArrayRef<Value>)> emitBody) {
-  auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), end, indices.index(b, step), accumulators);
+//===--- Loops ----------------------------------------------------------------------------------------------------===//
+
+NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> accumulators) {
+  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
+  auto loop = [&](int64_t by) {
+    Value size = indices.get(b, loc, space.dims[levels[level].dim].size);
+    return emitFor(indices.index(b, 0), size, by, accumulators, step);
+  };
+  switch (levels[level].kind) {
+  case Level::Scalar:
+    return loop(1);
+  case Level::TileBlocks:
+    return loop(strategy.tileSize);
+  case Level::Vector:
+    return emitVectorLoop(level, accumulators);
+  case Level::TileElements:
+    return emitTileElements(level, accumulators);
+  case Level::Jam:
+    emitJammedLoop(level);
+    return {};
+  }
+  llvm_unreachable("a kind of level without a loop");
+}
+
+NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators,
+                                         EmitBody emitBody) {
+  auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> inner(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  SmallVector<Value> results = emitBody(loop.getInductionVar(), inner);
+  Values inner(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  Values results = emitBody(loop.getInductionVar(), inner);
   if (!accumulators.empty())
     scf::YieldOp::create(b, loc, results);
-  return SmallVector<Value>(loop.getResults());
+  return Values(loop.getResults());
 }
 
 /// One iteration of the loop at `level`: indices advance, and what is inside is emitted.
-SmallVector<Value> NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators) {
-  unsigned dim = order[level];
-  SmallVector<Value> saved = position;
-  for (const Access &access : space.accesses) {
-    if (!access.moves(dim))
-      continue;
-    unsigned self = access.argument.getArgNumber();
-    const Access *twin = llvm::find_if(space.accesses, [&](const Access &other) {
-      return saved[other.argument.getArgNumber()] == saved[self] && !other.scalar &&
-             other.strides[dim] == access.strides[dim];
-    });
-    unsigned number = twin->argument.getArgNumber();
-    position[self] = number < self ? position[number] : indices.advance(b, loc, saved[self], iv, access.strides[dim]);
-  }
-  for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
-    if (space.dims[dim].indexSource == index.getDim())
-      body.mapLinear(index.getResult(), iv, strategy.vectorDim == dim ? 1 : 0);
-  SmallVector<Value> results = emitLevel(level + 1, SmallVector<Value>(accumulators));
-  position = std::move(saved);
+NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators) {
+  auto saved = llvm::map_to_vector(instances, [](const Instance &instance) { return instance.position; });
+  for (Instance &instance : instances)
+    move(instance, level, iv);
+  if (levels[level].kind == Level::TileBlocks)
+    tileStart = iv;
+  Values results = emitLevel(level + 1, accumulators);
+  for (auto [instance, position] : llvm::zip_equal(instances, saved))
+    instance.position = position;
   return results;
 }
 
-SmallVector<Value> NestEmitter::emitScalarLoop(unsigned level, ArrayRef<Value> accumulators) {
-  return emitFor(indices.get(b, loc, space.dims[order[level]].size), 1, accumulators,
-                 [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+void NestEmitter::move(Instance &instance, unsigned level, Value iv) {
+  unsigned dim = levels[level].dim;
+  SmallVector<Value> before = instance.position;
+  for (const Access &access : accesses) {
+    if (!access.moves(dim))
+      continue;
+    // Operands that stand at one index and move alike share it.
+    unsigned self = numberOf(access);
+    unsigned first = numberOf(*llvm::find_if(accesses, [&](const Access &other) {
+      return !other.scalar && before[numberOf(other)] == before[self] && other.strides[dim] == access.strides[dim];
+    }));
+    instance.position[self] =
+        first < self ? instance.position[first] : indices.advance(b, loc, before[self], iv, access.strides[dim]);
+  }
+  Value element = levels[level].kind == Level::TileElements ? indices.add(b, loc, tileStart, iv) : iv;
+  for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
+    if (space.dims[dim].indexSource == index.getDim())
+      instance.body.mapLinear(index.getResult(), element, levels[level].kind == Level::Vector ? 1 : 0);
+}
+
+void NestEmitter::setLanes(int64_t lanes, Value mask) {
+  for (Instance &instance : instances)
+    instance.body.setLanes(lanes, mask);
 }
 
 /// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
-SmallVector<Value> NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> accumulators) {
-  const Extent &size = space.dims[order[level]].size;
+NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> accumulators) {
+  const Extent &size = space.dims[levels[level].dim].size;
   int64_t lanes = strategy.lanes;
-  SmallVector<Value> results(accumulators);
+  Values results(accumulators);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  body.setLanes(lanes, Value());
+  setLanes(lanes, Value());
   if (!size.isStatic()) {
     Value end = indices.get(b, loc, size);
     Value rest = arith::RemUIOp::create(b, loc, end, indices.index(b, lanes));
     Value main = arith::SubIOp::create(b, loc, end, rest);
-    results = emitFor(main, lanes, results, whole);
+    results = emitFor(indices.index(b, 0), main, lanes, results, whole);
     results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
     if (main == lanes)
       results = emitStep(level, indices.index(b, 0), results);
     else if (main > 0)
-      results = emitFor(indices.index(b, main), lanes, results, whole);
+      results = emitFor(indices.index(b, 0), indices.index(b, main), lanes, results, whole);
     if (rest > 0) {
-      int64_t restLanes = isVectorReduced() ? lanes : llvm::PowerOf2Ceil(rest);
+      bool keepsLanes = isVectorReduced() || strategy.tileDim;
+      int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
       Value mask;
       if (restLanes != rest)
         mask = vector::ConstantMaskOp::create(b, loc, VectorType::get({restLanes}, b.getI1Type()), ArrayRef(rest));
-      body.setLanes(restLanes, mask);
+      setLanes(restLanes, mask);
       results = emitStep(level, indices.index(b, main), results);
     }
   }
-  body.setLanes(0, Value());
+  setLanes(0, Value());
   return results;
 }
 
-SmallVector<Value> NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest,
+                                                 ArrayRef<Value> accumulators) {
   Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, indices.index(b, 0));
   auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(accumulators)), any, !accumulators.empty());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   VectorType maskType = VectorType::get({strategy.lanes}, b.getI1Type());
-  body.setLanes(strategy.lanes, vector::CreateMaskOp::create(b, loc, maskType, rest));
-  SmallVector<Value> results = emitStep(level, first, accumulators);
+  setLanes(strategy.lanes, vector::CreateMaskOp::create(b, loc, maskType, rest));
+  Values results = emitStep(level, first, accumulators);
   if (accumulators.empty())
     return {};
   scf::YieldOp::create(b, loc, results);
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, loc, accumulators);
-  return SmallVector<Value>(branch.getResults());
+  return Values(branch.getResults());
 }
 
-//===--- Accumulators ---------------------------------------------------------------------------------------------===//
-
-SmallVector<Value> NestEmitter::startAccumulators() {
-  SmallVector<Value> accumulators;
-  for (const Access &access : space.outputs()) {
-    if (!isAccumulated(access))
-      continue;
-    std::optional<Combiner> combiner = combinerOf(access);
-    if (!isVectorReduced()) {
-      accumulators.push_back(body.load(loc, access.flat, indexOf(access), laneStride(access)));
-    } else if (combiner) {
-      VectorType type = VectorType::get({strategy.lanes}, access.element);
-      accumulators.push_back(indices.constant(b, DenseElementsAttr::get(type, Attribute(combiner->neutral))));
-    } else {
-      // Of an arg reduction, where every lane may start at the initial value and index.
-      body.setLanes(strategy.lanes, Value());
-      accumulators.push_back(body.toVector(memref::LoadOp::create(b, loc, access.flat, indexOf(access))));
-    }
-  }
-  return accumulators;
+Value NestEmitter::load(Instance &instance, const Access &access) {
+  Extent stride = strategy.vectorDim ? access.strides[*strategy.vectorDim] : Extent(0);
+  return instance.body.load(loc, access.flat, instance.position[numberOf(access)], stride);
 }
 
-void NestEmitter::finishAccumulators(ArrayRef<Value> accumulators) {
-  SmallVector<Value> results(accumulators);
-  auto outputs = llvm::make_filter_range(space.outputs(), [&](const Access &access) { return isAccumulated(access); });
-  if (isVectorReduced()) {
-    if (auto arg = matchArgReduction(op))
-      joinArgReduction(*arg, results);
-    else
-      for (auto [access, result] : llvm::zip_equal(outputs, results))
-        result = joinLanes(*combinerOf(access), access, result);
-  }
-  for (auto [access, result] : llvm::zip_equal(outputs, results))
-    body.store(loc, result, access.flat, indexOf(access), laneStride(access));
+void NestEmitter::store(Instance &instance, const Access &access, Value value) {
+  Extent stride = strategy.vectorDim ? access.strides[*strategy.vectorDim] : Extent(0);
+  instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }
-
-/// The lanes are joined, then combined with the output's initial value.
-Value NestEmitter::joinLanes(const Combiner &combiner, const Access &access, Value lanes) {
-  // Any fixed order of the lanes is as good as another; the tree is the fast one.
-  Value joined = vector::ReductionOp::create(b, loc, combiner.kind, lanes, arith::FastMathFlags::reassoc);
-  Value init = memref::LoadOp::create(b, loc, access.flat, indexOf(access));
-  Operation *combine = combiner.op->clone();
-  bool accumulatorIsFirst = combiner.op->getOperand(0) == access.argument;
-  combine->setOperands(accumulatorIsFirst ? ValueRange{init, joined} : ValueRange{joined, init});
-  b.insert(combine);
-  return combine->getResult(0);
-}
-
-/// The extreme value of all lanes, and the least index of the lanes that hold it.
-void NestEmitter::joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> accumulators) {
-  Value values = accumulators[arg.value], places = accumulators[arg.index];
-  auto placeType = cast<VectorType>(places.getType());
-  Value best = vector::ReductionOp::create(b, loc, arg.kind, values);
-  Value everywhere = vector::BroadcastOp::create(b, loc, values.getType(), best);
-  Value holds;
-  if (isa<FloatType>(best.getType())) {
-    // If there is a nan, then the best value is one, and equal to none.
-    Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, values, everywhere);
-    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, values, values);
-    holds = arith::OrIOp::create(b, loc, equal, isNan);
-  } else {
-    holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, values, everywhere);
-  }
-  Type element = placeType.getElementType();
-  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  Attribute last = b.getIntegerAttr(element, APInt::getSignedMaxValue(width));
-  places = arith::SelectOp::create(b, loc, holds, places, indices.constant(b, DenseElementsAttr::get(placeType, last)));
-  accumulators[arg.value] = best;
-  accumulators[arg.index] = vector::ReductionOp::create(b, loc, vector::CombiningKind::MINSI, places);
-}
-
-} // namespace
 
 void emitNest(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
               const Strategy &strategy) {

@@ -1,4 +1,5 @@
-// Chooses how a linalg op is walked (which dimension the vectors lie along, how many lanes) and emits its loop nest.
+// Chooses how a linalg op is walked and emits its loop nest. Three files: Strategy chooses, Nest emits, Transpose turns
+// tiles.
 #ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSNEST_H
 #define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSNEST_H
 
@@ -7,8 +8,24 @@
 namespace mlir::array::loops {
 
 struct Strategy {
-  std::optional<unsigned> vectorDim; // none: scalar loops
+  /// The dimension that vectors lie along, and their length. None: scalar loops.
+  std::optional<unsigned> vectorDim;
   int64_t lanes = 0;
+
+  /// A dimension that is cut in two around the vector loop: blocks outside of it, the elements of a block inside. A
+  /// reduced one then streams through whole rows of memory; inputs that are contiguous along it, and not along the
+  /// vectors, are transposed block by block.
+  std::optional<unsigned> tileDim;
+  int64_t tileSize = 0;
+  bool transposes(const Access &access) const {
+    return tileDim && !access.isOutput && access.moves(*vectorDim) && !access.strides[*vectorDim].isStatic(1) &&
+           access.moves(*tileDim) && access.strides[*tileDim].isStatic(1);
+  }
+
+  /// A parallel dimension of which several elements are done at once in the loops inside of it, so that what does not
+  /// move along it is loaded once for all of them.
+  std::optional<unsigned> jamDim;
+  int64_t jamSize = 1;
 };
 
 /// The cheapest way by a count of memory operations for an element. `registerBits` is the width of a vector register.
@@ -17,6 +34,20 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
 /// Emits loops that do what `op` does, before it. The op stays.
 void emitNest(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
               const Strategy &strategy);
+
+/// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *
+/// rowStride].
+struct TransposedTile {
+  Value flat, start;
+  Extent rowStride;
+  int64_t rows, columns; // rows is a multiple of columns, a power of two
+  Value lastRow;         // rows behind this one are not read (null: all are there)
+  Value columnMask;      // columns that are there (null: all)
+};
+/// Writes the block to `scratch`, so that element (row, column) stands at [column * rows + row].
+void emitTransposedTile(OpBuilder &b, IndexBuilder &indices, Location loc, const TransposedTile &tile, Value scratch);
+/// The side of the square that is transposed in registers.
+int64_t transposeSide(Type element);
 
 } // namespace mlir::array::loops
 

@@ -38,6 +38,16 @@ Value IndexBuilder::constant(OpBuilder &b, TypedAttr attr) {
   return value;
 }
 
+Value IndexBuilder::scratch(OpBuilder &b, MemRefType type, unsigned number) {
+  constexpr int64_t cacheLine = 64;
+  Value &buffer = buffers[{type, number}];
+  if (!buffer) {
+    OpBuilder atEntry = OpBuilder::atBlockBegin(&entry);
+    buffer = memref::AllocaOp::create(atEntry, b.getUnknownLoc(), type, b.getI64IntegerAttr(cacheLine));
+  }
+  return buffer;
+}
+
 Value IndexBuilder::get(OpBuilder &b, Location loc, const Extent &extent) {
   if (extent.isStatic())
     return index(b, extent.factor);

@@ -27,8 +27,8 @@ struct Extent {
   bool exceeds(const Extent &other) const;
 };
 
-/// Constants of a function, each made once at its start (so that loops hold no constants of their own), and index
-/// arithmetic that folds.
+/// What a function holds once, at its start (constants, so that loops hold none of their own, and scratch buffers), and
+/// index arithmetic that folds.
 class IndexBuilder {
 public:
   explicit IndexBuilder(Block &entry) : entry(entry) {}
@@ -42,11 +42,13 @@ public:
   Value mul(OpBuilder &b, Location loc, Value lhs, Value rhs);
   /// The sum of two extents. Unlike ones become a value of their own.
   Extent sum(OpBuilder &b, Location loc, const Extent &lhs, const Extent &rhs);
-  Block &entryBlock() { return entry; }
+  /// A buffer on the stack. Every op of the function that asks for this type and number gets the same one.
+  Value scratch(OpBuilder &b, MemRefType type, unsigned number);
 
 private:
   Block &entry;
   DenseMap<Attribute, Value> constants;
+  DenseMap<std::pair<Type, unsigned>, Value> buffers;
 };
 
 /// A memref as a flat 1-D view of its elements: `element(i...) = flat[offset + sum(i * stride)]`.

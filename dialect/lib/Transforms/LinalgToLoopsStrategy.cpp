@@ -13,6 +13,14 @@ static constexpr double elementCost = 1.0;
 static constexpr double uniformCost = 0.2;
 /// Joining the lanes of an accumulator after the loop, for each halving.
 static constexpr double horizontalCost = 2.0;
+static constexpr double scatterCost = 1.5;
+/// Transposing in registers pays from this size on.
+static constexpr int64_t minTransposed = 8;
+/// Rows that a reduction across the vectors takes before it goes on to the next vector of the row, so that it reads
+/// memory in long runs.
+static constexpr int64_t streamedRows = 16;
+/// Registers for accumulators, and body operations, of a jammed loop.
+static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
 /// Assumed for dimensions that are known at run time only.
 static constexpr int64_t assumedSize = 1024;
 
@@ -86,7 +94,7 @@ static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned 
     else if (access.strides[dim].isStatic(1) || (access.strides[dim].isStatic(-1) && !access.isOutput))
       cost += elementCost / filled;
     else
-      cost += elementCost;
+      cost += access.isOutput ? scatterCost : elementCost;
   }
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
     cost += elementCost / filled;
@@ -102,6 +110,94 @@ static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned 
   if (loop.reduced)
     cost += horizontalCost * llvm::Log2_64_Ceil(lanes) / size;
   return cost;
+}
+
+/// Whether some output moves along a part of the reduced dimensions: it is updated in memory at every step.
+static bool hasPartialOutput(const IterationSpace &space) {
+  return llvm::any_of(space.outputs(), [&](const Access &access) {
+    auto reduced = llvm::make_filter_range(llvm::enumerate(space.dims), [](auto dim) { return dim.value().reduced; });
+    bool moves = llvm::any_of(reduced, [&](auto dim) { return access.moves(dim.index()); });
+    return moves && llvm::any_of(reduced, [&](auto dim) { return !access.moves(dim.index()); });
+  });
+}
+
+static bool isAtLeast(const Extent &size, int64_t least) { return !size.isStatic() || size.factor >= least; }
+
+/// Tiles the dimension along which most inputs that lie across the vectors are contiguous; else, for a reduction across
+/// several vectors, the reduced dimension, in order to stream.
+static void chooseTile(const IterationSpace &space, Strategy &strategy) {
+  const LoopDim &vector = space.dims[*strategy.vectorDim];
+  bool reduces = space.hasReduction();
+  if (vector.reduced || !isAtLeast(vector.size, minTransposed) || hasPartialOutput(space))
+    return;
+  int64_t most = 0, side = 0;
+  for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
+    if (dim == *strategy.vectorDim || space.dims[dim].reduced != reduces ||
+        !isAtLeast(space.dims[dim].size, minTransposed))
+      continue;
+    Strategy tiled = strategy;
+    tiled.tileDim = dim;
+    int64_t count = 0, dimSide = 0;
+    for (const Access &access : space.inputs()) {
+      if (!tiled.transposes(access))
+        continue;
+      count += 1;
+      dimSide = std::max(dimSide, transposeSide(access.element));
+    }
+    if (count > most) {
+      strategy.tileDim = dim;
+      most = count;
+      side = dimSide;
+    }
+  }
+  if (strategy.tileDim) {
+    strategy.tileSize = side;
+    strategy.lanes = std::max(strategy.lanes, side);
+  }
+}
+
+static void chooseStreaming(const IterationSpace &space, Strategy &strategy) {
+  const LoopDim &vector = space.dims[*strategy.vectorDim];
+  unsigned last = space.dims.size() - 1; // reduced dimensions stand last, the narrowest stride at the end
+  if (strategy.tileDim || strategy.jamDim || vector.reduced || !space.hasReduction() || hasPartialOutput(space) ||
+      !isAtLeast(vector.size, strategy.lanes + 1) || !isAtLeast(space.dims[last].size, streamedRows + 1))
+    return;
+  strategy.tileDim = last;
+  strategy.tileSize = streamedRows;
+}
+
+/// Jams the parallel dimension along which most inputs of the reduction stand still.
+static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, Strategy &strategy) {
+  if (strategy.tileDim || !space.hasReduction() || hasPartialOutput(space))
+    return;
+  int64_t most = 0;
+  for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
+    if (dim == *strategy.vectorDim || space.dims[dim].reduced || !isAtLeast(space.dims[dim].size, 2))
+      continue;
+    int64_t shared = llvm::count_if(space.inputs(), [&](const Access &access) {
+      return !access.scalar && !access.moves(dim) && llvm::any_of(llvm::enumerate(space.dims), [&](auto other) {
+        return other.value().reduced && access.moves(other.index());
+      });
+    });
+    if (shared >= std::max<int64_t>(most, 1)) {
+      strategy.jamDim = dim;
+      most = shared;
+    }
+  }
+  if (!strategy.jamDim)
+    return;
+  int64_t registers = 0;
+  for (const Access &access : space.outputs())
+    registers += std::max<int64_t>(1, strategy.lanes * widthOf(access.element) / registerBits);
+  int64_t operations = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
+  int64_t size = std::min({jammedRegisters / registers, jammedOperations / operations, maxJam});
+  // Groups of equal sizes rather than a small last one.
+  const Extent &extent = space.dims[*strategy.jamDim].size;
+  if (extent.isStatic() && size > 1)
+    size = llvm::divideCeil(extent.factor, llvm::divideCeil(extent.factor, size));
+  strategy.jamSize = size;
+  if (size <= 1)
+    strategy.jamDim.reset();
 }
 
 Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits) {
@@ -122,6 +218,11 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
     best.vectorDim = dim;
     best.lanes = lanes;
     bestCost = cost;
+  }
+  if (best.vectorDim) {
+    chooseTile(space, best);
+    chooseJam(op, space, registerBits, best);
+    chooseStreaming(space, best);
   }
   return best;
 }

@@ -108,14 +108,15 @@ func.func @beside(%a: memref<8x256xf32>, %e: memref<8x256xf32>, %out: memref<8xf
 // CHECK-LABEL: func @matvec
 // CHECK:         arith.mulf {{.*}} vector<64xf32>
 // CHECK:         vector.reduction <add>
+// Rows share the loads of the right operand: ten rows are two groups of five.
 // CHECK-LABEL: func @matmul
-// CHECK:         scf.for
-// CHECK:           vector.load {{.*}} vector<32xf32>
-// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>) {
-// CHECK:             %[[L:.*]] = memref.load
-// CHECK:             vector.load
-// CHECK:             vector.broadcast %[[L]]
-// CHECK:           vector.store
+// CHECK:         scf.for {{.*}} step %c5
+// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>) {
+// CHECK-COUNT-1:     vector.load
+// CHECK-COUNT-5:     vector.broadcast
+// CHECK-NOT:         vector.load
+// CHECK:             scf.yield
+// CHECK-COUNT-5:   vector.store
 func.func @matvec(%a: memref<10x128xf32>, %x: memref<128xf32>, %y: memref<10xf32>) {
   linalg.matvec ins(%a, %x : memref<10x128xf32>, memref<128xf32>) outs(%y : memref<10xf32>)
   return

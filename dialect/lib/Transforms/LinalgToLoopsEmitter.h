@@ -1,0 +1,97 @@
+// The loop nest of one linalg op while it is emitted: shared by LinalgToLoopsNest.cpp (order, levels, plain loops),
+// LinalgToLoopsTile.cpp (jammed and tiled loops) and LinalgToLoopsAccumulators.cpp.
+//
+// Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
+// the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
+// block. Everything is emitted at the level (number of loops entered) from which on it does not change: operands are
+// loaded and body operations computed there, so what is uniform in the inner loop is outside of it. Accumulators are
+// iter_args of the reduction loops; an output that moves along some reduced dimensions only is updated in memory.
+#ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H
+#define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H
+
+#include "LinalgToLoopsNest.h"
+
+namespace mlir::array::loops {
+
+struct Level {
+  unsigned dim;
+  enum Kind { Scalar, Vector, Jam, TileBlocks, TileElements } kind;
+};
+
+/// One copy of the work inside of the loops entered so far; more than one inside of a jammed loop.
+struct Instance {
+  BodyCloner body;
+  SmallVector<Value> position; // for each access, its linear index
+};
+
+class NestEmitter {
+public:
+  NestEmitter(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
+              const Strategy &strategy)
+      : b(b), indices(indices), op(op), space(space), strategy(strategy), loc(op.getLoc()), accesses(space.accesses) {}
+
+  void emit();
+
+private:
+  using Values = SmallVector<Value>;
+  using EmitBody = function_ref<Values(Value iv, ArrayRef<Value> accumulators)>;
+
+  void orderLoops();
+  void assignLevels();
+  void mapCaptures(BodyCloner &body);
+  unsigned levelOf(Value bodyValue);
+
+  // Loops: each returns the accumulators' values behind it.
+  Values emitLevel(unsigned level, ArrayRef<Value> accumulators);
+  Values emitLoop(unsigned level, ArrayRef<Value> accumulators);
+  Values emitInnermost(ArrayRef<Value> accumulators);
+  Values emitVectorLoop(unsigned level, ArrayRef<Value> accumulators);
+  Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> accumulators);
+  void emitJammedLoop(unsigned level);
+  void emitJammedStep(unsigned level, Value iv, int64_t count);
+  Values emitTileElements(unsigned level, ArrayRef<Value> accumulators);
+  Values emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators);
+  Values emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators, EmitBody emitBody);
+
+  // Inside of a level.
+  void emitEntered(unsigned level, Instance &instance, ArrayRef<Value> accumulators);
+  void move(Instance &instance, unsigned level, Value iv);
+  void transposeTile(Access &access);
+  void setLanes(int64_t lanes, Value mask);
+  Value load(Instance &instance, const Access &access);
+  void store(Instance &instance, const Access &access, Value value);
+
+  // Accumulators: for each instance, one for each accumulated output.
+  Values startAccumulators();
+  void finishAccumulators(ArrayRef<Value> accumulators);
+  Value joinLanes(Instance &instance, const Combiner &combiner, const Access &access, Value lanes);
+  void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> accumulators);
+
+  bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
+  ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
+  ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
+  static unsigned numberOf(const Access &access) { return access.argument.getArgNumber(); }
+  std::optional<Combiner> combinerOf(const Access &access) {
+    return matchCombiner(op, numberOf(access) - space.numInputs);
+  }
+
+  OpBuilder &b;
+  IndexBuilder &indices;
+  linalg::LinalgOp op;
+  const IterationSpace &space;
+  const Strategy &strategy;
+  Location loc;
+  SmallVector<Access, 4> accesses; // the space's; a transposed tile stands for its operand while it is there
+  SmallVector<const Access *> accumulated;
+  SmallVector<Level> levels;
+  unsigned reductionLevel = 0;
+  SmallVector<unsigned> accessLevels;
+  DenseMap<Operation *, unsigned> opLevels;
+  SmallVector<SmallVector<Operation *>> opsOfLevel;
+  SmallVector<Instance> instances;
+  Value tileStart;
+};
+
+} // namespace mlir::array::loops
+
+#endif // ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H

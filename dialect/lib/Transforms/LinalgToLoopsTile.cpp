@@ -1,0 +1,106 @@
+// Jammed loops, which do several elements of a dimension at once, and the elements of a tiled one
+// (LinalgToLoopsEmitter.h).
+#include "LinalgToLoopsEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::array::loops {
+
+/// Groups of `jamSize` elements, then the rest as a smaller group (one by one when its size is not known).
+void NestEmitter::emitJammedLoop(unsigned level) {
+  const Extent &size = space.dims[levels[level].dim].size;
+  auto steps = [&](Value begin, Value end, int64_t count) {
+    emitFor(begin, end, count, {}, [&](Value iv, ArrayRef<Value>) {
+      emitJammedStep(level, iv, count);
+      return Values();
+    });
+  };
+  Value zero = indices.index(b, 0);
+  if (!size.isStatic()) {
+    Value end = indices.get(b, loc, size);
+    Value rest = arith::RemUIOp::create(b, loc, end, indices.index(b, strategy.jamSize));
+    Value main = arith::SubIOp::create(b, loc, end, rest);
+    steps(zero, main, strategy.jamSize);
+    steps(main, end, 1);
+    return;
+  }
+  int64_t rest = size.factor % strategy.jamSize, main = size.factor - rest;
+  if (main == strategy.jamSize)
+    emitJammedStep(level, zero, main);
+  else if (main > 0)
+    steps(zero, indices.index(b, main), strategy.jamSize);
+  if (rest > 0)
+    emitJammedStep(level, indices.index(b, main), rest);
+}
+
+/// Elements iv, iv + 1, ...: each has an instance, whose indices are constants away from those of the first.
+void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
+  unsigned dim = levels[level].dim;
+  SmallVector<Value> saved = instances.front().position;
+  move(instances.front(), level, iv);
+  for (int64_t i = 1; i < count; ++i) {
+    Instance next = instances.front();
+    Value distance = indices.index(b, i);
+    for (const Access &access : accesses)
+      if (access.moves(dim))
+        next.position[numberOf(access)] =
+            indices.advance(b, loc, next.position[numberOf(access)], distance, access.strides[dim]);
+    for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
+      if (space.dims[dim].indexSource == index.getDim())
+        next.body.map(index.getResult(), indices.add(b, loc, iv, distance));
+    instances.push_back(std::move(next));
+  }
+  emitLevel(level + 1, {});
+  while (instances.size() > 1)
+    instances.pop_back();
+  instances.front().position = std::move(saved);
+}
+
+/// The elements of a block, inside of the vector loop. Operands that lie across are read from a transposed copy of the
+/// block.
+NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> accumulators) {
+  const Extent &size = space.dims[levels[level].dim].size;
+  Value count = indices.index(b, strategy.tileSize);
+  if (!size.isStatic() || size.factor % strategy.tileSize != 0) {
+    Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, size), tileStart);
+    count = arith::MinUIOp::create(b, loc, rest, count);
+  }
+  SmallVector<Access, 4> saved = accesses;
+  SmallVector<Value> position = instances.front().position;
+  for (Access &access : accesses)
+    if (strategy.transposes(access))
+      transposeTile(access);
+  Values results = emitFor(indices.index(b, 0), count, 1, accumulators,
+                           [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+  llvm::copy(saved, accesses.begin());
+  instances.front().position = std::move(position);
+  return results;
+}
+
+void NestEmitter::transposeTile(Access &access) {
+  Instance &instance = instances.front();
+  int64_t lanes = instance.body.getLanes(), side = strategy.tileSize;
+  TransposedTile tile{
+      access.flat, instance.position[numberOf(access)], access.strides[*strategy.vectorDim], lanes, side, Value(),
+      Value()};
+  const Extent &columns = space.dims[*strategy.tileDim].size, &rows = space.dims[*strategy.vectorDim].size;
+  if (!columns.isStatic() || columns.factor % side != 0) {
+    Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, columns), tileStart);
+    tile.columnMask = vector::CreateMaskOp::create(b, loc, VectorType::get({side}, b.getI1Type()), rest);
+  }
+  if (instance.body.getMask()) {
+    Value rest = rows.isStatic()
+                     ? indices.index(b, rows.factor % lanes)
+                     : arith::RemUIOp::create(b, loc, indices.get(b, loc, rows), indices.index(b, lanes)).getResult();
+    tile.lastRow = indices.add(b, loc, rest, indices.index(b, -1));
+  }
+  access.flat = indices.scratch(b, MemRefType::get({lanes * side}, access.element), numberOf(access));
+  emitTransposedTile(b, indices, loc, tile, access.flat);
+  access.strides.assign(access.strides.size(), Extent(0));
+  access.strides[*strategy.vectorDim] = Extent(1);
+  access.strides[*strategy.tileDim] = Extent(lanes);
+  instance.position[numberOf(access)] = indices.index(b, 0);
+}
+
+} // namespace mlir::array::loops

@@ -1,0 +1,58 @@
+// array-linalg-to-loops on operands that lie across the vectors.
+// Invariants: an input that is contiguous along another dimension is read in squares, transposed by shuffles through a tile on the
+// stack, and the body reads the tile; ends of the buffer are masked along the columns and clamped along the rows, so
+// nothing is read outside; short dimensions are gathered instead.
+// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+// CHECK-LABEL: func @add
+// CHECK-SAME:    (%[[A:.*]]: memref<64x32xf32>
+// CHECK:         %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
+// CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]]
+// CHECK:         scf.for {{.*}} step %c16
+// CHECK:           scf.for {{.*}} step %c32
+// CHECK:             scf.for {{.*}} to %c32 step %c16
+// CHECK-COUNT-16:      vector.load %[[FLAT]]{{.*}} vector<16xf32>
+// CHECK-NOT:           vector.load
+// CHECK-COUNT-64:      vector.shuffle
+// CHECK-NOT:           vector.shuffle
+// CHECK-COUNT-16:      vector.store {{.*}}, %[[TILE]]
+// CHECK:             scf.for {{.*}} to %c16
+// CHECK:               vector.load %[[TILE]]{{.*}} vector<32xf32>
+// CHECK:               vector.load {{.*}} vector<32xf32>
+// CHECK:               arith.addf
+// CHECK:               vector.store
+func.func @add(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %out: memref<32x64xf32>) {
+  linalg.generic {indexing_maps = [#turned, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : memref<64x32xf32>, memref<32x64xf32>) outs(%out : memref<32x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// 20 columns: the second square has four. 40 rows: the second step of the vectors has eight, so rows are clamped to the last.
+// CHECK-LABEL: func @ends
+// CHECK:         scf.for %[[U:.*]] = {{.*}} step %c16
+// CHECK:           %[[REST:.*]] = arith.subi %c20, %[[U]]
+// CHECK:           %[[COUNT:.*]] = arith.minui %[[REST]], %c16
+// CHECK:           vector.create_mask {{.*}} : vector<16xi1>
+// CHECK:           vector.maskedload
+// CHECK:           scf.for {{.*}} to %[[COUNT]]
+// CHECK:           arith.minui %{{.*}}, %c7
+// CHECK:           vector.maskedstore {{.*}} vector<32xi1>, vector<32xf32>
+func.func @ends(%a: memref<40x20xf32>, %out: memref<20x40xf32>) {
+  linalg.transpose ins(%a : memref<40x20xf32>) outs(%out : memref<20x40xf32>) permutation = [1, 0]
+  return
+}
+
+// CHECK-LABEL: func @short
+// CHECK-NOT:     memref.alloca
+// CHECK:         vector.gather
+func.func @short(%a: memref<64x3xf32>, %out: memref<3x64xf32>) {
+  linalg.transpose ins(%a : memref<64x3xf32>) outs(%out : memref<3x64xf32>) permutation = [1, 0]
+  return
+}
