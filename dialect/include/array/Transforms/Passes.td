@@ -83,6 +83,23 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
 
 //===--- Math -----------------------------------------------------------------------------------------------------===//
 
+def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
+  let summary = "Expand math operations into arithmetic, or calls of the C library that can be resolved";
+  let description = [{
+    Each operation of the math dialect that LLVM would leave to a function of the C library is rewritten by one row of a
+    table: f32 by a formula with an error of at most 4 ulp over the whole range (denormals, infinities, nan and
+    signed zeros included), f16 and bf16 in f32, f64 and the rest by calls of the scalar function, lane by lane for vectors
+    (a private function @lanes* of the module). sin, cos and tan of large arguments call the library as well.
+    A scalar and a lane of a vector give the same bits. Operations that are instructions (absf, floor, sqrt, fma, ...) stay.
+
+    Invariants: operations stand on scalars and 1-D vectors; structured control flow is not lowered yet; the called
+    functions are those of runtime/include/runtime/Symbols.def.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 //===--- The entry and the runtime's table ------------------------------------------------------------------------===//
 
 def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"> {

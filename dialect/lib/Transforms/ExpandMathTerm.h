@@ -1,0 +1,149 @@
+// Formulas on scalars and vectors: a Term is an SSA value with the operators that formulas are written in. One formula
+// serves scalars and vectors of any length, so both have the same bits. Used by the files ExpandMath*.cpp.
+#ifndef ARRAY_LIB_TRANSFORMS_EXPANDMATHTERM_H
+#define ARRAY_LIB_TRANSFORMS_EXPANDMATHTERM_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::array {
+
+/// A float, integer or boolean, or a vector of them.
+struct Term {
+  ImplicitLocOpBuilder *b;
+  Value value;
+
+  Type type() const { return value.getType(); }
+  Type element() const { return getElementTypeOrSelf(type()); }
+  bool isFloat() const { return isa<FloatType>(element()); }
+  Term of(Value other) const { return {b, other}; }
+
+  /// This term's type with another element type.
+  Type typeWith(Type element) const {
+    auto vector = dyn_cast<VectorType>(type());
+    return vector ? Type(vector.clone(element)) : element;
+  }
+
+  /// A constant of this term's type.
+  Term like(double number) const { return of(arith::ConstantOp::create(*b, splat(b->getFloatAttr(element(), number)))); }
+  Term likeInt(int64_t number) const {
+    return of(arith::ConstantOp::create(*b, splat(b->getIntegerAttr(element(), number))));
+  }
+
+  /// The bits as integers of the same width, and back.
+  Term bits() const {
+    return of(arith::BitcastOp::create(*b, typeWith(b->getIntegerType(element().getIntOrFloatBitWidth())), value));
+  }
+  Term asFloat() const {
+    Type target = element().isInteger(32) ? Type(b->getF32Type()) : Type(b->getF64Type());
+    return of(arith::BitcastOp::create(*b, typeWith(target), value));
+  }
+
+private:
+  TypedAttr splat(TypedAttr scalar) const {
+    auto vector = dyn_cast<VectorType>(type());
+    return vector ? TypedAttr(DenseElementsAttr::get(vector, Attribute(scalar))) : scalar;
+  }
+};
+
+inline Term operator+(Term x, Term y) {
+  return x.of(x.isFloat() ? Value(arith::AddFOp::create(*x.b, x.value, y.value))
+                          : Value(arith::AddIOp::create(*x.b, x.value, y.value)));
+}
+inline Term operator-(Term x, Term y) {
+  return x.of(x.isFloat() ? Value(arith::SubFOp::create(*x.b, x.value, y.value))
+                          : Value(arith::SubIOp::create(*x.b, x.value, y.value)));
+}
+inline Term operator*(Term x, Term y) { return x.of(arith::MulFOp::create(*x.b, x.value, y.value)); }
+inline Term operator/(Term x, Term y) { return x.of(arith::DivFOp::create(*x.b, x.value, y.value)); }
+inline Term operator-(Term x) { return x.of(arith::NegFOp::create(*x.b, x.value)); }
+inline Term operator+(Term x, double y) { return x + x.like(y); }
+inline Term operator-(Term x, double y) { return x - x.like(y); }
+inline Term operator*(Term x, double y) { return x * x.like(y); }
+
+/// x * y + z with one rounding.
+inline Term fma(Term x, Term y, Term z) { return x.of(math::FmaOp::create(*x.b, x.value, y.value, z.value)); }
+inline Term fma(Term x, double y, Term z) { return fma(x, x.like(y), z); }
+inline Term fma(Term x, Term y, double z) { return fma(x, y, x.like(z)); }
+
+/// The polynomial with `coefficients` from the highest power to the lowest, by Horner's rule with fma.
+inline Term polynomial(Term x, ArrayRef<double> coefficients) {
+  Term sum = x.like(coefficients.front());
+  for (double coefficient : coefficients.drop_front())
+    sum = fma(sum, x, coefficient);
+  return sum;
+}
+
+// Comparisons are ordered: false when an operand is nan.
+inline Term compare(arith::CmpFPredicate predicate, Term x, Term y) {
+  return x.of(arith::CmpFOp::create(*x.b, predicate, x.value, y.value));
+}
+inline Term operator<(Term x, Term y) { return compare(arith::CmpFPredicate::OLT, x, y); }
+inline Term operator>(Term x, Term y) { return compare(arith::CmpFPredicate::OGT, x, y); }
+inline Term operator==(Term x, Term y) { return compare(arith::CmpFPredicate::OEQ, x, y); }
+inline Term operator<(Term x, double y) { return x < x.like(y); }
+inline Term operator>(Term x, double y) { return x > x.like(y); }
+inline Term operator==(Term x, double y) { return x == x.like(y); }
+inline Term isNan(Term x) { return compare(arith::CmpFPredicate::UNO, x, x); }
+
+// Of booleans and integers.
+inline Term operator&(Term x, Term y) { return x.of(arith::AndIOp::create(*x.b, x.value, y.value)); }
+inline Term operator|(Term x, Term y) { return x.of(arith::OrIOp::create(*x.b, x.value, y.value)); }
+inline Term operator^(Term x, Term y) { return x.of(arith::XOrIOp::create(*x.b, x.value, y.value)); }
+inline Term operator<<(Term x, int64_t places) {
+  return x.of(arith::ShLIOp::create(*x.b, x.value, x.likeInt(places).value));
+}
+/// Arithmetic, as for signed integers.
+inline Term operator>>(Term x, int64_t places) {
+  return x.of(arith::ShRSIOp::create(*x.b, x.value, x.likeInt(places).value));
+}
+inline Term isNegative(Term integer) {
+  return integer.of(
+      arith::CmpIOp::create(*integer.b, arith::CmpIPredicate::slt, integer.value, integer.likeInt(0).value));
+}
+inline Term isZero(Term integer) {
+  return integer.of(
+      arith::CmpIOp::create(*integer.b, arith::CmpIPredicate::eq, integer.value, integer.likeInt(0).value));
+}
+inline Term toFloat(Term integer) {
+  Type target = integer.element().isInteger(32) ? Type(integer.b->getF32Type()) : Type(integer.b->getF64Type());
+  return integer.of(arith::SIToFPOp::create(*integer.b, integer.typeWith(target), integer.value));
+}
+
+inline Term select(Term condition, Term x, Term y) {
+  return x.of(arith::SelectOp::create(*x.b, condition.value, x.value, y.value));
+}
+inline Term abs(Term x) { return x.of(math::AbsFOp::create(*x.b, x.value)); }
+inline Term floor(Term x) { return x.of(math::FloorOp::create(*x.b, x.value)); }
+inline Term sqrt(Term x) { return x.of(math::SqrtOp::create(*x.b, x.value)); }
+inline Term copysign(Term x, Term sign) { return x.of(math::CopySignOp::create(*x.b, x.value, sign.value)); }
+
+/// Limits that let nan through.
+inline Term atMost(Term x, double limit) { return select(x > limit, x.like(limit), x); }
+inline Term atLeast(Term x, double limit) { return select(x < limit, x.like(limit), x); }
+
+//===--- The formulas: f32 in, f32 out ----------------------------------------------------------------------------===//
+
+Term expandExp(Term x);
+Term expandExp2(Term x);
+Term expandExpm1(Term x);
+Term expandTanh(Term x);
+Term expandErf(Term x);
+Term expandLog(Term x);
+Term expandLog1p(Term x);
+Term expandPow(Term x, Term y);
+Term expandRsqrt(Term x);
+Term expandCbrt(Term x);
+Term expandAtan2(Term y, Term x);
+
+/// Valid up to maxQuadrantArgument in magnitude; beyond it the caller takes another way.
+Term expandSin(Term x);
+Term expandCos(Term x);
+Term expandTan(Term x);
+constexpr double maxQuadrantArgument = 65536.0;
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TRANSFORMS_EXPANDMATHTERM_H
