@@ -1,7 +1,7 @@
-// array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes arithmetic
-// or calls that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D vectors) and
-// before structured control flow is lowered. The table says which operation goes which way; formulas are in
-// ExpandMathExponential.cpp, ExpandMathLogarithm.cpp and ExpandMathTrigonometric.cpp.
+// array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes
+// arithmetic or calls that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D
+// vectors) and before structured control flow is lowered. The table says which operation goes which way; formulas are
+// in ExpandMathExponential.cpp, ExpandMathLogarithm.cpp and ExpandMathTrigonometric.cpp.
 #include "ExpandMathLibrary.h"
 #include "ExpandMathTerm.h"
 #include "array/Transforms/Passes.h"
@@ -18,10 +18,10 @@ namespace {
 /// How one operation of the math dialect is expanded.
 struct Rule {
   StringRef operation;
-  StringRef library;                        ///< The C function, for f64 and where there is no formula.
-  Term (*unary)(Term) = nullptr;            ///< The formula for f32.
-  Term (*binary)(Term, Term) = nullptr;     ///< The same, of two operands.
-  double validTo = 0.0;                     ///< Beyond this magnitude the library is called; 0: valid everywhere.
+  StringRef library;                    ///< The C function, for f64 and where there is no formula.
+  Term (*unary)(Term) = nullptr;        ///< The formula for f32.
+  Term (*binary)(Term, Term) = nullptr; ///< The same, of two operands.
+  double validTo = 0.0;                 ///< Beyond this magnitude the library is called; 0: valid everywhere.
 };
 
 /// rsqrt has no function in the C library; its formula is right for f64 as well.
@@ -56,7 +56,8 @@ const Rule rules[] = {
 };
 
 const Rule *findRule(Operation *op) {
-  const Rule *rule = llvm::find_if(rules, [&](const Rule &rule) { return rule.operation == op->getName().getStringRef(); });
+  const Rule *rule =
+      llvm::find_if(rules, [&](const Rule &rule) { return rule.operation == op->getName().getStringRef(); });
   return rule == std::end(rules) ? nullptr : rule;
 }
 

@@ -1,6 +1,6 @@
-// Exponentials and what is built on them, in f32: exp, exp2, expm1, tanh, erf, pow. All reduce to 2^n * e^r with an integer n and
-// |r| <= ln(2)/2 (two-part ln 2, after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980).
-// Coefficients are minimax fits of relative error, unless a comment names another source.
+// Exponentials and what is built on them, in f32: exp, exp2, expm1, tanh, erf, pow. All reduce to 2^n * e^r with an
+// integer n and |r| <= ln(2)/2 (two-part ln 2, after W. J. Cody and W. Waite, "Software Manual for the Elementary
+// Functions", 1980). Coefficients are minimax fits of relative error, unless a comment names another source.
 #include "ExpandMathTerm.h"
 
 #include <cmath>
@@ -100,13 +100,13 @@ Term expandTanh(Term x) {
 // erf(x) = x + x P(x^2) near zero, and 1 - e^-Q(|x|) beyond; 1 to the last bit from 3.92 on.
 Term expandErf(Term x) {
   Term magnitude = atMost(abs(x), 4.0);
-  Term near = fma(polynomial(magnitude * magnitude, {-5.99940636844626708e-4, 4.99483040614579106e-3,
-                                                     -2.67677199715091532e-2, 1.12818459519110265e-1,
-                                                     -3.76124964599786726e-1, 1.28379149961890593e-1}),
-                  magnitude, magnitude);
-  Term far = polynomial(magnitude, {-1.95937258203943501e-4, 3.04321758790043403e-3, -2.22269210839465686e-2,
-                                    1.03931598367320022e-1, 6.37182245683796777e-1, 1.12767562727125314,
-                                    1.95675403452888474e-4});
+  Term near =
+      fma(polynomial(magnitude * magnitude, {-5.99940636844626708e-4, 4.99483040614579106e-3, -2.67677199715091532e-2,
+                                             1.12818459519110265e-1, -3.76124964599786726e-1, 1.28379149961890593e-1}),
+          magnitude, magnitude);
+  Term far = polynomial(magnitude,
+                        {-1.95937258203943501e-4, 3.04321758790043403e-3, -2.22269210839465686e-2,
+                         1.03931598367320022e-1, 6.37182245683796777e-1, 1.12767562727125314, 1.95675403452888474e-4});
   Term result = select(magnitude < 0.92, near, far.like(1.0) - normalExp(-far));
   return copysign(result, x);
 }

@@ -7,8 +7,9 @@
 
 namespace mlir::array {
 
-/// Calls `name` (with the suffix f for f32) on scalars or 1-D vectors of f32 or f64. The loop over a vector's lanes is a function
-/// of the module, built once for each function and vector type. Names are those of runtime/include/runtime/Symbols.def.
+/// Calls `name` (with the suffix f for f32) on scalars or 1-D vectors of f32 or f64. The loop over a vector's lanes is
+/// a function of the module, built once for each function and vector type. Names are those of
+/// runtime/include/runtime/Symbols.def.
 Value callMathLibrary(ImplicitLocOpBuilder &b, ModuleOp module, StringRef name, ValueRange operands);
 
 } // namespace mlir::array

@@ -27,9 +27,9 @@ Split splitExponent(Term x) {
 /// multiplied by an exponent) are those of S. L. Moshier's Cephes library (logf), 1992.
 Term joinLogarithm(Term exponent, Term fraction, Term correction) {
   Term square = fraction * fraction;
-  Term tail = polynomial(fraction, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
-                                    1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1,
-                                    3.3333331174e-1});
+  Term tail =
+      polynomial(fraction, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                            -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   Term sum = fma(tail, fraction * square, correction);
   sum = fma(exponent, -2.12194440e-4, sum);
   sum = fraction + fma(square, -0.5, sum);
@@ -66,8 +66,9 @@ Term expandLog1p(Term x) {
 
 Term expandRsqrt(Term x) { return x.like(1.0) / sqrt(x); }
 
-// A third of the bits is a first guess to 5 bits (W. Kahan, "Computing a real cube root", 1991); each of Halley's steps triples
-// them. The steps are written as corrections with a fused residual, and in quarters, so that 3a does not overflow.
+// A third of the bits is a first guess to 5 bits (W. Kahan, "Computing a real cube root", 1991); each of Halley's steps
+// triples them. The steps are written as corrections with a fused residual, and in quarters, so that 3a does not
+// overflow.
 Term expandCbrt(Term x) {
   Term magnitude = abs(x);
   Term isSmall = magnitude < 0x1p-60;

@@ -27,7 +27,9 @@ struct Term {
   }
 
   /// A constant of this term's type.
-  Term like(double number) const { return of(arith::ConstantOp::create(*b, splat(b->getFloatAttr(element(), number)))); }
+  Term like(double number) const {
+    return of(arith::ConstantOp::create(*b, splat(b->getFloatAttr(element(), number))));
+  }
   Term likeInt(int64_t number) const {
     return of(arith::ConstantOp::create(*b, splat(b->getIntegerAttr(element(), number))));
   }

@@ -1,5 +1,5 @@
-// Sine, cosine, tangent and the angle of a vector in f32. Angles are reduced by a three-part pi/2 with fma (W. J. Cody and W.
-// Waite, 1980), which is exact enough up to maxQuadrantArgument; polynomials are those of S. L. Moshier's Cephes
+// Sine, cosine, tangent and the angle of a vector in f32. Angles are reduced by a three-part pi/2 with fma (W. J. Cody
+// and W. Waite, 1980), which is exact enough up to maxQuadrantArgument; polynomials are those of S. L. Moshier's Cephes
 // library (sinf, atanf), 1992.
 #include "ExpandMathTerm.h"
 
@@ -71,8 +71,8 @@ Term expandTan(Term x) {
   return select(x == 0.0, x, (quotient.bits() ^ sign).asFloat());
 }
 
-// The arctangent of small/large (of |x|, |y|), reduced once more to (small - large) / (small + large) + pi/4, then moved to
-// its octant.
+// The arctangent of small/large (of |x|, |y|), reduced once more to (small - large) / (small + large) + pi/4, then
+// moved to its octant.
 Term expandAtan2(Term y, Term x) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double pi = 3.14159265358979323846;

@@ -145,7 +145,8 @@ private:
   VectorType type;
 };
 
-/// @gemm_tiles_*(a: m x k, panels, c: m x n, accumulate). A panel stays in the first cache while a block of rows passes.
+/// @gemm_tiles_*(a: m x k, panels, c: m x n, accumulate). A panel stays in the first cache while a block of rows
+/// passes.
 func::FuncOp getTilesFunction(ModuleOp module, Type element, const GemmTile &tile) {
   std::string name = tileName("gemm_tiles_", element, tile);
   if (auto function = module.lookupSymbol<func::FuncOp>(name))
@@ -229,8 +230,8 @@ void transposeInRegisters(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) 
   }
 }
 
-/// @gemm_pack_columns_*(b: n x k, panels): transposes squares in registers; the rows of k that fill no square are left to
-/// the strided copy. Columns beyond n repeat the last one.
+/// @gemm_pack_columns_*(b: n x k, panels): transposes squares in registers; the rows of k that fill no square are left
+/// to the strided copy. Columns beyond n repeat the last one.
 func::FuncOp getPackColumns(ModuleOp module, Type element, const GemmTile &tile) {
   std::string name = tileName("gemm_pack_columns_", element, tile);
   if (auto function = module.lookupSymbol<func::FuncOp>(name))
@@ -322,8 +323,8 @@ MemRefType gemmMatrixType(Type element, bool unitStride) {
 
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
-  // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach the
-  // peak already), 16 narrower ones.
+  // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach
+  // the peak already), 16 narrower ones.
   int64_t rows = vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4;
   return {rows, columns <= lanes ? 1 : 2, lanes};
 }

@@ -26,8 +26,8 @@ enum class GemmPacking {
   Strided, ///< Copied to panels, element by element; any strides.
 };
 
-/// Sizes of the blocks: a panel of kc x columns stays in the first cache, a block of mc x kc of the left operand and the
-/// packed kc x nc in the second.
+/// Sizes of the blocks: a panel of kc x columns stays in the first cache, a block of mc x kc of the left operand and
+/// the packed kc x nc in the second.
 struct GemmBlocking {
   static constexpr int64_t kc = 512;
   static constexpr int64_t mc = 128;
@@ -43,8 +43,8 @@ int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, i
 /// The type of a matrix argument of the kernels: rows x columns, dynamic offset and row stride.
 MemRefType gemmMatrixType(Type element, bool unitStride);
 
-/// Returns the driver @gemm_*(a: m x k, b: k x n (Columns: n x k), c: m x n, pack: 1-D, accumulate: i1), building it and what
-/// it calls where the module has none yet. It computes c = (accumulate ? c : 0) + a * b.
+/// Returns the driver @gemm_*(a: m x k, b: k x n (Columns: n x k), c: m x n, pack: 1-D, accumulate: i1), building it
+/// and what it calls where the module has none yet. It computes c = (accumulate ? c : 0) + a * b.
 func::FuncOp getGemmFunction(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing);
 
 } // namespace mlir::array

@@ -1,6 +1,6 @@
-// array-lower-contractions: products of matrices on buffers become calls of the functions that Gemm.cpp builds. It comes after
-// bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves alone
-// is for array-linalg-to-loops.
+// array-lower-contractions: products of matrices on buffers become calls of the functions that Gemm.cpp builds. It
+// comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
+// alone is for array-linalg-to-loops.
 #include "Gemm.h"
 #include "array/Transforms/Passes.h"
 
@@ -14,7 +14,8 @@ namespace mlir::array {
 
 namespace {
 
-/// An operand of the contraction: its buffer, and its stride in each loop of the operation (0: the loop does not move it).
+/// An operand of the contraction: its buffer, and its stride in each loop of the operation (0: the loop does not move
+/// it).
 struct Operand {
   Value buffer;
   SmallVector<int64_t> strides;
@@ -140,15 +141,15 @@ LogicalResult orient(Product &product) {
   return success();
 }
 
-/// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound by
-/// memory; a product of 16x16x16 takes about as long as the call.
+/// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
+/// by memory; a product of 16x16x16 takes about as long as the call.
 bool isWorthwhile(const Product &product) {
   int64_t m = product.m.size, n = product.n.size, k = product.k.size;
   return m >= 4 && n >= 4 && k >= 4 && m * n * k >= 16 * 16 * 16;
 }
 
-/// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets of the
-/// cache; with few rows of a, packing never pays.
+/// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
+/// of the cache; with few rows of a, packing never pays.
 GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type element) {
   constexpr int64_t pageBytes = 4096, fewRows = 64;
   int64_t rowBytes = product.k.strides[1] * element.getIntOrFloatBitWidth() / 8;
@@ -226,11 +227,11 @@ public:
       accumulate = arith::OrIOp::create(b, accumulate, started);
     }
     bool transposed = packing == GemmPacking::Columns;
-    SmallVector<Value> operands{matrix(0, product.a, offsets[0], product.m, product.k, false),
-                                transposed ? matrix(1, product.b, offsets[1], product.n, product.k, true)
-                                           : matrix(1, product.b, offsets[1], product.k, product.n,
-                                                    packing != GemmPacking::Strided),
-                                matrix(2, product.c, offsets[2], product.m, product.n, true), pack, accumulate};
+    SmallVector<Value> operands{
+        matrix(0, product.a, offsets[0], product.m, product.k, false),
+        transposed ? matrix(1, product.b, offsets[1], product.n, product.k, true)
+                   : matrix(1, product.b, offsets[1], product.k, product.n, packing != GemmPacking::Strided),
+        matrix(2, product.c, offsets[2], product.m, product.n, true), pack, accumulate};
     func::CallOp::create(b, function, operands);
     if (fill)
       fill.erase();
