@@ -1,0 +1,95 @@
+"""What a new process sees: what is loaded when, the example, the README, the wheel."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def run(*command: str, **environment: str) -> str:
+    """The output of a command; fails with what it printed when it fails."""
+    result = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=1200, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def python(code: str, **environment: str) -> str:
+    return run(sys.executable, "-c", code, **environment)
+
+
+def test_mlir_is_loaded_by_the_first_compilation_only():
+    out = python(
+        "import sys, pycompiler as pc, pycompiler.numpy as pnp\n"
+        "mapped = lambda: any('libMLIR' in line for line in open('/proc/self/maps'))\n"
+        "x = pnp.asarray([1.0, 2.0])\n"
+        "print('pycompiler._compiler' in sys.modules, mapped())\n"
+        "pc.jit(lambda x: x + 1)(x).block_until_ready()\n"
+        "print('pycompiler._compiler' in sys.modules, mapped())\n"
+    )
+    assert out.split() == ["False", "False", "True", "True"]
+
+
+def test_peers_and_scipy_are_not_imported():
+    out = python("import sys, pycompiler; print([m for m in ('jax', 'scipy', 'matplotlib') if m in sys.modules])")
+    assert out.strip() == "[]"
+
+
+def test_the_settings_are_read_from_the_environment():
+    assert python("import pycompiler.numpy as pnp; print(pnp.ones(1).dtype)", PYCOMPILER_ENABLE_X64="1") == "float64\n"
+    assert "compiled" in subprocess.run(
+        [sys.executable, "-c", "import pycompiler.numpy as pnp; pnp.sin(1.0)"],
+        env={**os.environ, "PYCOMPILER_DEBUG": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr
+
+
+def test_running_in_place_gives_the_same():
+    code = "import pycompiler.numpy as pnp; x = pnp.ones((300, 300)); print(float((x @ x).sum()))"
+    assert python(code) == python(code, PYCOMPILER_SYNC="1") == "27000000.0\n"
+
+
+def test_the_example_learns_the_digits(tmp_path):
+    picture = tmp_path / "digits.png"
+    out = run(sys.executable, "examples/train_digits.py", "--picture", str(picture))
+    found = re.search(r"held-out accuracy: (\d+\.\d\d)%", out)
+    assert found
+    assert float(found[1]) >= 97
+    assert "compilation of the step" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_ir_in_the_readme_is_what_its_example_prints():
+    readme = (ROOT / "README.md").read_text()
+    example, shown = re.search(r"```python\n(.*?)```.*?```mlir\n(.*?)```", readme, re.S).groups()
+    assert shown.strip() in python(example)
+
+
+def test_array_opt_takes_the_module_of_the_readme():
+    shown = re.search(r"```mlir\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+    for pipeline, expected in (("--array-to-linalg", "linalg.generic"), ("--array-to-llvm", "llvm.func @pcrt_main")):
+        result = subprocess.run(
+            [ROOT / "build/bin/array-opt", pipeline], input=shown, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
+        assert expected in result.stdout
+
+
+@pytest.mark.full
+def test_the_wheel_works_in_a_fresh_environment(tmp_path):
+    run(sys.executable, "-m", "venv", str(tmp_path / "env"))
+    fresh = str(tmp_path / "env" / "bin" / "python")
+    run(fresh, "-m", "pip", "install", "-q", ".")
+    code = "import pycompiler as pc, pycompiler.numpy as pnp; print(pc.__file__, pc.jit(pnp.sin)(0.0))"
+    out = subprocess.run([fresh, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) in out
+    assert out.split()[-1] == "0.0"
