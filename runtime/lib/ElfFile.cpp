@@ -52,8 +52,7 @@ Result<ElfFile> ElfFile::parse(std::string_view bytes, uint16_t machine) {
 
 Status ElfFile::checkSections() const {
   for (const Elf64_Shdr &section : sectionHeaders) {
-    bool inFile = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
-    if (inFile && (section.sh_offset > bytes.size() || section.sh_size > bytes.size() - section.sh_offset))
+    if (isInFile(section) && (section.sh_offset > bytes.size() || section.sh_size > bytes.size() - section.sh_offset))
       return malformed("a section lies outside the file");
     if (section.sh_addralign & (section.sh_addralign - 1))
       return malformed("a section's alignment is not a power of two");

@@ -23,7 +23,7 @@ public:
   std::string_view symbolName(const Elf64_Sym &symbol) const;
   /// The contents of a section that has any; within the file, as checked by parse.
   std::string_view contents(const Elf64_Shdr &section) const {
-    return section.sh_type == SHT_NOBITS ? std::string_view() : bytes.substr(section.sh_offset, section.sh_size);
+    return isInFile(section) ? bytes.substr(section.sh_offset, section.sh_size) : std::string_view();
   }
   /// The entries of a SHT_RELA section.
   std::vector<Elf64_Rela> relocations(const Elf64_Shdr &section) const { return entries<Elf64_Rela>(section); }
@@ -31,6 +31,9 @@ public:
   ElfFile() = default;
 
 private:
+  static bool isInFile(const Elf64_Shdr &section) {
+    return section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
+  }
   template <typename Entry> std::vector<Entry> entries(const Elf64_Shdr &section) const {
     std::string_view data = contents(section);
     std::vector<Entry> result(data.size() / sizeof(Entry));

@@ -1,0 +1,285 @@
+// Launching: what runs in place, what is enqueued, in which order, how far ahead, and where errors go.
+#include "Check.h"
+#include "runtime/Stream.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+using namespace pcrt;
+
+//===-- Kernels -----------------------------------------------------------------------------------------------------===//
+
+static int32_t addOne(const PcrtFrame *frame) {
+  *static_cast<int64_t *>(frame->results[0]) = *static_cast<const int64_t *>(frame->args[0]) + 1;
+  return PCRT_OK;
+}
+
+static int32_t sum(const PcrtFrame *frame) {
+  *static_cast<int64_t *>(frame->results[0]) =
+      *static_cast<const int64_t *>(frame->args[0]) + *static_cast<const int64_t *>(frame->args[1]);
+  return PCRT_OK;
+}
+
+static int32_t slowAddOne(const PcrtFrame *frame) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return addOne(frame);
+}
+
+static int32_t fails(const PcrtFrame *) { return PCRT_LIBRARY_FAILED; }
+
+static std::atomic<bool> gateOpen;
+
+/// Runs until the test opens the gate.
+static int32_t gated(const PcrtFrame *frame) {
+  while (!gateOpen)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return addOne(frame);
+}
+
+static std::atomic<int> running, mostRunning;
+
+static int32_t meets(const PcrtFrame *frame) {
+  int now = ++running;
+  mostRunning = std::max(mostRunning.load(), now);
+  for (int i = 0; i < 2000 && mostRunning < 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  --running;
+  return addOne(frame);
+}
+
+static constexpr double cheap = 100, dear = 1e9;
+
+namespace {
+/// A stream with its own pool and memory, and calls on single int64s.
+struct Fixture {
+  explicit Fixture(unsigned threads = 2, bool inPlace = false, RunAhead bound = {})
+      : pool(threads), stream(pool, inPlace, bound) {}
+  ~Fixture() {
+    CHECK(stream.synchronize());
+    CHECK(stream.callsInFlight() == 0 && stream.bytesInFlight() == 0);
+    pool.shutdown();
+  }
+
+  RefPtr<Buffer> value(int64_t number) {
+    RefPtr<Buffer> buffer = memory.allocate(sizeof(int64_t)).take();
+    *static_cast<int64_t *>(buffer->data()) = number;
+    return buffer;
+  }
+  RefPtr<Executable> executable(PcrtEntry entry, double costNs, const char *name = "kernel") {
+    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs, memory));
+  }
+  Stream::Manner manner(Executable &executable, std::vector<RefPtr<Buffer>> args) {
+    return with(executable, args, [&](Launch launch) { return stream.mannerOf(launch); });
+  }
+  RefPtr<Buffer> enqueue(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
+    with(executable, args, [&](Launch launch) { return stream.enqueue(launch), 0; });
+    return lastResult;
+  }
+  RefPtr<Buffer> runInPlace(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
+    with(executable, args, [&](Launch launch) { return stream.runInPlace(launch), 0; });
+    return lastResult;
+  }
+
+  BufferPool memory;
+  ThreadPool pool;
+  Stream stream;
+  RefPtr<Buffer> lastResult;
+
+private:
+  template <typename Use>
+  auto with(Executable &executable, const std::vector<RefPtr<Buffer>> &args, Use use)
+      -> decltype(use(std::declval<Launch>())) {
+    std::vector<Buffer *> raw;
+    for (const RefPtr<Buffer> &arg : args)
+      raw.push_back(arg.get());
+    lastResult = memory.allocate(sizeof(int64_t)).take();
+    Buffer *result = lastResult.get();
+    return use(Launch{&executable, raw.data(), static_cast<unsigned>(raw.size()), &result, 1, "test.py:1"});
+  }
+};
+} // namespace
+
+static int64_t read(const RefPtr<Buffer> &buffer) {
+  if (buffer->token())
+    CHECK(buffer->token()->wait());
+  CHECK(buffer->isReady() && !buffer->error());
+  return *static_cast<const int64_t *>(buffer->data());
+}
+
+//===-- Tests -------------------------------------------------------------------------------------------------------===//
+
+static void chooses() {
+  Fixture f;
+  auto quick = f.executable(addOne, cheap), slow = f.executable(gated, dear), medium = f.executable(addOne, 15000);
+  auto ready = f.value(1);
+  CHECK(f.manner(*quick, {ready}) == Stream::Manner::Short);
+  CHECK(f.manner(*medium, {ready}) == Stream::Manner::Long);
+  CHECK(f.manner(*slow, {ready}) == Stream::Manner::Enqueue);
+  gateOpen = false;
+  auto pending = f.enqueue(*slow, {ready});
+  CHECK(f.manner(*quick, {pending}) == Stream::Manner::Enqueue);
+  gateOpen = true;
+  CHECK(read(pending) == 2);
+  CHECK(f.manner(*quick, {pending}) == Stream::Manner::Short);
+}
+
+static void returnsBeforeTheWorkIsDone() {
+  Fixture f;
+  gateOpen = false;
+  auto result = f.enqueue(*f.executable(gated, dear), {f.value(1)});
+  CHECK(!result->isReady());
+  gateOpen = true;
+  CHECK(read(result) == 2);
+}
+
+static void inPlaceWhenAskedFor() {
+  Fixture f(2, /*inPlace=*/true);
+  auto slow = f.executable(slowAddOne, dear);
+  CHECK(f.manner(*slow, {f.value(1)}) == Stream::Manner::Long);
+  auto result = f.runInPlace(*slow, {f.value(1)});
+  CHECK(!result->token() && read(result) == 2 && f.pool.liveThreads() == 0);
+}
+
+static void chainsRunInOrder() {
+  Fixture f;
+  auto step = f.executable(addOne, dear), add = f.executable(sum, dear);
+  auto x = f.value(0), y = f.value(100);
+  for (int i = 0; i < 2000; ++i) {
+    x = f.enqueue(*step, {x});
+    if (i % 100 == 0)
+      y = f.enqueue(*add, {x, y});
+  }
+  CHECK(read(x) == 2000);
+  CHECK(read(y) == 100 + 20 * 1 + 100 * 190);
+}
+
+static void sameInputTwice() {
+  Fixture f;
+  gateOpen = false;
+  auto x = f.enqueue(*f.executable(gated, dear), {f.value(20)});
+  auto doubled = f.enqueue(*f.executable(sum, dear), {x, x});
+  gateOpen = true;
+  CHECK(read(doubled) == 42);
+}
+
+static void independentCallsOverlap() {
+  Fixture f;
+  mostRunning = 0;
+  auto kernel = f.executable(meets, dear);
+  auto a = f.enqueue(*kernel, {f.value(1)}), b = f.enqueue(*kernel, {f.value(2)});
+  CHECK(read(a) == 2 && read(b) == 3 && mostRunning == 2);
+}
+
+static void errorsPoisonDependentsOnly() {
+  Fixture f;
+  auto step = f.executable(addOne, dear), add = f.executable(sum, dear);
+  auto first = f.executable(fails, dear, "first"), second = f.executable(fails, dear, "second");
+  auto broken = f.enqueue(*first, {f.value(1)}), alsoBroken = f.enqueue(*second, {f.value(1)});
+  auto poisoned = f.enqueue(*add, {f.enqueue(*step, {broken}), alsoBroken});
+  auto sibling = f.enqueue(*step, {f.value(1)});
+  CHECK(read(sibling) == 2);
+  CHECK(poisoned->token()->wait());
+  REQUIRE(poisoned->error());
+  CHECK(poisoned->error()->text() == "first: a library routine failed (launched at test.py:1)");
+  // In place, the error goes on as well, and the next call works.
+  auto later = f.runInPlace(*step, {poisoned});
+  CHECK(later->error() == poisoned->error());
+  CHECK(read(f.runInPlace(*step, {f.value(4)})) == 5);
+  auto inPlace = f.runInPlace(*f.executable(fails, cheap, "third"), {f.value(1)});
+  REQUIRE(inPlace->error());
+  CHECK(inPlace->error()->executable == "third");
+}
+
+static void runAheadIsBounded() {
+  Fixture f(2, false, RunAhead{8, 1 << 20});
+  auto kernel = f.executable(gated, dear);
+  gateOpen = false;
+  std::vector<RefPtr<Buffer>> results;
+  while (f.stream.hasRoom(8))
+    results.push_back(f.enqueue(*kernel, {f.value(1)}));
+  CHECK(results.size() == 8);
+  std::atomic<bool> hadRoom{false};
+  std::thread waiter([&] {
+    CHECK(f.stream.waitForRoom(8));
+    hadRoom = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(!hadRoom);
+  CHECK(!f.stream.waitForRoom(8, [] { return true; })); // interrupted
+  gateOpen = true;
+  waiter.join();
+  CHECK(hadRoom);
+}
+
+static void runAheadIsBoundedInBytes() {
+  Fixture f(1, false, RunAhead{1000, 20});
+  auto kernel = f.executable(gated, dear);
+  gateOpen = false;
+  CHECK(f.stream.hasRoom(1 << 30)); // one call is always allowed
+  auto a = f.enqueue(*kernel, {f.value(1)});
+  CHECK(f.stream.hasRoom(8) && !f.stream.hasRoom(16));
+  auto b = f.enqueue(*kernel, {f.value(1)});
+  CHECK(!f.stream.hasRoom(8));
+  gateOpen = true;
+}
+
+static void argumentsLiveUntilUsed() {
+  Fixture f;
+  gateOpen = false;
+  RefPtr<Buffer> result;
+  {
+    auto argument = f.value(6);
+    result = f.enqueue(*f.executable(gated, dear), {argument});
+  }
+  auto other = f.value(99); // would reuse the argument's block, had it been freed
+  gateOpen = true;
+  CHECK(read(result) == 7);
+}
+
+static void measuredCostDecides() {
+  Fixture f;
+  // Estimated as dear, it proves to be cheap.
+  auto kernel = f.executable(addOne, dear);
+  for (int i = 0; i < 64 && f.manner(*kernel, {f.value(1)}) == Stream::Manner::Enqueue; ++i)
+    read(f.enqueue(*kernel, {f.value(1)}));
+  CHECK(f.manner(*kernel, {f.value(1)}) != Stream::Manner::Enqueue);
+}
+
+static void manyThreadsLaunch() {
+  Fixture f(2);
+  auto step = f.executable(addOne, dear);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      Fixture *shared = &f;
+      for (int round = 0; round < 100; ++round) {
+        RefPtr<Buffer> x = shared->value(0);
+        for (int i = 0; i < 10; ++i) {
+          RefPtr<Buffer> result = shared->memory.allocate(sizeof(int64_t)).take();
+          Buffer *in = x.get(), *out = result.get();
+          shared->stream.enqueue(Launch{step.get(), &in, 1, &out, 1, nullptr});
+          x = result;
+        }
+        CHECK(read(x) == 10);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+int main() {
+  RUN(chooses);
+  RUN(returnsBeforeTheWorkIsDone);
+  RUN(inPlaceWhenAskedFor);
+  RUN(chainsRunInOrder);
+  RUN(sameInputTwice);
+  RUN(independentCallsOverlap);
+  RUN(errorsPoisonDependentsOnly);
+  RUN(runAheadIsBounded);
+  RUN(runAheadIsBoundedInBytes);
+  RUN(argumentsLiveUntilUsed);
+  RUN(measuredCostDecides);
+  RUN(manyThreadsLaunch);
+  return test::failures() != 0;
+}
