@@ -132,7 +132,7 @@ class ShapeDtypeStruct:
 
     @property
     def size(self) -> Any:
-        return self.aval.size
+        return dims.dim_product(self.aval.shape)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShapeDtypeStruct) and self.aval == other.aval

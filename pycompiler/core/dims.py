@@ -143,7 +143,7 @@ class Dim:
             return True
         raise InconclusiveDimensionError(f"whether {self} is 0 depends on the size of {_names(self)}")
 
-    def __index__(self) -> int:
+    def __int__(self) -> int:
         raise InconclusiveDimensionError(f"the dimension {self} has no fixed size; its symbols are {_names(self)}")
 
     def __repr__(self) -> str:

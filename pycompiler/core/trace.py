@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
 from pycompiler.core import errors
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product
 from pycompiler.core.source import Source, function_place, user_frame_source
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Tracer:
 
     @property
     def size(self) -> Any:
-        return self.aval.size
+        return dim_product(self.aval.shape)
 
     def _concrete(self) -> Any:
         """The value, where there is one (`grad` alone traces concrete values); None elsewhere."""
