@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, shaped, short
-from pycompiler.core.dims import Dimension, Shape, dim_product, same_shape
+from pycompiler.core.dims import Dimension, Shape, same_shape
 from pycompiler.core.primitive import Dims, Primitive, Sample, Zero
 
 __all__ = [
@@ -42,6 +43,8 @@ def _add_shape(x: ShapedArray, y: ShapedArray) -> ShapedArray:
         raise TypeError(f"add: dtypes differ: {short(x)} and {short(y)}")
     if not same_shape(x.shape, y.shape):
         raise ValueError(f"add: shapes differ: {short(x)} and {short(y)}")
+    if x.dtype == dtypes.bool_:
+        raise TypeError(f"add: takes numbers, got {short(x)} and {short(y)}; on bools use `or`")
     return shaped(x.shape, x.dtype, x.weak_type and y.weak_type)
 
 
@@ -60,12 +63,30 @@ def _add_batch(args: Sequence[Any], dims: Dims) -> tuple[Any, Any]:
 
 
 def _add_samples(rng: np.random.Generator) -> Iterator[Sample]:
-    yield Sample((_randn(rng, 3, 4), _randn(rng, 3, 4)))
-    yield Sample((_randn(rng), _randn(rng)))
-    yield Sample((rng.integers(-9, 9, (5,), dtype=np.int32), rng.integers(-9, 9, (5,), dtype=np.int32)))
+    for shape in ((), (0,), (17,), (3, 4)):
+        yield Sample((_randn(rng, *shape), _randn(rng, *shape)))
+    for dtype in dtypes.DTYPES:
+        if dtype != dtypes.bool_:
+            # Overflow wraps, and infinities and nans go through.
+            extremes = _extremes(dtype)
+            yield Sample(tuple(np.ascontiguousarray(x) for x in np.meshgrid(extremes, extremes, indexing="ij")))
 
 
-add = Primitive("add", _add_shape, _add_jvp, _add_transpose, _add_batch, np.add, _add_samples)
+def _extremes(dtype: dtypes.DType) -> np.ndarray[Any, Any]:
+    if dtypes.is_floating(dtype):
+        limits = dtypes.finfo(dtype)
+        values = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, float(limits.max), float(limits.tiny)]
+        return np.array(values).astype(dtype)
+    limits = dtypes.iinfo(dtype)
+    return np.array([limits.min, 0, 1, 2, limits.max], dtype)
+
+
+def _add_reference(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return np.add(x, y)
+
+
+add = Primitive("add", _add_shape, _add_jvp, _add_transpose, _add_batch, _add_reference, _add_samples)
 
 
 def add_tangents(x: Any, y: Any) -> Any:
@@ -277,8 +298,3 @@ def with_batch_dim(x: Any, dim: int | None, destination: int, size: Dimension) -
     shape = (*aval.shape[:destination], size, *aval.shape[destination:])
     kept = tuple(axis for axis in range(len(shape)) if axis != destination)
     return broadcast_in_dim.bind(x, shape=shape, broadcast_dimensions=kept)
-
-
-def size_of(aval: ShapedArray) -> Dimension:
-    """The number of elements, symbolic if need be."""
-    return dim_product(aval.shape)
