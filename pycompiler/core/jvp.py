@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.aval import get_aval, strong
 from pycompiler.core.evaluate import evaluate
@@ -29,7 +31,7 @@ class JvpTracer(Tracer):
 
     def _concrete(self) -> Any:
         primal = self.primal
-        return primal._concrete() if isinstance(primal, Tracer) else primal
+        return primal._concrete() if isinstance(primal, Tracer) else np.asarray(primal)
 
     def _arguments(self) -> list[str]:
         return self.primal._arguments() if isinstance(self.primal, Tracer) else []

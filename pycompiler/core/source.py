@@ -49,7 +49,8 @@ class Source:
 
     @property
     def function(self) -> str:
-        return self.code.co_qualname
+        """`loss`, `Model.loss`: without the functions that it was defined in."""
+        return _short_name(self.code.co_qualname)
 
     def _position(self) -> tuple[int, int | None, int | None]:
         for index, (line, end_line, column, end_column) in enumerate(self.code.co_positions()):
@@ -135,11 +136,15 @@ def function_place(fun: object) -> str:
     while isinstance(fun, functools.partial):
         fun = fun.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     fun = getattr(fun, "__wrapped__", fun)
-    name = str(getattr(fun, "__qualname__", None) or type(fun).__qualname__)
+    name = _short_name(str(getattr(fun, "__qualname__", None) or type(fun).__qualname__))
     code = getattr(fun, "__code__", None)
     if isinstance(code, types.CodeType):
         return f"{name} ({code.co_filename}:{code.co_firstlineno})"
     return name
+
+
+def _short_name(qualified: str) -> str:
+    return qualified.rpartition("<locals>.")[2]
 
 
 def warn(message: str, category: type[Warning] = UserWarning, source: Source | None = None) -> None:

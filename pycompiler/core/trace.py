@@ -112,7 +112,7 @@ class Tracer:
         return dim_product(self.aval.shape)
 
     def _concrete(self) -> Any:
-        """The value, where there is one (`grad` alone traces concrete values); None elsewhere."""
+        """The NumPy array of the elements, where there is one (`grad` alone traces concrete values); None elsewhere."""
         return None
 
     def _arguments(self) -> list[str]:

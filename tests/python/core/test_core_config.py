@@ -1,0 +1,61 @@
+"""Settings: by environment, by call, by context; those that code depends on are in the key of the cache."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from pycompiler._runtime import context_key
+from pycompiler.core.config import config, enable_x64
+
+
+def test_a_context_holds_in_its_thread_only_and_changes_the_key():
+    before = context_key()
+    seen = []
+    with enable_x64():
+        assert config.enable_x64
+        assert context_key() != before
+        with enable_x64(False):
+            assert not config.enable_x64
+        thread = threading.Thread(target=lambda: seen.append((config.enable_x64, context_key())))
+        thread.start()
+        thread.join()
+    assert seen == [(False, before)]
+    assert not config.enable_x64
+    assert context_key() == before
+
+
+def test_update_holds_in_all_threads():
+    seen = []
+    config.update("debug", 2)
+    try:
+        thread = threading.Thread(target=lambda: seen.append(config.debug))
+        thread.start()
+        thread.join()
+    finally:
+        config.update("debug", 0)
+    assert seen == [2]
+
+
+def test_bad_names_and_values_say_what_there_is():
+    with pytest.raises(ValueError, match="no setting 'x64'; there are enable_x64"):
+        config.update("x64", True)
+    with pytest.raises(ValueError, match="platform_name must be 'cpu' or 'gpu', got 'tpu'"):
+        config.update("platform_name", "tpu")
+    with pytest.raises(ValueError, match="enable_x64 must be a value of type bool, got 'perhaps'"):
+        config.update("enable_x64", "perhaps")
+
+
+def test_the_environment_sets_the_defaults():
+    code = "from pycompiler.core.config import config; print(config.enable_x64, config.debug)"
+    environment = {**os.environ, "PYCOMPILER_ENABLE_X64": "1", "PYCOMPILER_DEBUG": "3"}
+    assert subprocess.check_output([sys.executable, "-c", code], env=environment, text=True) == "True 3\n"
+
+
+def test_every_setting_is_an_attribute_with_a_line_of_explanation():
+    for setting in config.settings():
+        assert getattr(config, setting.name) == config.read(setting.name)
+        assert setting.summary
+        assert setting.environment.startswith("PYCOMPILER_")
