@@ -1,4 +1,5 @@
-// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line, prints it.
+// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
+// prints it.
 #include "array/IR/Array.h"
 
 #include "mlir/InitAllDialects.h"
