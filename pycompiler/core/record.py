@@ -26,21 +26,23 @@ _MANY = 1000
 class GraphTracer(Tracer):
     """A value of the graph that is being recorded."""
 
-    __slots__ = ("source", "var")
+    __slots__ = ("aval", "source", "var")
+
+    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __init__(self, trace: GraphTrace, var: Var, source: Source | None) -> None:
-        self.owner = trace
+        self._trace = trace
         self.aval = var.aval
         self.var = var
         self.source = source
 
-    def argument_names(self) -> list[str]:
-        trace = self.owner
+    def _arguments(self) -> list[str]:
+        trace = self._trace
         assert isinstance(trace, GraphTrace)
         graph = Graph((), trace.inputs, trace.equations, ())
         return [trace.origin.argument(index) for index in depends_on(graph, self.var)]
 
-    def made_at(self) -> Source | None:
+    def _made_at(self) -> Source | None:
         return self.source
 
 
@@ -68,13 +70,13 @@ class GraphTrace(Trace):
 
     def atom(self, x: Any) -> Atom:
         """What stands for `x` in this graph: its variable, a literal for a scalar, a constant for anything else."""
-        kind = x.__class__
-        if kind is GraphTracer and x.owner is self:
+        kind = type(x)
+        if kind is GraphTracer and x._trace is self:
             return x.var
         if kind in _SCALARS or isinstance(x, np.generic):
             return self._literal(x)
         if isinstance(x, Tracer):
-            if x.owner.done:
+            if x._trace.done:  # pyright: ignore[reportPrivateUsage]
                 raise leaked(x)
         elif kind is not Array:
             aval = get_aval(x)
@@ -101,7 +103,7 @@ class GraphTrace(Trace):
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         if self.done:
-            raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg.owner is self))
+            raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg._trace is self))  # pyright: ignore[reportPrivateUsage]
         inputs = [self.atom(arg) for arg in args]
         inferred = primitive.shape_rule(*[atom.aval for atom in inputs], **params)
         source = user_source()

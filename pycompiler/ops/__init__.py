@@ -41,5 +41,5 @@ _FAMILIES = (
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
 
-# Parameters that are not attributes in the dialect, where the result's type says them.
-TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type"})
+# Parameters that are not attributes in the dialect, where the result's type says them (or, weak_type, nothing does).
+TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type", "weak_type"})

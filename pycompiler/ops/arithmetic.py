@@ -70,22 +70,29 @@ max_ = elementwise("max", 2, "biuf", partials=(_share, _swapped), reference=rule
 min_ = elementwise("min", 2, "biuf", partials=(_share, _swapped), reference=rules.quiet(np.minimum))
 
 
-# convert(x, new_dtype): floats to integers truncate towards zero and saturate, nan becomes 0; to bool is != 0. Between
-# integers it wraps. Not an attribute in the dialect: new_dtype, which the result's type says.
+# convert(x, new_dtype, weak_type=False): floats to integers truncate towards zero and saturate, nan becomes 0; to bool is != 0. Between
+# integers it wraps. Not attributes in the dialect: new_dtype, which the result's type says, and weak_type.
 
 
-def _convert_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:
-    return ShapedArray(x.shape, np.dtype(new_dtype))
+def _convert_shape(x: ShapedArray, *, new_dtype: rules.Dtype, weak_type: bool = False) -> ShapedArray:
+    return ShapedArray(x.shape, np.dtype(new_dtype), weak_type)
 
 
-def _convert_jvp(primals: Sequence[Value], tangents: Sequence[Value], *, new_dtype: rules.Dtype) -> tuple[Value, Value]:
-    out = convert.bind(*primals, new_dtype=new_dtype)
+def _convert_jvp(
+    primals: Sequence[Value], tangents: Sequence[Value], *, new_dtype: rules.Dtype, weak_type: bool = False
+) -> tuple[Value, Value]:
+    params = {"new_dtype": new_dtype, "weak_type": weak_type}
+    out = convert.bind(*primals, **params)
     if is_zero(tangents[0]) or rules.kind(np.dtype(new_dtype)) != "f":
         return out, rules.zero_tangent(out)
-    return out, convert.bind(tangents[0], new_dtype=new_dtype)
+    return out, convert.bind(tangents[0], **params)
 
 
-def _convert_reference(x: Any, *, new_dtype: rules.Dtype) -> Any:
+def _convert_transpose(ct: Value, x: Value, *, new_dtype: rules.Dtype, weak_type: bool = False) -> tuple[Value]:
+    return (convert.bind(ct, new_dtype=x.aval.dtype),)
+
+
+def _convert_reference(x: Any, *, new_dtype: rules.Dtype, weak_type: bool = False) -> Any:
     new_dtype = np.dtype(new_dtype)
     with np.errstate(all="ignore"):
         if rules.kind(new_dtype) == "b":
@@ -110,7 +117,7 @@ convert = Primitive(
     name="convert",
     shape_rule=_convert_shape,
     jvp=_convert_jvp,
-    transpose=lambda ct, x, *, new_dtype: (convert.bind(ct, new_dtype=x.aval.dtype),),
+    transpose=_convert_transpose,
     batch=elementwise_batch(lambda x, **params: convert.bind(x, **params)),
     reference=_convert_reference,
     sampler=_convert_samples,

@@ -24,7 +24,6 @@ inline bool isTracer(PyObject *object) {
 PyObject *convertLeaf(PyObject *leaf);
 
 bool addContextFunctions(PyObject *module);
-bool addLeafFunctions(PyObject *module);
 
 } // namespace pcrt::python
 

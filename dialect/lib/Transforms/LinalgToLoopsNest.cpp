@@ -34,6 +34,12 @@ void NestEmitter::orderLoops() {
     if (isVectorReduced())
       levels.push_back({*strategy.vectorDim, Level::Vector});
   }
+  if (reductionLevel == levels.size())
+    return;
+  for (const Access &access : outputs())
+    if (llvm::none_of(llvm::seq<unsigned>(0, space.dims.size()),
+                      [&](unsigned d) { return space.dims[d].reduced && access.moves(d); }))
+      accumulated.push_back(&access);
 }
 
 unsigned NestEmitter::levelOf(Value bodyValue) {
@@ -78,8 +84,6 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
 
 void NestEmitter::emit() {
   orderLoops();
-  if (reductionLevel < levels.size())
-    findAccumulators();
   assignLevels();
   Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices), {}});
   mapCaptures(instance.body);
@@ -88,20 +92,20 @@ void NestEmitter::emit() {
   emitLevel(0, {});
 }
 
-NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> accumulators) {
   for (auto [i, instance] : llvm::enumerate(instances))
     emitEntered(level, instance,
-                carried.slice(i * carried.size() / instances.size(), carried.size() / instances.size()));
+                accumulators.slice(i * accumulators.size() / instances.size(), accumulators.size() / instances.size()));
   if (level == levels.size())
-    return emitInnermost(carried);
+    return emitInnermost(accumulators);
   if (level != reductionLevel)
-    return emitLoop(level, carried);
+    return emitLoop(level, accumulators);
   finishAccumulators(emitLoop(level, startAccumulators()));
   return {};
 }
 
 /// What does not change any more in the loops inside: loads, and the body's operations on them.
-void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried) {
+void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> accumulators) {
   for (const Access &access : inputs()) {
     if (accessLevels[numberOf(access)] != level || access.argument.use_empty())
       continue;
@@ -112,14 +116,12 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
   }
   if (level == levels.size()) {
     for (const Access &access : outputs())
-      if (!isAccumulated(access) && !access.argument.use_empty())
+      if (!llvm::is_contained(accumulated, &access) && !access.argument.use_empty())
         instance.body.map(access.argument, load(instance, access));
-    for (auto [accumulator, value] : llvm::zip(accumulators, carried))
-      instance.body.map(accumulator.access->argument, value);
+    for (auto [access, accumulator] : llvm::zip_equal(accumulated, accumulators))
+      instance.body.map(access->argument, accumulator);
   }
   for (Operation *bodyOp : opsOfLevel[level]) {
-    if (llvm::any_of(accumulators, [&](const Accumulator &a) { return a.hasNans && a.combiner->op == bodyOp; }))
-      continue;
     if (!isa<linalg::IndexOp>(bodyOp))
       instance.body.clone(bodyOp);
     else if (level == 0) // of a dimension with one element
@@ -127,26 +129,34 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
   }
 }
 
-NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> accumulators) {
   Values results;
   for (Instance &instance : instances) {
-    for (const Access &access : outputs())
-      if (!isAccumulated(access))
-        store(instance, access,
-              instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs)));
-    nextAccumulators(instance, carried.take_front(valuesOfInstance()), results);
-    carried = carried.drop_front(valuesOfInstance());
+    for (const Access &access : outputs()) {
+      Value value =
+          instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs));
+      if (!llvm::is_contained(accumulated, &access)) {
+        store(instance, access, value);
+        continue;
+      }
+      Value before = accumulators[results.size()];
+      if (isa<VectorType>(before.getType()))
+        value = instance.body.toVector(value);
+      if (isVectorReduced() && instance.body.getMask())
+        value = arith::SelectOp::create(b, loc, instance.body.getMask(), value, before);
+      results.push_back(value);
+    }
   }
   return results;
 }
 
 //===--- Loops ----------------------------------------------------------------------------------------------------===//
 
-NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> accumulators) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   auto loop = [&](int64_t by) {
     Value size = indices.get(b, loc, space.dims[levels[level].dim].size);
-    return emitFor(indices.index(b, 0), size, by, carried, step);
+    return emitFor(indices.index(b, 0), size, by, accumulators, step);
   };
   switch (levels[level].kind) {
   case Level::Scalar:
@@ -154,9 +164,9 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   case Level::TileBlocks:
     return loop(strategy.tileSize);
   case Level::Vector:
-    return emitVectorLoop(level, carried);
+    return emitVectorLoop(level, accumulators);
   case Level::TileElements:
-    return emitTileElements(level, carried);
+    return emitTileElements(level, accumulators);
   case Level::Jam:
     emitJammedLoop(level);
     return {};
@@ -164,26 +174,26 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   llvm_unreachable("a kind of level without a loop");
 }
 
-NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> carried,
+NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators,
                                          EmitBody emitBody) {
-  auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step), carried);
+  auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values inner(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
   Values results = emitBody(loop.getInductionVar(), inner);
-  if (!carried.empty())
+  if (!accumulators.empty())
     scf::YieldOp::create(b, loc, results);
   return Values(loop.getResults());
 }
 
 /// One iteration of the loop at `level`: indices advance, and what is inside is emitted.
-NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators) {
   auto saved = llvm::map_to_vector(instances, [](const Instance &instance) { return instance.position; });
   for (Instance &instance : instances)
     move(instance, level, iv);
   if (levels[level].kind == Level::TileBlocks)
     tileStart = iv;
-  Values results = emitLevel(level + 1, carried);
+  Values results = emitLevel(level + 1, accumulators);
   for (auto [instance, position] : llvm::zip_equal(instances, saved))
     instance.position = position;
   return results;
@@ -215,10 +225,10 @@ void NestEmitter::setLanes(int64_t lanes, Value mask) {
 }
 
 /// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
-NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> accumulators) {
   const Extent &size = space.dims[levels[level].dim].size;
   int64_t lanes = strategy.lanes;
-  Values results(carried);
+  Values results(accumulators);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
   if (!size.isStatic()) {
@@ -247,19 +257,20 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   return results;
 }
 
-NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest,
+                                                 ArrayRef<Value> accumulators) {
   Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, indices.index(b, 0));
-  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), any, !carried.empty());
+  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(accumulators)), any, !accumulators.empty());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   VectorType maskType = VectorType::get({strategy.lanes}, b.getI1Type());
   setLanes(strategy.lanes, vector::CreateMaskOp::create(b, loc, maskType, rest));
-  Values results = emitStep(level, first, carried);
-  if (carried.empty())
+  Values results = emitStep(level, first, accumulators);
+  if (accumulators.empty())
     return {};
   scf::YieldOp::create(b, loc, results);
   b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, carried);
+  scf::YieldOp::create(b, loc, accumulators);
   return Values(branch.getResults());
 }
 

@@ -59,7 +59,7 @@ void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
 
 /// The elements of a block, inside of the vector loop. Operands that lie across are read from a transposed copy of the
 /// block.
-NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> carried) {
+NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> accumulators) {
   const Extent &size = space.dims[levels[level].dim].size;
   Value count = indices.index(b, strategy.tileSize);
   if (!size.isStatic() || size.factor % strategy.tileSize != 0) {
@@ -71,7 +71,7 @@ NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value
   for (Access &access : accesses)
     if (strategy.transposes(access))
       transposeTile(access);
-  Values results = emitFor(indices.index(b, 0), count, 1, carried,
+  Values results = emitFor(indices.index(b, 0), count, 1, accumulators,
                            [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
   llvm::copy(saved, accesses.begin());
   instances.front().position = std::move(position);

@@ -69,32 +69,6 @@ func.func @columns(%a: memref<10x128xf32>, %out: memref<128xf32>) {
   return
 }
 
-// Numbers and nans have an accumulator each: comparing is one instruction, propagating a nan through it would be five.
-// CHECK-LABEL: func @maximum
-// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
-// CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
-// CHECK:         %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %[[LEAST]], %[[N:.*]] = %[[NONE]])
-// CHECK:           %[[X:.*]] = vector.load
-// CHECK-DAG:       %[[BETTER:.*]] = arith.cmpf ogt, %[[X]], %[[A]]
-// CHECK-DAG:       %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
-// CHECK-DAG:       %[[NEXT:.*]] = arith.select %[[BETTER]], %[[X]], %[[A]]
-// CHECK-DAG:       %[[NANS:.*]] = arith.select %[[NAN]], %[[X]], %[[N]]
-// CHECK:           scf.yield %[[NEXT]], %[[NANS]]
-// CHECK:         %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan
-// CHECK:         %[[ANY:.*]] = vector.reduction <add>, %[[R]]#1
-// CHECK:         %[[ISNAN:.*]] = arith.cmpf uno, %[[ANY]], %[[ANY]]
-// CHECK:         %[[J:.*]] = arith.select %[[ISNAN]], %[[ANY]], %[[BEST]]
-// CHECK:         arith.maximumf %[[J]], %{{.*}} : f32
-func.func @maximum(%a: memref<256xf32>, %out: memref<f32>) {
-  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
-      ins(%a : memref<256xf32>) outs(%out : memref<f32>) {
-  ^bb0(%x: f32, %o: f32):
-    %s = arith.maximumf %x, %o : f32
-    linalg.yield %s : f32
-  }
-  return
-}
-
 // Reduced dimensions that are not neighbours are nested loops around one accumulator.
 // CHECK-LABEL: func @apart
 // CHECK:         scf.for

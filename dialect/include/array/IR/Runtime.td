@@ -35,7 +35,6 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
-  let hasVerifier = 1;
 }
 
 #endif // ARRAY_IR_RUNTIME_TD

@@ -1,0 +1,259 @@
+"""Elementwise functions of lax: arguments of one dtype and shape, scalars excepted; nothing is promoted."""
+
+from collections.abc import Callable
+from math import log as scalar_log
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.primitive import Primitive
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
+from pycompiler.ops import PRIMITIVES, arithmetic, compare
+from pycompiler.ops import math as maths
+
+
+def _unary(name: str, summary: str) -> Callable[[Array], Array]:
+    primitive: Primitive = PRIMITIVES[name]
+
+    def function(x: Array) -> Array:
+        check_arrays(name, x)
+        return primitive.bind(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = summary
+    return function
+
+
+def _binary(name: str, summary: str, primitive: str | None = None) -> Callable[[Array, Array], Array]:
+    entry: Primitive = PRIMITIVES[primitive or name]
+
+    def function(x: Array, y: Array) -> Array:
+        return entry.bind(*matched(name, x, y))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summary} TypeError where the dtypes differ, ValueError where the shapes do."
+    return function
+
+
+neg = _unary("neg", "-x; integers wrap.")
+abs = _unary("abs", "The magnitude of x.")
+sign = _unary("sign", "-1, 0 or 1; of nan nan, of a zero that zero.")
+floor = _unary("floor", "The next integer below, as a float.")
+ceil = _unary("ceil", "The next integer above, as a float.")
+is_finite = _unary("is_finite", "Whether x is neither infinite nor nan.")
+exp = _unary("exp", "e to the power of x.")
+exp2 = _unary("exp2", "2 to the power of x.")
+expm1 = _unary("expm1", "exp(x) - 1, exact near 0.")
+log = _unary("log", "The natural logarithm; of a negative number nan.")
+log1p = _unary("log1p", "log(1 + x), exact near 0.")
+sin = _unary("sin", "The sine of x in radians.")
+cos = _unary("cos", "The cosine of x in radians.")
+tan = _unary("tan", "The tangent of x in radians.")
+tanh = _unary("tanh", "The hyperbolic tangent.")
+sqrt = _unary("sqrt", "The square root; of a negative number nan.")
+rsqrt = _unary("rsqrt", "1 / sqrt(x).")
+cbrt = _unary("cbrt", "The cube root, of negative numbers too.")
+logistic = _unary("logistic", "1 / (1 + exp(-x)).")
+erf = _unary("erf", "The error function.")
+erf_inv = _unary("erf_inv", "The inverse of the error function.")
+bitwise_not = _unary("not", "Every bit flipped; of a bool its negation.")
+bitwise_not.__name__ = bitwise_not.__qualname__ = "bitwise_not"
+stop_gradient_of = PRIMITIVES["stop_gradient"]
+
+add = _binary("add", "x + y.")
+sub = _binary("sub", "x - y.")
+mul = _binary("mul", "x * y.")
+div = _binary("div", "x / y; of integers truncated towards zero, by zero -1.")
+rem = _binary("rem", "The remainder of x / y with the sign of x; of integers by zero x.")
+atan2 = _binary("atan2", "The angle of the point (y, x) in radians.")
+bitwise_and = _binary("bitwise_and", "Bits that both have.", "and")
+bitwise_or = _binary("bitwise_or", "Bits that either has.", "or")
+bitwise_xor = _binary("bitwise_xor", "Bits that one of them has.", "xor")
+shift_left = _binary("shift_left", "x shifted to the left; by its width or more 0.")
+shift_right_arithmetic = _binary("shift_right_arithmetic", "x shifted to the right, copies of the highest bit come in.")
+shift_right_logical = _binary("shift_right_logical", "x shifted to the right, zeros come in.")
+max = _binary("max", "The greater; nan if either is.")
+min = _binary("min", "The lesser; nan if either is.")
+eq = _binary("eq", "x == y, a bool.")
+ne = _binary("ne", "x != y, a bool.")
+lt = _binary("lt", "x < y, a bool.")
+le = _binary("le", "x <= y, a bool.")
+gt = _binary("gt", "x > y, a bool.")
+ge = _binary("ge", "x >= y, a bool.")
+
+
+def convert_element_type(operand: Array, new_dtype: Any = None) -> Array:
+    """operand in another dtype. Floats to integers truncate and saturate, nan becomes 0; to bool is != 0."""
+    check_arrays("convert_element_type", operand)
+    if new_dtype is None:
+        return operand
+    return cast(operand, dtypes.canonicalize_requested(new_dtype, "convert_element_type"))
+
+
+def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
+    """The bits of operand read as another dtype of the same width. TypeError where the widths differ."""
+    check_arrays("bitcast_convert_type", operand)
+    dtype = dtypes.canonicalize_requested(new_dtype, "bitcast_convert_type")
+    return operand if get_aval(operand).dtype == dtype else arithmetic.bitcast.bind(operand, new_dtype=dtype)
+
+
+def stop_gradient(x: Array) -> Array:
+    """x, whose derivative is taken to be zero."""
+    check_arrays("stop_gradient", x)
+    return stop_gradient_of.bind(x)
+
+
+def pow(x: Array, y: Array) -> Array:
+    """x to the power of y. An integer Python y is a product; else both are floats of one dtype."""
+    if type(y) is int:
+        return integer_pow(x, y)
+    return maths.pow_.bind(*matched("pow", x, y))
+
+
+def integer_pow(x: Array, y: int) -> Array:
+    """x to a fixed integer power, by repeated squaring."""
+    check_arrays("integer_pow", x)
+    if type(y) is not int:
+        raise TypeError(f"integer_pow: the exponent must be a Python int, got {y!r}; use lax.pow")
+    if y == 0:
+        return broadcast_to(cast(1, get_aval(x).dtype), get_aval(x).shape)
+    if y < 0:
+        if not dtypes.is_floating(get_aval(x).dtype):
+            raise TypeError(f"integer_pow: {short(get_aval(x))} has no negative power {y}; convert it to a float")
+        return reciprocal(integer_pow(x, -y))
+    result = None
+    while y > 0:
+        if y % 2:
+            result = x if result is None else mul(result, x)
+        y //= 2
+        if y:
+            x = mul(x, x)
+    return result
+
+
+def square(x: Array) -> Array:
+    """x * x."""
+    return integer_pow(x, 2)
+
+
+def reciprocal(x: Array) -> Array:
+    """1 / x."""
+    return div(1, x)
+
+
+def round(x: Array, rounding_method: Any = 1) -> Array:
+    """x to the nearest integer, as a float; ties to even (1, the default) or away from zero (0)."""
+    check_arrays("round", x)
+    if int(rounding_method) == 1:
+        return arithmetic.round_.bind(x)
+    magnitude = abs(x)
+    whole = floor(magnitude)
+    # Not floor(x + 1/2): the sum may round up.
+    return mul(sign(x), select(ge(sub(magnitude, whole), 0.5), add(whole, 1), whole))
+
+
+def clamp(min: Array, x: Array, max: Array) -> Array:
+    """x brought into min..max. The bounds are scalars or of the shape of x."""
+    check_arrays("clamp", min, x, max)
+    low, value, high = matched("clamp", min, x, max)
+    return arithmetic.min_.bind(arithmetic.max_.bind(low, value), high)
+
+
+def select(pred: Array, on_true: Array, on_false: Array) -> Array:
+    """on_true where pred holds, else on_false. pred is bool, a scalar or of the shape of the others."""
+    check_arrays("select", pred, on_true, on_false)
+    on_true, on_false = matched("select", on_true, on_false)
+    if get_aval(pred).shape == ():
+        pred = broadcast_to(pred, get_aval(on_true).shape)
+    return compare.select.bind(pred, on_true, on_false)
+
+
+def select_n(which: Array, *cases: Array) -> Array:
+    """cases[which]: by a bool for two cases (false first), else by an integer that is brought into range."""
+    check_arrays("select_n", which, *cases)
+    if not cases:
+        raise ValueError("select_n: needs at least one case")
+    if get_aval(which).dtype == dtypes.bool_:
+        if len(cases) > 2:
+            raise TypeError(f"select_n: a bool chooses between two cases, got {len(cases)}; choose by an integer")
+        return select(which, cases[-1], cases[0])
+    result = cases[0]
+    for number, case in enumerate(cases[1:], start=1):
+        result = select(ge(which, number), case, result)
+    return result
+
+
+def asin(x: Array) -> Array:
+    """The angle in -pi/2..pi/2 whose sine is x."""
+    return atan2(x, sqrt(mul(sub(1, x), add(1, x))))
+
+
+def acos(x: Array) -> Array:
+    """The angle in 0..pi whose cosine is x."""
+    return atan2(sqrt(mul(sub(1, x), add(1, x))), x)
+
+
+def atan(x: Array) -> Array:
+    """The angle in -pi/2..pi/2 whose tangent is x."""
+    return atan2(x, 1)
+
+
+def sinh(x: Array) -> Array:
+    """The hyperbolic sine."""
+    # Near 0 by expm1, which loses nothing; elsewhere with the half inside the exponential, which overflows late.
+    near = lt(abs(x), 1)
+    t = expm1(select(near, x, 0))
+    half = scalar_log(0.5)
+    far = sub(exp(add(x, half)), exp(sub(half, x)))
+    return select(near, mul(0.5, add(t, div(t, add(t, 1)))), far)
+
+
+def cosh(x: Array) -> Array:
+    """The hyperbolic cosine."""
+    half = scalar_log(0.5)
+    return add(exp(add(x, half)), exp(sub(half, x)))
+
+
+def asinh(x: Array) -> Array:
+    """The inverse of the hyperbolic sine."""
+    magnitude = abs(x)
+    limit = _sqrt_max(x)
+    small = min(magnitude, limit)
+    squared = mul(small, small)
+    near = log1p(add(small, div(squared, add(1, sqrt(add(1, squared))))))
+    return mul(sign(x), select(lt(magnitude, limit), near, add(log(max(magnitude, 1)), scalar_log(2))))
+
+
+def acosh(x: Array) -> Array:
+    """The inverse of the hyperbolic cosine; below 1 nan."""
+    limit = _sqrt_max(x)
+    small = min(x, limit)
+    near = log(add(small, sqrt(mul(sub(small, 1), add(small, 1)))))
+    return select(lt(x, limit), near, add(log(max(x, 1)), scalar_log(2)))
+
+
+def atanh(x: Array) -> Array:
+    """The inverse of the hyperbolic tangent; beyond -1..1 nan."""
+    magnitude = abs(x)
+    return mul(mul(0.5, sign(x)), log1p(div(mul(2, magnitude), sub(1, magnitude))))
+
+
+def nextafter(x: Array, y: Array) -> Array:
+    """The number next to x in the direction of y; y where they are equal."""
+    x, y = matched("nextafter", x, y)
+    dtype = get_aval(x).dtype
+    bits = dtypes.as_dtype(f"int{dtype.itemsize * 8}")
+    pattern = bitcast_convert_type(x, bits)
+    # The patterns of numbers of one sign are in the order of their magnitudes.
+    away = eq(lt(x, y), gt(x, 0))
+    stepped = bitcast_convert_type(select(away, add(pattern, 1), sub(pattern, 1)), dtype)
+    smallest = float(dtypes.finfo(dtype).smallest_subnormal)
+    stepped = select(
+        eq(x, 0), select(lt(y, 0), -smallest, broadcast_to(cast(smallest, dtype), get_aval(x).shape)), stepped
+    )
+    return select(eq(x, y), y, select(bitwise_or(ne(x, x), ne(y, y)), add(x, y), stepped))
+
+
+def _sqrt_max(x: Array) -> float:
+    """A number from which on 1 + x**2 is x**2, and whose square is far from overflow."""
+    return float(dtypes.finfo(get_aval(x).dtype).max) ** 0.5 / 16

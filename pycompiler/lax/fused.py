@@ -1,0 +1,36 @@
+"""Compositions that run as one compiled call: outside any trace a function of many small steps is traced once for each
+kind of arguments, and compiled as a whole, instead of step by step."""
+
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from pycompiler._runtime import ShapedArray, context_key, current_trace
+from pycompiler.core.aval import get_aval
+from pycompiler.core.call import call_graph
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.record import record
+from pycompiler.core.trace import Origin
+
+
+def fused(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:
+    """function(*args, **static), which gives an array or a tuple of them, as one compiled call.
+
+    `function` must be a module's own (not a closure made anew), since it is part of the key; `static` must be hashable.
+    """
+    if current_trace() is not None:
+        return function(*args, **static)
+    graph = _graph(function, tuple(map(get_aval, args)), tuple(static.items()), context_key())
+    results = call_graph(graph, function.__name__.strip("_"), args)
+    return results[0] if len(results) == 1 else results
+
+
+@functools.lru_cache(maxsize=4096)
+def _graph(
+    function: Callable[..., Any], avals: tuple[ShapedArray, ...], static: tuple[tuple[str, Any], ...], context: Hashable
+) -> ClosedGraph:
+    def flat(*args: Any) -> Any:
+        out = function(*args, **dict(static))
+        return out if isinstance(out, tuple) else (out,)
+
+    return record(flat, avals, Origin("jit", function))

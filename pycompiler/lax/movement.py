@@ -1,0 +1,246 @@
+"""Functions of lax that make arrays and change their shapes: creation, broadcasting, slicing, padding, joining."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
+from pycompiler.core.dims import dim_product
+from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to as _broadcast_to
+from pycompiler.ops import creation, indexing
+from pycompiler.ops import movement as ops
+from pycompiler.ops import shape as shapes
+
+
+def full(shape: Any, fill_value: Array, dtype: Any = None) -> Array:
+    """An array of one value. Without a dtype that of the value."""
+    check_arrays("full", fill_value)
+    if get_aval(fill_value).shape != ():
+        raise ValueError(f"full: the value must be a scalar, got {short(get_aval(fill_value))}")
+    wanted = get_aval(fill_value).dtype if dtype is None else dtypes.canonicalize_requested(dtype, "full")
+    weak = dtype is None and get_aval(fill_value).weak_type
+    return shapes.broadcast_in_dim.bind(
+        cast(fill_value, wanted, weak), shape=canonical_shape("full", shape), broadcast_dimensions=()
+    )
+
+
+def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None) -> Array:
+    """An array of one value, with the shape and dtype of x unless they are given."""
+    check_arrays("full_like", x)
+    aval = get_aval(x)
+    wanted = aval.dtype if dtype is None else dtype
+    return full(aval.shape if shape is None else shape, fill_value, wanted)
+
+
+def iota(dtype: Any, size: int) -> Array:
+    """0, 1, ... size - 1."""
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Array:
+    """Each element is its index in one dimension."""
+    sizes = canonical_shape("broadcasted_iota", shape)
+    axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
+    wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
+    return creation.iota.bind(dtype=wanted, shape=sizes, dimension=axis)
+
+
+def broadcast(operand: Array, sizes: Sequence[int]) -> Array:
+    """operand repeated along new leading dimensions."""
+    check_arrays("broadcast", operand)
+    return _broadcast_to(operand, (*canonical_shape("broadcast", sizes), *get_aval(operand).shape))
+
+
+def broadcast_in_dim(operand: Array, shape: Any, broadcast_dimensions: Sequence[int]) -> Array:
+    """operand repeated to a shape; its dimension i becomes dimension broadcast_dimensions[i]."""
+    check_arrays("broadcast_in_dim", operand)
+    return shapes.broadcast_in_dim.bind(
+        operand,
+        shape=canonical_shape("broadcast_in_dim", shape),
+        broadcast_dimensions=tuple(int(axis) for axis in broadcast_dimensions),
+    )
+
+
+def broadcast_to_rank(x: Array, rank: int) -> Array:
+    """x with leading dimensions of size 1 up to a rank."""
+    return expand_dims(x, range(rank - len(get_aval(x).shape)))
+
+
+def reshape(operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Array:
+    """operand in another shape, row-major; `dimensions` is an order in which to transpose it before."""
+    check_arrays("reshape", operand)
+    if dimensions is not None:
+        operand = transpose(operand, dimensions)
+    return shapes.reshaped(operand, canonical_shape("reshape", new_sizes))
+
+
+def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = None) -> Array:
+    """operand with the dimensions start..stop made one."""
+    shape = get_aval(operand).shape
+    start, stop, _ = slice_object(start_dimension, stop_dimension).indices(len(shape))
+    if start >= stop:
+        raise ValueError(f"collapse: no dimension in {start_dimension}..{stop_dimension} of {short(get_aval(operand))}")
+    return reshape(operand, (*shape[:start], dim_product(shape[start:stop]), *shape[stop:]))
+
+
+def transpose(operand: Array, permutation: Sequence[int]) -> Array:
+    """operand whose dimension i is dimension permutation[i] of before."""
+    check_arrays("transpose", operand)
+    return shapes.transpose.bind(operand, permutation=tuple(int(axis) for axis in permutation))
+
+
+def squeeze(array: Array, dimensions: Sequence[int]) -> Array:
+    """array without some dimensions of size 1."""
+    check_arrays("squeeze", array)
+    shape = get_aval(array).shape
+    axes = canonical_axes("squeeze", tuple(dimensions), len(shape))
+    for axis in axes:
+        if shape[axis] != 1:
+            raise ValueError(f"squeeze: axis {axis} of {short(get_aval(array))} has size {shape[axis]}, not 1")
+    return shapes.reshaped(array, tuple(size for axis, size in enumerate(shape) if axis not in axes))
+
+
+def expand_dims(array: Array, dimensions: Sequence[int]) -> Array:
+    """array with new dimensions of size 1, at places counted in the result."""
+    check_arrays("expand_dims", array)
+    dimensions = tuple(dimensions)
+    shape = get_aval(array).shape
+    ndim = len(shape) + len(dimensions)
+    axes = canonical_axes("expand_dims", dimensions, ndim)
+    sizes = iter(shape)
+    return shapes.reshaped(array, tuple(1 if axis in axes else next(sizes) for axis in range(ndim)))
+
+
+def rev(operand: Array, dimensions: Sequence[int]) -> Array:
+    """operand backwards in some dimensions."""
+    check_arrays("rev", operand)
+    axes = canonical_axes("rev", tuple(dimensions), len(get_aval(operand).shape))
+    return ops.reverse.bind(operand, dimensions=axes)
+
+
+def concatenate(operands: Sequence[Array], dimension: int) -> Array:
+    """Arrays of one dtype, one after the other along a dimension."""
+    check_arrays("concatenate", *operands)
+    if not operands:
+        raise ValueError("concatenate: needs at least one array")
+    axis = canonical_axis("concatenate", dimension, len(get_aval(operands[0]).shape))
+    return ops.concatenate.bind(*operands, dimension=axis)
+
+
+def pad(operand: Array, padding_value: Array, padding_config: Sequence[tuple[int, int, int]]) -> Array:
+    """operand with (low, high, interior) values added in each dimension; low and high may be negative."""
+    check_arrays("pad", operand, padding_value)
+    low, high, interior = zip(*padding_config, strict=True) if padding_config else ((), (), ())
+    value = cast(padding_value, get_aval(operand).dtype) if get_aval(padding_value).weak_type else padding_value
+    return ops.pad.bind(operand, value, low=low, high=high, interior=interior)
+
+
+slice_object = slice
+
+
+def slice(
+    operand: Array, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
+) -> Array:
+    """The part of operand from start to limit, in steps, in every dimension."""
+    check_arrays("slice", operand)
+    steps = (1,) * len(start_indices) if strides is None else tuple(strides)
+    return ops.slice_.bind(
+        operand, start_indices=tuple(start_indices), limit_indices=tuple(limit_indices), strides=steps
+    )
+
+
+def slice_in_dim(
+    operand: Array, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+) -> Array:
+    """operand[start:limit:stride] in one dimension."""
+    check_arrays("slice_in_dim", operand)
+    shape = get_aval(operand).shape
+    axis = canonical_axis("slice_in_dim", axis, len(shape))
+    start, limit = 0 if start_index is None else start_index, shape[axis] if limit_index is None else limit_index
+    start, limit = (index + shape[axis] if index < 0 else index for index in (start, limit))
+    starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    starts[axis], limits[axis], strides[axis] = start, limit, stride
+    return slice(operand, starts, limits, strides)
+
+
+def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = True) -> Array:
+    """The element at an index of one dimension, which goes unless keepdims."""
+    shape = get_aval(operand).shape
+    axis = canonical_axis("index_in_dim", axis, len(shape))
+    if not -shape[axis] <= index < shape[axis]:
+        raise IndexError(f"index_in_dim: index {index} is out of range for axis {axis} of {short(get_aval(operand))}")
+    index = index % shape[axis]
+    taken = slice_in_dim(operand, index, index + 1, axis=axis)
+    return taken if keepdims else squeeze(taken, (axis,))
+
+
+def _wrapped(start: Array, size: Any) -> Array:
+    """A start as an int32; negative ones count from the end."""
+    if type(start) is int:
+        return np.int32(np.clip(start + size if start < 0 else start, -(2**31), 2**31 - 1))
+    from_end = indexing.add.bind(start, cast(size, get_aval(start).dtype))
+    negative = indexing.lt.bind(start, cast(0, get_aval(start).dtype))
+    return cast(indexing.select.bind(negative, from_end, start), np.dtype(np.int32))
+
+
+def _starts(name: str, operand: Array, start_indices: Any) -> list[Array]:
+    if hasattr(start_indices, "aval") or isinstance(start_indices, np.ndarray):
+        count = get_aval(start_indices).shape[0]
+        start_indices = [index_in_dim(start_indices, i, keepdims=False) for i in range(count)]
+    check_arrays(name, *start_indices)
+    shape = get_aval(operand).shape
+    if len(start_indices) != len(shape):
+        raise ValueError(f"{name}: {short(get_aval(operand))} needs {len(shape)} starts, got {len(start_indices)}")
+    for start in start_indices:
+        if get_aval(start).shape != () or not dtypes.is_integer(get_aval(start).dtype):
+            raise TypeError(f"{name}: a start must be a scalar integer, got {short(get_aval(start))}")
+    return [_wrapped(start, size) for start, size in zip(start_indices, shape, strict=True)]
+
+
+def dynamic_slice(operand: Array, start_indices: Any, slice_sizes: Sequence[int]) -> Array:
+    """The part of a fixed size at computed starts, which are brought into range; negative ones count from the end."""
+    check_arrays("dynamic_slice", operand)
+    starts = _starts("dynamic_slice", operand, start_indices)
+    return indexing.dynamic_slice.bind(operand, *starts, slice_sizes=canonical_shape("dynamic_slice", slice_sizes))
+
+
+def dynamic_slice_in_dim(operand: Array, start_index: Array, slice_size: int, axis: int = 0) -> Array:
+    """dynamic_slice in one dimension."""
+    sizes = list(get_aval(operand).shape)
+    axis = canonical_axis("dynamic_slice_in_dim", axis, len(sizes))
+    starts: list[Array] = [0] * len(sizes)
+    starts[axis], sizes[axis] = start_index, slice_size
+    return dynamic_slice(operand, starts, sizes)
+
+
+def dynamic_index_in_dim(operand: Array, index: Array, axis: int = 0, keepdims: bool = True) -> Array:
+    """The element at a computed index of one dimension, which goes unless keepdims."""
+    taken = dynamic_slice_in_dim(operand, index, 1, axis)
+    return taken if keepdims else squeeze(taken, (axis,))
+
+
+def dynamic_update_slice(operand: Array, update: Array, start_indices: Any) -> Array:
+    """operand with a part replaced, at computed starts that are brought into range."""
+    check_arrays("dynamic_update_slice", operand, update)
+    starts = _starts("dynamic_update_slice", operand, start_indices)
+    return indexing.dynamic_update_slice.bind(operand, update, *starts)
+
+
+def dynamic_update_slice_in_dim(operand: Array, update: Array, start_index: Array, axis: int) -> Array:
+    """dynamic_update_slice in one dimension."""
+    ndim = len(get_aval(operand).shape)
+    starts: list[Array] = [0] * ndim
+    starts[canonical_axis("dynamic_update_slice_in_dim", axis, ndim)] = start_index
+    return dynamic_update_slice(operand, update, starts)
+
+
+def dynamic_update_index_in_dim(operand: Array, update: Array, index: Array, axis: int) -> Array:
+    """operand with the element at a computed index of one dimension replaced."""
+    axis = canonical_axis("dynamic_update_index_in_dim", axis, len(get_aval(operand).shape))
+    if len(get_aval(update).shape) != len(get_aval(operand).shape):
+        update = expand_dims(update, (axis,))
+    return dynamic_update_slice_in_dim(operand, update, index, axis)

@@ -1,0 +1,117 @@
+"""What functions do to their arguments before binding: check that they are arrays, convert dtypes, broadcast.
+
+Used by lax and by the rooms above it. Python scalars stay weakly typed: they follow the dtype of what they meet.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, is_array, short
+from pycompiler.ops import arithmetic
+from pycompiler.ops import shape as shapes
+
+Array = Any  # what the functions take and give: an Array, a Tracer; taken too: NumPy's arrays, scalars
+
+
+def check_arrays(name: str, *xs: Any) -> None:
+    """Raises a TypeError that names the function and the first argument that is no array."""
+    for x in xs:
+        if not is_array(x):
+            raise TypeError(f"{name}: takes arrays and scalars, got {x!r} of type {type(x).__name__}")
+
+
+def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
+    """x in another dtype; scalars become literals, anything else is converted. Nothing is done where nothing changes."""
+    aval = get_aval(x)
+    if aval.dtype == dtype and aval.weak_type == weak:
+        return x
+    kind = type(x)
+    if kind in (bool, int, float):
+        # Python's own scalar of the right kind is the weak literal.
+        if weak:
+            return float(x) if dtypes.is_floating(dtype) else int(x)
+        return np.asarray(x, dtype)
+    if weak:
+        return arithmetic.convert.bind(x, new_dtype=dtype, weak_type=True)
+    return arithmetic.convert.bind(x, new_dtype=dtype)
+
+
+def strong(x: Any, dtype: Any) -> Array:
+    """x in a dtype, no longer weakly typed."""
+    return cast(x, dtype)
+
+
+def broadcast_to(x: Any, shape: Sequence[Any]) -> Array:
+    """x repeated to a shape, by NumPy's rule. The caller knows that it fits."""
+    shape = tuple(shape)
+    aval = get_aval(x)
+    if aval.shape == shape:
+        return x
+    first = len(shape) - len(aval.shape)
+    return shapes.broadcast_in_dim.bind(x, shape=shape, broadcast_dimensions=tuple(range(first, len(shape))))
+
+
+def matched(name: str, *xs: Any) -> list[Array]:
+    """The arguments of an elementwise function of lax: of one dtype and shape, but that scalars follow the others.
+
+    Raises TypeError where dtypes differ, ValueError where shapes do.
+    """
+    check_arrays(name, *xs)
+    dtype, weak = dtypes.result_type(*xs)
+    avals = [get_aval(x) for x in xs]
+    for aval in avals:
+        if not aval.weak_type and aval.dtype != dtype:
+            shown = " and ".join(map(short, avals))
+            raise TypeError(f"{name}: dtypes differ: {shown}; convert one by lax.convert_element_type")
+    shape = next((aval.shape for aval in avals if aval.shape), ())
+    for aval in avals:
+        if aval.shape not in ((), shape):
+            shown = " and ".join(map(short, avals))
+            raise ValueError(
+                f"{name}: shapes differ: {shown}; broadcast by lax.broadcast_in_dim, or use pycompiler.numpy"
+            )
+    return [broadcast_to(cast(x, dtype, weak) if get_aval(x).dtype != dtype else x, shape) for x in xs]
+
+
+def canonical_axis(name: str, axis: Any, ndim: int) -> int:
+    """A dimension in range(ndim), counted from the end when negative. Raises as NumPy does."""
+    try:
+        axis = axis.__index__()
+    except AttributeError:
+        raise TypeError(f"{name}: an axis must be an integer, got {axis!r}") from None
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{name}: axis {axis} is out of range for an array of {ndim} dimensions")
+    return axis % ndim
+
+
+def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
+    """Distinct dimensions; None stands for all of them, an int for one."""
+    if axes is None:
+        return tuple(range(ndim))
+    if not isinstance(axes, Sequence):
+        axes = (axes,)
+    result = tuple(canonical_axis(name, axis, ndim) for axis in axes)
+    if len(set(result)) != len(result):
+        raise ValueError(f"{name}: an axis is named twice in {tuple(axes)}")
+    return result
+
+
+def canonical_shape(name: str, shape: Any) -> tuple[Any, ...]:
+    """A shape as a tuple of sizes; an int stands for one dimension."""
+    sizes = shape if isinstance(shape, Sequence) or hasattr(shape, "__iter__") else (shape,)
+    result: list[Any] = []
+    for size in sizes:
+        if hasattr(size, "symbols"):
+            result.append(size)
+            continue
+        try:
+            size = size.__index__()
+        except AttributeError:
+            raise TypeError(f"{name}: a shape is made of integers, got {size!r} in {shape!r}") from None
+        if size < 0:
+            raise ValueError(f"{name}: a size must not be negative, got {shape!r}")
+        result.append(size)
+    return tuple(result)

@@ -1,0 +1,242 @@
+"""Activation functions, softmax and its kin."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.promotion import promoted_inexact, requested
+
+
+def relu(x: Any) -> Array:
+    """max(x, 0), whose derivative at 0 is 0."""
+    check_arrays("relu", x)
+    return fused(_relu, x)
+
+
+def _relu(x: Array) -> Array:
+    # A choice, not a maximum: the derivative of max at a tie is one half.
+    return lax.select(lax.gt(x, 0), x, cast(0, get_aval(x).dtype))
+
+
+def relu6(x: Any) -> Array:
+    """min(max(x, 0), 6)."""
+    return ufuncs.minimum(ufuncs.maximum(x, 0), 6)
+
+
+def sigmoid(x: Any) -> Array:
+    """1 / (1 + exp(-x))."""
+    return lax.logistic(*promoted_inexact("sigmoid", x))
+
+
+def silu(x: Any) -> Array:
+    """x sigmoid(x)."""
+    return fused(_silu, *promoted_inexact("silu", x))
+
+
+def _silu(x: Array) -> Array:
+    return lax.mul(x, lax.logistic(x))
+
+
+swish = silu
+
+
+def softplus(x: Any) -> Array:
+    """log(1 + exp(x)), without overflow."""
+    return fused(_softplus, *promoted_inexact("softplus", x))
+
+
+def _softplus(x: Array) -> Array:
+    return ufuncs.logaddexp(x, 0.0)
+
+
+def log_sigmoid(x: Any) -> Array:
+    """log(sigmoid(x)), without underflow."""
+    return ufuncs.negative(softplus(ufuncs.negative(x)))
+
+
+def soft_sign(x: Any) -> Array:
+    """x / (|x| + 1)."""
+    (x,) = promoted_inexact("soft_sign", x)
+    return lax.div(x, lax.add(lax.abs(x), 1.0))
+
+
+def tanh(x: Any) -> Array:
+    """The hyperbolic tangent."""
+    return ufuncs.tanh(x)
+
+
+def identity(x: Any) -> Array:
+    """x."""
+    check_arrays("identity", x)
+    return x
+
+
+def gelu(x: Any, approximate: bool = True) -> Array:
+    """x times the normal distribution's probability of less than x; `approximate`: by tanh (Hendrycks, Gimpel, 2016)."""
+    return fused(_gelu, *promoted_inexact("gelu", x), approximate=bool(approximate))
+
+
+def _gelu(x: Array, *, approximate: bool) -> Array:
+    if approximate:
+        cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))
+        return lax.mul(x, lax.mul(0.5, lax.add(1.0, lax.tanh(lax.mul(float(np.sqrt(2 / np.pi)), cubed)))))
+    return lax.mul(lax.mul(0.5, x), lax.add(1.0, lax.erf(lax.mul(x, float(np.sqrt(0.5))))))
+
+
+def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
+    """x, whether it is positive, and x where it is not (else 0, so that what is not chosen has a derivative)."""
+    (x,) = promoted_inexact(name, x)
+    positive = lax.gt(x, 0)
+    return x, positive, lax.select(positive, cast(0, get_aval(x).dtype), x)
+
+
+def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
+    """x, below 0 times a slope."""
+    (x,) = promoted_inexact("leaky_relu", x)
+    return ufuncs.where(lax.ge(x, 0), x, ufuncs.multiply(negative_slope, x))
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Array:
+    """x, below 0 alpha (exp(x) - 1)."""
+    x, positive, negative = _negative_part("elu", x)
+    return ufuncs.where(positive, x, ufuncs.multiply(alpha, lax.expm1(negative)))
+
+
+def celu(x: Any, alpha: Any = 1.0) -> Array:
+    """x, below 0 alpha (exp(x / alpha) - 1)."""
+    x, positive, negative = _negative_part("celu", x)
+    return ufuncs.where(positive, x, ufuncs.multiply(alpha, lax.expm1(ufuncs.divide(negative, alpha))))
+
+
+def selu(x: Any) -> Array:
+    """elu with the scale and alpha that keep mean and variance (Klambauer and others, 2017)."""
+    return ufuncs.multiply(1.0507009873554805, elu(x, 1.6732632423543772))
+
+
+def hard_tanh(x: Any) -> Array:
+    """x brought into -1..1."""
+    return ufuncs.clip(x, -1, 1)
+
+
+def hard_sigmoid(x: Any) -> Array:
+    """relu6(x + 3) / 6."""
+    return ufuncs.divide(relu6(ufuncs.add(x, 3.0)), 6.0)
+
+
+def hard_silu(x: Any) -> Array:
+    """x hard_sigmoid(x)."""
+    return ufuncs.multiply(x, hard_sigmoid(x))
+
+
+hard_swish = hard_silu
+
+
+def mish(x: Any) -> Array:
+    """x tanh(softplus(x))."""
+    return ufuncs.multiply(x, ufuncs.tanh(softplus(x)))
+
+
+def glu(x: Any, axis: int = -1) -> Array:
+    """The first half of an axis times the sigmoid of the second."""
+    check_arrays("glu", x)
+    axis = canonical_axis("glu", axis, len(get_aval(x).shape))
+    size = get_aval(x).shape[axis]
+    if size % 2:
+        raise ValueError(f"glu: axis {axis} has {size} elements, which is no even number")
+    halves = [movement.slice_in_dim(x, start, start + size // 2, axis=axis) for start in (0, size // 2)]
+    return ufuncs.multiply(halves[0], sigmoid(halves[1]))
+
+
+def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
+    """x less its maximum over axes, and that maximum, which counts as a constant; an infinite one is taken as 0."""
+    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
+    top = lax.select(lax.is_finite(top), top, cast(0, get_aval(x).dtype))
+    return lax.sub(x, broadcast_to(top, get_aval(x).shape)), top
+
+
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
+) -> Any:
+    """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign."""
+    arrays = promoted_inexact("logsumexp", a) if b is None else promoted_inexact("logsumexp", a, b)
+    a = arrays[0]
+    axes = canonical_axes("logsumexp", axis, len(get_aval(a).shape))
+    if where is not None:
+        a = ufuncs.where(where, a, -np.inf)
+    shifted, top = _shifted(a, axes)
+    terms = lax.exp(shifted)
+    if b is not None:
+        terms = lax.mul(terms, arrays[1])
+    total = reductions.sum(terms, axes, keepdims=True)
+    sign = lax.sign(total)
+    if return_sign:
+        total = lax.abs(total)
+    result = lax.add(lax.log(total), top)
+    if not keepdims:
+        result, sign = movement.squeeze(result, axes), movement.squeeze(sign, axes)
+    return (result, sign) if return_sign else result
+
+
+def _log_softmax(x: Array, *, axes: tuple[int, ...]) -> Array:
+    shifted, _ = _shifted(x, axes)
+    total = lax.log(reductions.sum(lax.exp(shifted), axes, keepdims=True))
+    return lax.sub(shifted, broadcast_to(total, get_aval(x).shape))
+
+
+def _softmax(x: Array, *, axes: tuple[int, ...]) -> Array:
+    shifted, _ = _shifted(x, axes)
+    terms = lax.exp(shifted)
+    return lax.div(terms, broadcast_to(reductions.sum(terms, axes, keepdims=True), get_aval(x).shape))
+
+
+def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
+    """x - logsumexp(x) over axes, without overflow."""
+    (x,) = promoted_inexact("log_softmax", x)
+    if where is not None:
+        x = ufuncs.where(where, x, -np.inf)
+    return fused(_log_softmax, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
+
+
+def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
+    """exp(x) / sum(exp(x)) over axes, without overflow."""
+    (x,) = promoted_inexact("softmax", x)
+    if where is not None:
+        x = ufuncs.where(where, x, -np.inf)
+    return fused(_softmax, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
+
+
+def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:
+    shape = get_aval(x).shape
+    mean = broadcast_to(reductions.mean(x, axes, keepdims=True), shape)
+    variance = reductions.var(x, axes, keepdims=True)
+    return lax.mul(lax.sub(x, mean), broadcast_to(lax.rsqrt(lax.add(variance, epsilon)), shape))
+
+
+def standardize(x: Any, axis: Any = -1, epsilon: float = 1e-5) -> Array:
+    """x less its mean over axes, divided by its standard deviation."""
+    (x,) = promoted_inexact("standardize", x)
+    axes = canonical_axes("standardize", axis, len(get_aval(x).shape))
+    return fused(_standardize, x, axes=axes, epsilon=float(epsilon))
+
+
+def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
+    shape = list(get_aval(x).shape)
+    shape.insert(axis, num_classes)
+    kept = tuple(i for i in range(len(shape)) if i != axis)
+    numbers = movement.broadcasted_iota(get_aval(x).dtype, shape, axis)
+    return cast(lax.eq(movement.broadcast_in_dim(x, shape, kept), numbers), dtype)
+
+
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
+    """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range."""
+    check_arrays("one_hot", x)
+    wanted = dtypes.scalar_dtype(float) if dtype is None else requested("one_hot", dtype)
+    place = canonical_axis("one_hot", axis, len(get_aval(x).shape) + 1)
+    return fused(_one_hot, x, num_classes=int(num_classes), axis=place, dtype=wanted)

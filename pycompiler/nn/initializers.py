@@ -1,0 +1,128 @@
+"""Initial weights: each function makes an initializer, which is called with a key, a shape and a dtype."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from pycompiler.lax.operands import Array
+from pycompiler.numpy import creation, ufuncs
+from pycompiler.random import distributions
+
+Initializer = Callable[..., Array]
+
+
+def zeros(key: Array, shape: Any, dtype: Any = None) -> Array:
+    """Zeros; the key is not used."""
+    return creation.zeros(shape, dtype)
+
+
+def ones(key: Array, shape: Any, dtype: Any = None) -> Array:
+    """Ones; the key is not used."""
+    return creation.ones(shape, dtype)
+
+
+def constant(value: Any, dtype: Any = None) -> Initializer:
+    """One value everywhere."""
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        return creation.full(shape, value, float if dtype is None and given is None else dtype or given)
+
+    return initialize
+
+
+def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
+    """Equally likely numbers in 0..scale."""
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        return ufuncs.multiply(distributions.uniform(key, shape, dtype or given), scale)
+
+    return initialize
+
+
+def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
+    """Normal numbers of a standard deviation."""
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        return ufuncs.multiply(distributions.normal(key, shape, dtype or given), stddev)
+
+    return initialize
+
+
+def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0) -> Initializer:
+    """Normal numbers between two bounds, times stddev."""
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        return ufuncs.multiply(distributions.truncated_normal(key, lower, upper, shape, dtype or given), stddev)
+
+    return initialize
+
+
+def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
+    """How many inputs an output has, and how many outputs an input."""
+    if len(shape) < 2:
+        raise ValueError(f"variance_scaling: needs at least two dimensions, got the shape {tuple(shape)}")
+
+    def axes(spec: Any) -> list[int]:
+        return [axis % len(shape) for axis in (spec if isinstance(spec, Sequence) else (spec,))]
+
+    inputs, outputs = (prod(shape[axis] for axis in axes(spec)) for spec in (in_axis, out_axis))
+    field = prod(shape) / inputs / outputs / prod(shape[axis] for axis in axes(batch_axis))
+    return inputs * field, outputs * field
+
+
+def variance_scaling(
+    scale: float,
+    mode: str,
+    distribution: str,
+    in_axis: Any = -2,
+    out_axis: Any = -1,
+    batch_axis: Any = (),
+    dtype: Any = None,
+) -> Initializer:
+    """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out' or their mean 'fan_avg'.
+
+    `distribution` is 'normal', 'truncated_normal' or 'uniform'. ValueError for another word.
+    """
+    if mode not in ("fan_in", "fan_out", "fan_avg"):
+        raise ValueError(f"variance_scaling: mode is 'fan_in', 'fan_out' or 'fan_avg', got {mode!r}")
+    if distribution not in ("normal", "truncated_normal", "uniform"):
+        raise ValueError(
+            f"variance_scaling: distribution is 'normal', 'truncated_normal' or 'uniform', got {distribution!r}"
+        )
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
+        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[mode]
+        variance = scale / fan
+        wanted = dtype or given
+        if distribution == "normal":
+            return ufuncs.multiply(distributions.normal(key, shape, wanted), variance**0.5)
+        if distribution == "uniform":
+            return ufuncs.multiply(distributions.uniform(key, shape, wanted, -1.0), (3 * variance) ** 0.5)
+        # The constant is the standard deviation of a normal distribution cut off at -2 and 2.
+        drawn = distributions.truncated_normal(key, -2.0, 2.0, shape, wanted)
+        return ufuncs.multiply(drawn, variance**0.5 / 0.87962566103423978)
+
+    return initialize
+
+
+def _family(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
+    def initializer(in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None) -> Initializer:
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
+
+    initializer.__name__ = initializer.__qualname__ = name
+    initializer.__doc__ = f"variance_scaling({scale}, {mode!r}, {distribution!r})."
+    return initializer
+
+
+glorot_uniform = xavier_uniform = _family("glorot_uniform", 1.0, "fan_avg", "uniform")
+glorot_normal = xavier_normal = _family("glorot_normal", 1.0, "fan_avg", "truncated_normal")
+he_uniform = kaiming_uniform = _family("he_uniform", 2.0, "fan_in", "uniform")
+he_normal = kaiming_normal = _family("he_normal", 2.0, "fan_in", "truncated_normal")
+lecun_uniform = _family("lecun_uniform", 1.0, "fan_in", "uniform")
+lecun_normal = _family("lecun_normal", 1.0, "fan_in", "truncated_normal")

@@ -1,0 +1,251 @@
+"""Arrays from Python's and NumPy's values, filled ones, ranges; and the names of dtypes, which make arrays when called."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array as RuntimeArray
+from pycompiler._runtime import ShapedArray, array_from_numpy
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval
+from pycompiler.core.source import warn
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import elementwise, movement
+from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.numpy.promotion import broadcast, requested
+
+
+def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
+    values = np.asarray(value, order="C").astype(dtype, copy=False)
+    return array_from_numpy(values, ShapedArray(values.shape, dtype, weak))
+
+
+def _holds_arrays(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_arrays, value))
+    return isinstance(value, RuntimeArray | Tracer)
+
+
+def _from_nested(name: str, value: Any, dtype: Any) -> Array:
+    """An array of a nested list: stacked when it holds arrays of ours, read by NumPy otherwise."""
+    if _holds_arrays(value):
+        parts = [array(part, dtype) for part in value]
+        shared, _ = dtypes.result_type(*parts)
+        shapes = {get_aval(part).shape for part in parts}
+        if len(shapes) > 1:
+            raise ValueError(f"{name}: the elements have different shapes: {', '.join(map(str, sorted(shapes)))}")
+        return movement.concatenate([movement.expand_dims(cast(part, shared), (0,)) for part in parts], 0)
+    try:
+        values = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if values.dtype == object:
+        raise TypeError(f"{name}: {value!r} does not hold numbers only")
+    # Python's numbers have no width of their own: they take the default one, in which they must fit.
+    wanted = dtypes.canonicalize(values.dtype) if dtype is None else dtype
+    if values.size and wanted.kind in "iu" and values.dtype.kind in "iu":
+        limits = np.iinfo(wanted)
+        if int(values.min()) < limits.min or int(values.max()) > limits.max:
+            raise OverflowError(f"{name}: a number in {value!r} does not fit into {wanted.name}")
+    return _from_numpy(values, wanted)
+
+
+def array(object: Any, dtype: Any = None, copy: bool | None = True, order: str | None = None, ndmin: int = 0) -> Array:
+    """An array of a number, a nested list, a NumPy array or another array.
+
+    A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
+    enable_x64. Arrays never change, so `copy` makes no difference. TypeError for what holds no numbers, ValueError for
+    nested lists of uneven lengths.
+    """
+    if order not in (None, "C", "K"):
+        raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
+    wanted = requested("array", dtype)
+    if isinstance(object, RuntimeArray | Tracer):
+        aval = get_aval(object)
+        keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
+        result = object if keep else cast(object, wanted)
+    elif type(object) in (bool, int, float):
+        kind, weak = dtypes.dtype_and_weak(object)
+        result = _from_numpy(
+            np.asarray(object, kind if wanted is None else wanted), wanted or kind, weak and not wanted
+        )
+    elif isinstance(object, list | tuple):
+        result = _from_nested("array", object, wanted)
+    elif isinstance(object, np.ndarray | np.generic) or hasattr(object, "__array__") or hasattr(object, "__buffer__"):
+        values = np.asarray(object)
+        if wanted is None:
+            wanted = dtypes.canonicalize(values.dtype)
+            if wanted != values.dtype and values.dtype.isnative:
+                warn(
+                    f"array: {values.dtype.name} is narrowed to {wanted.name}, because 64-bit types are off; convert it, or "
+                    'call config.update("enable_x64", True)'
+                )
+        result = _from_numpy(values, wanted)
+    else:
+        raise TypeError(
+            f"array: {object!r} of type {type(object).__name__} is not an array, a number or a list of them"
+        )
+    missing = ndmin - len(get_aval(result).shape)
+    return movement.expand_dims(result, range(missing)) if missing > 0 else result
+
+
+def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None) -> Array:
+    """a as an array, itself where it is one of the dtype. See `array`."""
+    return array(a, dtype, copy, order)
+
+
+def copy(a: Any) -> Array:
+    """a as an array (which never changes, so that there is nothing to copy)."""
+    return array(a)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
+    """An array of a value, which broadcasts to the shape. Without a dtype that of the value."""
+    check_arrays("full", fill_value)
+    wanted = requested("full", dtype)
+    value = fill_value if wanted is None else cast(fill_value, wanted)
+    result = broadcast_to(value, canonical_shape("full", shape))
+    return array(result) if result is fill_value or isinstance(result, np.ndarray) else result
+
+
+def zeros(shape: Any, dtype: Any = None) -> Array:
+    """An array of zeros, float32 unless a dtype is given."""
+    return movement.full(shape, 0, float if dtype is None else dtype)
+
+
+def ones(shape: Any, dtype: Any = None) -> Array:
+    """An array of ones, float32 unless a dtype is given."""
+    return movement.full(shape, 1, float if dtype is None else dtype)
+
+
+def empty(shape: Any, dtype: Any = None) -> Array:
+    """An array of zeros: memory that holds anything is never given out."""
+    return zeros(shape, dtype)
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Array:
+    """An array of a value, with the shape and dtype of a unless they are given."""
+    check_arrays("full_like", a)
+    aval = get_aval(a)
+    return full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+
+
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
+    """Zeros with the shape and dtype of a unless they are given."""
+    return full_like(a, 0, dtype, shape)
+
+
+def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
+    """Ones with the shape and dtype of a unless they are given."""
+    return full_like(a, 1, dtype, shape)
+
+
+def empty_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
+    """Zeros with the shape and dtype of a unless they are given."""
+    return full_like(a, 0, dtype, shape)
+
+
+def _fixed(name: str, x: Any) -> Any:
+    """A number that is needed while tracing, since a size depends on it."""
+    if isinstance(x, Tracer):
+        raise TypeError(f"{name}: the size of the result depends on {x!r}; give a number, or mark the argument static")
+    return x.item() if hasattr(x, "item") else x
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
+    """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given."""
+    start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    if step == 0:
+        raise ValueError("arange: the step must not be 0")
+    kind = dtypes.result_type(start, stop, step)[0] if dtype is None else requested("arange", dtype)
+    if type(start) is type(stop) is type(step) is int:
+        count = max(0, -((start - stop) // step))
+        if start == 0 and step == 1:
+            return movement.iota(kind, count)
+    return _from_numpy(np.arange(start, stop, step), kind)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """num values from start to stop, at equal distances; stop is the last one unless not endpoint."""
+    first, last = array(start), array(stop)
+    kind = dtypes.result_type(first, last, float)[0]
+    first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
+    shape = (num, *get_aval(first).shape)
+    parts = num - 1 if endpoint else num
+    span = elementwise.sub(last, first)
+    step = elementwise.div(span, float(parts)) if parts > 0 else full(shape[1:], np.nan, kind)
+    index = movement.broadcasted_iota(kind, shape, 0)
+    share = elementwise.div(index, float(max(parts, 1)))
+    start_part = elementwise.mul(broadcast_to(first, shape), elementwise.sub(1.0, share))
+    result = elementwise.add(start_part, elementwise.mul(broadcast_to(last, shape), share))
+    if endpoint and num > 1:
+        result = elementwise.select(elementwise.eq(index, float(num - 1)), broadcast_to(last, shape), result)
+    wanted = requested("linspace", dtype)
+    if wanted is not None:
+        result = cast(result, wanted)
+    if axis != 0:
+        order = list(range(1, len(shape)))
+        order.insert(axis % len(shape), 0)
+        result = movement.transpose(result, order)
+    return (result, step) if retstep else result
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """A matrix of N by M (or N) with ones on the k-th diagonal."""
+    shape = (N, N if M is None else M)
+    rows = movement.broadcasted_iota(np.int32, shape, 0)
+    columns = movement.broadcasted_iota(np.int32, shape, 1)
+    on_diagonal = elementwise.eq(elementwise.add(rows, k), columns)
+    return cast(on_diagonal, dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype))
+
+
+def identity(n: int, dtype: Any = None) -> Array:
+    """The identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """A matrix with ones on and below the k-th diagonal."""
+    shape = (N, N if M is None else M)
+    rows = movement.broadcasted_iota(np.int32, shape, 0)
+    columns = movement.broadcasted_iota(np.int32, shape, 1)
+    below = elementwise.ge(elementwise.add(rows, k), columns)
+    return cast(below, dtypes.scalar_dtype(float) if dtype is None else requested("tri", dtype))
+
+
+class Scalar:
+    """The name of a dtype: stands for it, and makes an array of it when called, as `float16(1)`."""
+
+    def __init__(self, dtype: Callable[[], Any]) -> None:
+        self._dtype = dtype
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype()
+
+    def __call__(self, x: Any) -> Array:
+        return array(x, self.dtype)
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return bool(self.dtype == (other.dtype if isinstance(other, Scalar) else np.dtype(other)))  # type: ignore[call-overload]
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<dtype {self.dtype.name}>"

@@ -1,0 +1,447 @@
+"""Functions that change the shape of arrays, join them and take them apart."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to as _broadcast_to
+from pycompiler.numpy.creation import array
+from pycompiler.numpy.indexing import getitem
+from pycompiler.numpy.promotion import broadcast, converted, requested
+
+
+def shape(a: Any) -> tuple[Any, ...]:
+    """The sizes of the dimensions."""
+    check_arrays("shape", a)
+    return get_aval(a).shape
+
+
+def ndim(a: Any) -> int:
+    """The number of dimensions."""
+    return len(shape(a))
+
+
+def size(a: Any, axis: int | None = None) -> Any:
+    """The number of elements, or of those along an axis."""
+    sizes = shape(a)
+    return prod(sizes) if axis is None else sizes[canonical_axis("size", axis, len(sizes))]
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: None = None) -> Array:
+    """x in another dtype. Floats to integers truncate and saturate, nan becomes 0."""
+    check_arrays("astype", x)
+    wanted = requested("astype", float if dtype is None else dtype)
+    return array(x) if get_aval(x).dtype == wanted and not get_aval(x).weak_type else cast(x, wanted)
+
+
+def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+    """The same elements in another shape; one size may be -1, which is what is left."""
+    check_arrays("reshape", a)
+    if order != "C":
+        raise ValueError(f"reshape: arrays are row-major (order 'C'), got order {order!r}")
+    aval = get_aval(a)
+    sizes = list(shape) if isinstance(shape, Sequence) or hasattr(shape, "__iter__") else [shape]
+    unknown = [i for i, size in enumerate(sizes) if type(size) is int and size == -1]
+    if len(unknown) > 1:
+        raise ValueError(f"reshape: only one size may be -1, got {tuple(sizes)}")
+    if unknown:
+        known = prod(size for i, size in enumerate(sizes) if i not in unknown)
+        total = prod(aval.shape)
+        if known == 0 or total % known != 0:
+            raise ValueError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
+        sizes[unknown[0]] = total // known
+    return movement.reshape(a, sizes)
+
+
+def ravel(a: Any, order: str = "C") -> Array:
+    """The elements as a vector."""
+    return reshape(a, -1 if size(a) != 0 else 0, order)
+
+
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
+    """a with its axes permuted, or in reverse order."""
+    rank = ndim(a)
+    order = tuple(reversed(range(rank))) if axes is None else canonical_axes("transpose", tuple(axes), rank)
+    if len(order) != rank:
+        raise ValueError(f"transpose: axes {tuple(axes or ())} do not name the {rank} of {short(get_aval(a))}")
+    return a if order == tuple(range(rank)) else movement.transpose(a, order)
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x: Any, /) -> Array:
+    """x with its last two axes swapped."""
+    if ndim(x) < 2:
+        raise ValueError(f"matrix_transpose: takes matrices, got {short(get_aval(x))}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    """a with two axes swapped."""
+    order = list(range(ndim(a)))
+    first, second = (canonical_axis("swapaxes", axis, len(order)) for axis in (axis1, axis2))
+    order[first], order[second] = order[second], order[first]
+    return transpose(a, order)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Array:
+    """a with axes moved to other places; the others keep their order."""
+    rank = ndim(a)
+    sources, places = canonical_axes("moveaxis", source, rank), canonical_axes("moveaxis", destination, rank)
+    if len(sources) != len(places):
+        raise ValueError(f"moveaxis: {len(sources)} axes cannot move to {len(places)} places")
+    order = [axis for axis in range(rank) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return transpose(a, order)
+
+
+def squeeze(a: Any, axis: Any = None) -> Array:
+    """a without its dimensions of size 1, or without those named."""
+    sizes = shape(a)
+    axes = (
+        tuple(i for i, n in enumerate(sizes) if n == 1) if axis is None else canonical_axes("squeeze", axis, len(sizes))
+    )
+    return movement.squeeze(a, axes)
+
+
+def expand_dims(a: Any, axis: Any) -> Array:
+    """a with new dimensions of size 1, at places counted in the result."""
+    return movement.expand_dims(a, tuple(axis) if isinstance(axis, Sequence) else (axis,))
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+    """The shape that all broadcast to. ValueError where there is none."""
+    return tuple(_broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes)))
+
+
+def broadcast_to(array: Any, shape: Any) -> Array:
+    """array repeated to a shape. ValueError where it does not fit."""
+    check_arrays("broadcast_to", array)
+    sizes, given = canonical_shape("broadcast_to", shape), get_aval(array).shape
+    tail = sizes[len(sizes) - len(given) :] if len(given) <= len(sizes) else ()
+    if len(tail) != len(given) or any(n not in (1, m) for n, m in zip(given, tail, strict=True)):
+        raise ValueError(f"broadcast_to: {short(get_aval(array))} does not broadcast to {sizes}")
+    return _broadcast_to(array, sizes)
+
+
+def broadcast_arrays(*args: Any) -> list[Array]:
+    """The arrays repeated to their common shape."""
+    check_arrays("broadcast_arrays", *args)
+    return broadcast("broadcast_arrays", *args)
+
+
+def _at_least(x: Any, axes_of: dict[int, tuple[int, ...]]) -> Array:
+    x = array(x)
+    return movement.expand_dims(x, axes_of.get(ndim(x), ()))
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays of at least one dimension."""
+    results = [_at_least(x, {0: (0,)}) for x in arys]
+    return results[0] if len(results) == 1 else results
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays of at least two dimensions; a vector becomes a row."""
+    results = [_at_least(x, {0: (0, 1), 1: (0,)}) for x in arys]
+    return results[0] if len(results) == 1 else results
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Arrays of at least three dimensions; a vector gets one on either side."""
+    results = [_at_least(x, {0: (0, 1, 2), 1: (0, 2), 2: (2,)}) for x in arys]
+    return results[0] if len(results) == 1 else results
+
+
+def _sequence(name: str, arrays: Any) -> list[Any]:
+    """The arrays to join: a sequence of them, or the rows of one."""
+    if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
+        rows = get_aval(arrays).shape[0]
+        return [movement.index_in_dim(arrays, i, keepdims=False) for i in range(rows)]
+    parts = list(arrays)
+    if not parts:
+        raise ValueError(f"{name}: needs at least one array")
+    return parts
+
+
+def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
+    """The arrays one after the other along an axis (None: all of them flat)."""
+    parts = converted("concatenate", *_sequence("concatenate", arrays))
+    if axis is None:
+        parts, axis = [ravel(part) for part in parts], 0
+    if ndim(parts[0]) == 0:
+        raise ValueError("concatenate: scalars have no axis; use stack")
+    wanted = requested("concatenate", dtype)
+    if wanted is not None:
+        parts = [cast(part, wanted) for part in parts]
+    return movement.concatenate(parts, axis)
+
+
+concat = concatenate
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
+    """Arrays of one shape along a new axis."""
+    parts = _sequence("stack", arrays)
+    check_arrays("stack", *parts)
+    shapes = {get_aval(part).shape for part in parts}
+    if len(shapes) > 1:
+        shown = " and ".join(short(get_aval(part)) for part in parts)
+        raise ValueError(f"stack: shapes differ: {shown}")
+    place = canonical_axis("stack", axis, len(get_aval(parts[0]).shape) + 1)
+    return concatenate([movement.expand_dims(part, (place,)) for part in parts], place, dtype)
+
+
+def vstack(tup: Any, dtype: Any = None) -> Array:
+    """Arrays one below the other; vectors are rows."""
+    return concatenate([atleast_2d(x) for x in _sequence("vstack", tup)], 0, dtype)
+
+
+def hstack(tup: Any, dtype: Any = None) -> Array:
+    """Arrays side by side."""
+    parts = [atleast_1d(x) for x in _sequence("hstack", tup)]
+    return concatenate(parts, 0 if ndim(parts[0]) == 1 else 1, dtype)
+
+
+def dstack(tup: Any, dtype: Any = None) -> Array:
+    """Arrays one behind the other, along a third axis."""
+    return concatenate([atleast_3d(x) for x in _sequence("dstack", tup)], 2, dtype)
+
+
+def column_stack(tup: Any) -> Array:
+    """Vectors as the columns of a matrix, and matrices beside them."""
+    parts = [array(x) for x in _sequence("column_stack", tup)]
+    return concatenate([x if ndim(x) > 1 else transpose(atleast_2d(x)) for x in parts], 1)
+
+
+def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: bool) -> list[Array]:
+    check_arrays(name, ary)
+    sizes = get_aval(ary).shape
+    axis = canonical_axis(name, axis, len(sizes))
+    total = sizes[axis]
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count < 1 or (total % count and not uneven):
+            raise ValueError(f"{name}: axis {axis} of {short(get_aval(ary))} does not divide into {count} equal parts")
+        each, more = divmod(total, count)
+        cuts = [i * each + min(i, more) for i in range(count + 1)]
+    else:
+        inner = [int(i) for i in np.asarray(indices_or_sections)]
+        cuts = [0, *(min(max(i + total if i < 0 else i, 0), total) for i in inner), total]
+    pairs = zip(cuts[:-1], cuts[1:], strict=True)
+    return [movement.slice_in_dim(ary, start, max(start, stop), axis=axis) for start, stop in pairs]
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """The array cut into equal parts, or at indices. ValueError where it does not divide evenly."""
+    return _split("split", ary, indices_or_sections, axis, False)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """The array cut into parts whose sizes differ by at most 1, or at indices."""
+    return _split("array_split", ary, indices_or_sections, axis, True)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """The array cut along its first axis."""
+    return split(ary, indices_or_sections, 0)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """The array cut along its second axis, a vector along its only one."""
+    return split(ary, indices_or_sections, 0 if ndim(ary) == 1 else 1)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """The array cut along its third axis."""
+    return split(ary, indices_or_sections, 2)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The elements along an axis."""
+    count = size(x, axis)
+    return tuple(movement.index_in_dim(x, i, axis, keepdims=False) for i in range(count))
+
+
+def flip(m: Any, axis: Any = None) -> Array:
+    """m backwards along axes, or along all."""
+    return movement.rev(m, canonical_axes("flip", axis, ndim(m)))
+
+
+def fliplr(m: Any) -> Array:
+    """m with its columns in reverse order."""
+    return flip(m, 1)
+
+
+def flipud(m: Any) -> Array:
+    """m with its rows in reverse order."""
+    return flip(m, 0)
+
+
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """m turned by k quarters, from the first of the axes to the second."""
+    first, second = canonical_axes("rot90", axes, ndim(m))
+    match k % 4:
+        case 0:
+            return m
+        case 1:
+            return swapaxes(flip(m, second), first, second)
+        case 2:
+            return flip(m, (first, second))
+        case _:
+            return flip(swapaxes(m, first, second), second)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """a moved along axes (None: flat) by numbers of places; what leaves at one end comes in at the other."""
+    if axis is None:
+        return reshape(roll(ravel(a), shift, 0), shape(a))
+    axes = canonical_axes("roll", axis, ndim(a))
+    shifts = tuple(shift) if isinstance(shift, Sequence) else (shift,) * len(axes)
+    for places, along in zip(shifts, axes, strict=True):
+        total = get_aval(a).shape[along]
+        places = int(places) % total if total else 0
+        if places:
+            end = movement.slice_in_dim(a, total - places, total, axis=along)
+            a = movement.concatenate([end, movement.slice_in_dim(a, 0, total - places, axis=along)], along)
+    return a
+
+
+def tile(A: Any, reps: Any) -> Array:
+    """A repeated as a whole, so many times along each axis."""
+    times = tuple(reps) if isinstance(reps, Sequence) else (reps,)
+    sizes = (1,) * (len(times) - ndim(A)) + shape(A)
+    times = (1,) * (len(sizes) - len(times)) + times
+    # Each dimension as (times, size): the first is repeated, and both become one.
+    split_shape = tuple(n for size_ in sizes for n in (1, size_))
+    repeated = tuple(n for count, size_ in zip(times, sizes, strict=True) for n in (count, size_))
+    result = _broadcast_to(movement.reshape(A, split_shape), repeated)
+    return movement.reshape(result, tuple(count * size_ for count, size_ in zip(times, sizes, strict=True)))
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Array]:
+    """Vectors as the coordinates of a grid: one array for each, constant along the axes of the others."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
+    vectors = [ravel(x) for x in xi]
+    rank = len(vectors)
+    places = list(range(rank))
+    if indexing == "xy" and rank >= 2:
+        places[:2] = [1, 0]
+    grids = [
+        movement.expand_dims(x, [axis for axis in range(rank) if axis != place])
+        for x, place in zip(vectors, places, strict=True)
+    ]
+    if sparse:
+        return grids
+    common = _broadcast_shapes(*(get_aval(x).shape for x in grids)) if grids else ()
+    return [_broadcast_to(x, common) for x in grids]
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
+    """array with values added at both ends of each axis; pad_width is a number, a pair, or a pair for each axis.
+
+    Only mode='constant' is there yet; other modes are a ValueError.
+    """
+    check_arrays("pad", array)
+    if mode != "constant":
+        raise ValueError(
+            f"pad: mode {mode!r} is not there yet; 'constant' is, or build the border by slices and concatenate"
+        )
+    aval = get_aval(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (len(aval.shape), 2))
+    if widths.size and (widths.dtype.kind not in "iu" or widths.min() < 0):
+        raise ValueError(f"pad: pad_width must be integers of at least 0, got {pad_width!r}")
+    if hasattr(constant_values, "aval") or np.ndim(constant_values) == 0:
+        value = cast(constant_values, aval.dtype)
+        return movement.pad(array, value, [(int(low), int(high), 0) for low, high in widths])
+    values = np.broadcast_to(np.asarray(constant_values), (len(aval.shape), 2))
+    for axis, (low, high) in enumerate(widths):
+        for side, width in enumerate((low, high)):
+            config = [(0, 0, 0)] * len(aval.shape)
+            config[axis] = (int(width), 0, 0) if side == 0 else (0, int(width), 0)
+            array = movement.pad(array, cast(values[axis, side], aval.dtype), config)
+    return array
+
+
+def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
+    check_arrays(name, m)
+    aval = get_aval(m)
+    if len(aval.shape) < 2:
+        raise ValueError(f"{name}: takes matrices, got {short(aval)}")
+    rows, columns = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in (-2, -1))
+    kept = (lax.ge if lower else lax.le)(lax.add(rows, k), columns)
+    return lax.select(kept, m, cast(0, aval.dtype))
+
+
+def tril(m: Any, k: int = 0) -> Array:
+    """m with zeros above the k-th diagonal."""
+    return _triangle("tril", m, k, True)
+
+
+def triu(m: Any, k: int = 0) -> Array:
+    """m with zeros below the k-th diagonal."""
+    return _triangle("triu", m, k, False)
+
+
+def result_type(*args: Any) -> Any:
+    """The dtype that the arguments promote to."""
+    return dtypes.result_type(*args)[0]
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Array:
+    """Every element of a, one after the other, so many times: a number, or (outside jit) one number for each."""
+    check_arrays("repeat", a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    sizes = get_aval(a).shape
+    axis = canonical_axis("repeat", axis, len(sizes))
+    if isinstance(repeats, int) or (not isinstance(repeats, Tracer) and np.size(repeats) == 1):
+        times = int(np.asarray(repeats).reshape(()))
+        wide = _broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
+        result = movement.reshape(wide, (*sizes[:axis], sizes[axis] * times, *sizes[axis + 1 :]))
+    elif isinstance(repeats, Tracer):
+        raise TypeError(f"repeat: the size of the result depends on {repeats!r}; give numbers, or mark it static")
+    else:
+        places = np.repeat(np.arange(sizes[axis], dtype=np.int32), np.asarray(repeats))
+        result = getitem(a, (*(slice(None),) * axis, places))
+    if total_repeat_length is not None and get_aval(result).shape[axis] != total_repeat_length:
+        raise ValueError(f"repeat: the repeats add up to {get_aval(result).shape[axis]}, not {total_repeat_length}")
+    return result
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """A diagonal of two axes, as the last axis of the result."""
+    check_arrays("diagonal", a)
+    rank = ndim(a)
+    first, second = canonical_axes("diagonal", (axis1, axis2), rank)
+    moved = moveaxis(a, (first, second), (0, 1))
+    rows, columns = get_aval(moved).shape[:2]
+    start, stop = max(0, -offset), min(rows, columns - offset)
+    places = np.arange(start, max(start, stop), dtype=np.int32)
+    return moveaxis(getitem(moved, (places, places + np.int32(offset))), 0, -1)
+
+
+def diag(v: Any, k: int = 0) -> Array:
+    """The k-th diagonal of a matrix, or the matrix with a vector on it."""
+    check_arrays("diag", v)
+    if ndim(v) == 2:
+        return diagonal(v, k)
+    if ndim(v) != 1:
+        raise ValueError(f"diag: takes a vector or a matrix, got {short(get_aval(v))}")
+    total = get_aval(v).shape[0] + abs(k)
+    placed = movement.pad(v, cast(0, get_aval(v).dtype), [(max(k, 0), max(-k, 0), 0)])
+    rows, columns = (movement.broadcasted_iota(np.int32, (total, total), axis) for axis in (0, 1))
+    wide = movement.broadcast_in_dim(placed, (total, total), (1,))
+    return lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))

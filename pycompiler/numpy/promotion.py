@@ -1,0 +1,65 @@
+"""NumPy's broadcasting and JAX's type promotion, in one place: what every function of numpy does to its arguments."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+
+FLOAT16S = (dtypes.float16, dtypes.bfloat16)
+
+
+def converted(name: str, *xs: Any) -> list[Array]:
+    """The arguments in the dtype that they promote to, each in its own shape."""
+    check_arrays(name, *xs)
+    dtype, weak = dtypes.result_type(*xs)
+    return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
+
+
+def _python(x: Any) -> bool:
+    return type(x) in (bool, int, float)
+
+
+def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
+    """The common shape. Raises a ValueError that shows the shapes."""
+    avals = [get_aval(x) for x in xs]
+    try:
+        return broadcast_shapes(*(aval.shape for aval in avals))
+    except ValueError:
+        shown = " and ".join(map(short, avals))
+        raise ValueError(f"{name}: shapes do not broadcast: {shown}; each dimension must be equal or 1") from None
+
+
+def broadcast(name: str, *xs: Any) -> list[Array]:
+    """The arguments in their common shape."""
+    shape = broadcast_of(name, *xs)
+    return [broadcast_to(x, shape) for x in xs]
+
+
+def promoted(name: str, *xs: Any) -> list[Array]:
+    """The arguments in their common dtype and shape."""
+    return broadcast(name, *converted(name, *xs))
+
+
+def promoted_inexact(name: str, *xs: Any) -> list[Array]:
+    """The arguments in their common shape, and in a floating-point dtype that holds their common one."""
+    check_arrays(name, *xs)
+    dtype, weak = dtypes.result_type(*xs)
+    if not dtypes.is_floating(dtype):
+        dtype, weak = inexact(dtype), weak
+    return broadcast(name, *(x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs))
+
+
+def inexact(dtype: Any) -> Any:
+    """The floating-point dtype of results whose arguments have another."""
+    if dtypes.is_floating(dtype):
+        return dtype
+    return dtypes.promote_types(dtype, dtypes.canonicalize(np.dtype(np.float64)))
+
+
+def requested(name: str, dtype: Any) -> Any:
+    """The dtype that a caller named, None for none; a 64-bit one is narrowed with a warning unless enable_x64."""
+    return None if dtype is None else dtypes.canonicalize_requested(dtype, name)

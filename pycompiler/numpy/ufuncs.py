@@ -1,0 +1,439 @@
+"""Elementwise functions: arguments are promoted and broadcast, then bound; what is no primitive is composed."""
+
+from collections.abc import Callable
+from math import log as scalar_log
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.primitive import Primitive
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
+from pycompiler.ops import PRIMITIVES
+
+Unary = Callable[[Any], Array]
+Binary = Callable[[Any, Any], Array]
+
+
+def _named(function: Any, name: str, summary: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = summary
+    return function
+
+
+def _float_function(name: str, function: Callable[[Array], Array], summary: str) -> Unary:
+    """A function of floats: integers and bools are taken as floats."""
+
+    def ufunc(x: Any, /) -> Array:
+        return function(*promoted_inexact(name, x))
+
+    return _named(ufunc, name, f"{summary} Integers are taken as floats.")
+
+
+exp = _float_function("exp", lax.exp, "e to the power of x.")
+exp2 = _float_function("exp2", lax.exp2, "2 to the power of x.")
+expm1 = _float_function("expm1", lax.expm1, "exp(x) - 1, exact near 0.")
+log = _float_function("log", lax.log, "The natural logarithm; of a negative number nan.")
+log1p = _float_function("log1p", lax.log1p, "log(1 + x), exact near 0.")
+log2 = _float_function("log2", lambda x: lax.div(lax.log(x), scalar_log(2)), "The logarithm to base 2.")
+log10 = _float_function("log10", lambda x: lax.mul(lax.log(x), 1 / scalar_log(10)), "The logarithm to base 10.")
+sin = _float_function("sin", lax.sin, "The sine of x in radians.")
+cos = _float_function("cos", lax.cos, "The cosine of x in radians.")
+tan = _float_function("tan", lax.tan, "The tangent of x in radians.")
+arcsin = asin = _float_function("arcsin", lax.asin, "The angle in -pi/2..pi/2 whose sine is x.")
+arccos = acos = _float_function("arccos", lax.acos, "The angle in 0..pi whose cosine is x.")
+arctan = atan = _float_function("arctan", lax.atan, "The angle in -pi/2..pi/2 whose tangent is x.")
+sinh = _float_function("sinh", lax.sinh, "The hyperbolic sine.")
+cosh = _float_function("cosh", lax.cosh, "The hyperbolic cosine.")
+tanh = _float_function("tanh", lax.tanh, "The hyperbolic tangent.")
+arcsinh = asinh = _float_function("arcsinh", lax.asinh, "The inverse of the hyperbolic sine.")
+arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hyperbolic cosine; below 1 nan.")
+arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
+sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
+cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
+degrees = rad2deg = _float_function("degrees", lambda x: lax.mul(x, 180 / pi), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", lambda x: lax.mul(x, pi / 180), "Degrees in radians.")
+fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
+
+
+def _binary(name: str, primitive: str, summary: str, *, logical: str | None = None) -> Binary:
+    """A function of two arrays in their common dtype; of two bools that of `logical`."""
+    entry: Primitive = PRIMITIVES[primitive]
+    on_bools: Primitive | None = PRIMITIVES[logical] if logical else None
+
+    def ufunc(x: Any, y: Any, /) -> Array:
+        x, y = promoted(name, x, y)
+        if on_bools is not None and get_aval(x).dtype == dtypes.bool_:
+            return on_bools.bind(x, y)
+        return entry.bind(x, y)
+
+    return _named(ufunc, name, summary)
+
+
+add = _binary("add", "add", "x + y; of bools or.", logical="or")
+subtract = _binary("subtract", "sub", "x - y.")
+multiply = _binary("multiply", "mul", "x * y; of bools and.", logical="and")
+maximum = _binary("maximum", "max", "The greater; nan if either is.", logical="or")
+minimum = _binary("minimum", "min", "The lesser; nan if either is.", logical="and")
+equal = _binary("equal", "eq", "x == y.")
+not_equal = _binary("not_equal", "ne", "x != y.")
+less = _binary("less", "lt", "x < y.")
+less_equal = _binary("less_equal", "le", "x <= y.")
+greater = _binary("greater", "gt", "x > y.")
+greater_equal = _binary("greater_equal", "ge", "x >= y.")
+bitwise_and = _binary("bitwise_and", "and", "Bits that both have.")
+bitwise_or = _binary("bitwise_or", "or", "Bits that either has.")
+bitwise_xor = _binary("bitwise_xor", "xor", "Bits that one of them has.")
+left_shift = bitwise_left_shift = _binary("left_shift", "shift_left", "x shifted to the left; zeros come in.")
+
+
+def right_shift(x: Any, y: Any, /) -> Array:
+    """x shifted to the right; copies of the sign come in, of unsigned integers zeros."""
+    x, y = promoted("right_shift", x, y)
+    signed = dtypes.is_signed(get_aval(x).dtype)
+    return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, y)
+
+
+bitwise_right_shift = right_shift
+
+
+def invert(x: Any, /) -> Array:
+    """Every bit flipped; of a bool its negation."""
+    check_arrays("invert", x)
+    return lax.bitwise_not(x)
+
+
+bitwise_not = bitwise_invert = invert
+
+
+def _logical(name: str, function: Any, summary: str) -> Binary:
+    def ufunc(x: Any, y: Any, /) -> Array:
+        return function(*promoted(name, truth(name, x), truth(name, y)))
+
+    return _named(ufunc, name, summary)
+
+
+def truth(name: str, x: Any) -> Array:
+    """x != 0."""
+    check_arrays(name, x)
+    return cast(x, dtypes.bool_)
+
+
+logical_and = _logical("logical_and", lax.bitwise_and, "Whether both are other than 0.")
+logical_or = _logical("logical_or", lax.bitwise_or, "Whether either is other than 0.")
+logical_xor = _logical("logical_xor", lax.bitwise_xor, "Whether one of them is other than 0.")
+
+
+def logical_not(x: Any, /) -> Array:
+    """Whether x is 0."""
+    return lax.bitwise_not(truth("logical_not", x))
+
+
+def positive(x: Any, /) -> Array:
+    """x."""
+    check_arrays("positive", x)
+    return x
+
+
+def negative(x: Any, /) -> Array:
+    """-x; integers wrap."""
+    return lax.neg(x)
+
+
+def absolute(x: Any, /) -> Array:
+    """The magnitude of x; the lowest integer wraps to itself."""
+    check_arrays("abs", x)
+    dtype = get_aval(x).dtype
+    return x if dtype == dtypes.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
+
+
+abs = absolute
+
+
+def sign(x: Any, /) -> Array:
+    """-1, 0 or 1; of nan nan."""
+    return lax.sign(x)
+
+
+def square(x: Any, /) -> Array:
+    """x * x."""
+    return multiply(x, x)
+
+
+def reciprocal(x: Any, /) -> Array:
+    """1 / x, of integers as floats."""
+    return lax.reciprocal(*promoted_inexact("reciprocal", x))
+
+
+def divide(x: Any, y: Any, /) -> Array:
+    """x / y as a float."""
+    return lax.div(*promoted_inexact("divide", x, y))
+
+
+true_divide = divide
+
+
+def floor_divide(x: Any, y: Any, /) -> Array:
+    """x / y rounded down. Of integers by zero as XLA divides."""
+    x, y = promoted("floor_divide", x, y)
+    dtype = get_aval(x).dtype
+    if dtypes.is_unsigned(dtype):
+        return lax.div(x, y)
+    if dtypes.is_integer(dtype):
+        quotient = lax.div(x, y)
+        down = lax.bitwise_and(lax.ne(lax.sign(x), lax.sign(y)), lax.ne(lax.rem(x, y), 0))
+        return lax.select(down, lax.sub(quotient, 1), quotient)
+    return divmod(x, y)[0]
+
+
+def remainder(x: Any, y: Any, /) -> Array:
+    """The remainder of floor_divide: it has the sign of y."""
+    x, y = promoted("remainder", x, y)
+    rest = lax.rem(x, y)
+    other_side = lax.bitwise_and(lax.ne(lax.lt(rest, 0), lax.lt(y, 0)), lax.ne(rest, 0))
+    return lax.select(other_side, lax.add(rest, y), rest)
+
+
+mod = remainder
+
+
+def fmod(x: Any, y: Any, /) -> Array:
+    """The remainder with the sign of x."""
+    return lax.rem(*promoted("fmod", x, y))
+
+
+def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
+    """floor_divide and remainder."""
+    x, y = promoted("divmod", x, y)
+    if not dtypes.is_floating(get_aval(x).dtype):
+        return floor_divide(x, y), remainder(x, y)
+    rest = lax.rem(x, y)
+    quotient = lax.div(lax.sub(x, rest), y)
+    other_side = lax.bitwise_and(lax.ne(rest, 0), lax.ne(lax.sign(y), lax.sign(rest)))
+    rest = lax.select(other_side, lax.add(rest, y), rest)
+    quotient = lax.select(other_side, lax.sub(quotient, 1), quotient)
+    return lax.round(quotient), rest
+
+
+def power(x: Any, y: Any, /) -> Array:
+    """x to the power of y. A Python integer y is a product; of integers the power must not be negative."""
+    check_arrays("power", x, y)
+    dtype = get_aval(x).dtype
+    if type(y) is int and dtype != dtypes.bool_:
+        # A Python scalar x has no fixed width, which the product needs.
+        return lax.integer_pow(*converted("power", x), y)
+    x, y = promoted("power", x, y)
+    if dtypes.is_floating(get_aval(x).dtype):
+        return lax.pow(x, y)
+    return _integer_power(x, y)
+
+
+pow = power
+
+
+def float_power(x: Any, y: Any, /) -> Array:
+    """x to the power of y, as a float."""
+    return lax.pow(*promoted_inexact("float_power", x, y))
+
+
+def _integer_power(x: Array, y: Array) -> Array:
+    """By repeated squaring over the bits of the exponent; a negative one counts as 0 beyond its sign."""
+    dtype = get_aval(x).dtype
+    result = broadcast_to(cast(1, dtype), get_aval(x).shape)
+    for bit in range(dtype.itemsize * 8 - dtypes.is_signed(dtype)):
+        if bit:
+            x = lax.mul(x, x)
+        has_bit = lax.ne(lax.bitwise_and(lax.shift_right_logical(y, bit), 1), 0)
+        result = lax.select(has_bit, lax.mul(result, x), result)
+    return result
+
+
+def arctan2(y: Any, x: Any, /) -> Array:
+    """The angle of the point (x, y) in radians, in -pi..pi."""
+    return lax.atan2(*promoted_inexact("arctan2", y, x))
+
+
+atan2 = arctan2
+
+
+def hypot(x: Any, y: Any, /) -> Array:
+    """sqrt(x**2 + y**2), without overflow on the way."""
+    x, y = (lax.abs(side) for side in promoted_inexact("hypot", x, y))
+    longer, shorter = lax.max(x, y), lax.min(x, y)
+    zero = lax.eq(longer, 0)
+    ratio = lax.div(shorter, lax.select(zero, 1.0, longer))
+    result = lax.select(zero, longer, lax.mul(longer, lax.sqrt(lax.add(1.0, lax.mul(ratio, ratio)))))
+    return lax.select(lax.bitwise_or(isposinf(x), isposinf(y)), np.inf, result)
+
+
+def logaddexp(x: Any, y: Any, /) -> Array:
+    """log(exp(x) + exp(y)), without overflow on the way."""
+    x, y = promoted_inexact("logaddexp", x, y)
+    difference = lax.sub(x, y)
+    # Equal infinities have no difference; their sum is their logarithm.
+    undefined = isnan(difference)
+    distance = lax.abs(lax.select(undefined, 0.0, difference))
+    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), lax.log1p(lax.exp(lax.neg(distance)))))
+
+
+def logaddexp2(x: Any, y: Any, /) -> Array:
+    """log2(2**x + 2**y), without overflow on the way."""
+    x, y = promoted_inexact("logaddexp2", x, y)
+    return lax.mul(logaddexp(lax.mul(x, scalar_log(2)), lax.mul(y, scalar_log(2))), 1 / scalar_log(2))
+
+
+def sinc(x: Any, /) -> Array:
+    """sin(pi x) / (pi x), at 0 its limit 1."""
+    (x,) = promoted_inexact("sinc", x)
+    zero = lax.eq(x, 0)
+    angle = lax.mul(lax.select(zero, 1.0, x), pi)
+    return lax.select(zero, 1.0, lax.div(lax.sin(angle), angle))
+
+
+def heaviside(x: Any, y: Any, /) -> Array:
+    """0 below 0, 1 above, y at 0."""
+    x, y = promoted_inexact("heaviside", x, y)
+    step = lax.select(lax.lt(x, 0), 0.0, lax.select(lax.gt(x, 0), 1.0, y))
+    return lax.select(isnan(x), x, step)
+
+
+def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: str) -> Unary:
+    def ufunc(x: Any, /) -> Array:
+        check_arrays(name, x)
+        (x,) = converted(name, x)
+        return function(x) if dtypes.is_floating(get_aval(x).dtype) else x
+
+    return _named(ufunc, name, summary)
+
+
+floor = _integers_unchanged("floor", lax.floor, "The next integer below.")
+ceil = _integers_unchanged("ceil", lax.ceil, "The next integer above.")
+trunc = fix = _integers_unchanged(
+    "trunc", lambda x: lax.select(lax.lt(x, 0), lax.ceil(x), lax.floor(x)), "The next integer towards zero."
+)
+rint = _float_function("rint", lax.round, "The nearest integer as a float, ties to even.")
+
+
+def round(a: Any, decimals: int = 0, out: None = None) -> Array:
+    """a to a number of decimals, ties to even."""
+    check_arrays("round", a)
+    if out is not None:
+        raise TypeError("round: arrays never change, so there is no out=")
+    if not dtypes.is_floating(get_aval(a).dtype):
+        if decimals < 0:
+            raise TypeError(f"round: {short(get_aval(a))} with negative decimals is not there; convert it to a float")
+        return a
+    if decimals == 0:
+        return lax.round(a)
+    factor = 10.0**decimals
+    return lax.div(lax.round(lax.mul(a, factor)), factor)
+
+
+around = round
+
+
+def clip(arr: Any, min: Any = None, max: Any = None) -> Array:
+    """arr brought into min..max, either of which may be missing. Where min > max the result is max."""
+    check_arrays("clip", arr)
+    if min is not None:
+        arr = maximum(min, arr)
+    return arr if max is None else minimum(max, arr)
+
+
+def fmax(x: Any, y: Any, /) -> Array:
+    """The greater; where one is nan the other."""
+    x, y = promoted("fmax", x, y)
+    return lax.select(isnan(y), x, lax.select(isnan(x), y, maximum(x, y)))
+
+
+def fmin(x: Any, y: Any, /) -> Array:
+    """The lesser; where one is nan the other."""
+    x, y = promoted("fmin", x, y)
+    return lax.select(isnan(y), x, lax.select(isnan(x), y, minimum(x, y)))
+
+
+def _test(name: str, function: Callable[[Array], Array], otherwise: bool, summary: str) -> Unary:
+    """A test of floats, which has one answer for all integers."""
+
+    def ufunc(x: Any, /) -> Array:
+        check_arrays(name, x)
+        aval = get_aval(x)
+        return function(x) if dtypes.is_floating(aval.dtype) else broadcast_to(np.asarray(otherwise), aval.shape)
+
+    return _named(ufunc, name, summary)
+
+
+isnan = _test("isnan", lambda x: lax.ne(x, x), False, "Whether x is nan.")
+isfinite = _test("isfinite", lax.is_finite, True, "Whether x is neither infinite nor nan.")
+isinf = _test("isinf", lambda x: lax.eq(lax.abs(x), np.inf), False, "Whether x is infinite.")
+isposinf = _test("isposinf", lambda x: lax.eq(x, np.inf), False, "Whether x is infinite and positive.")
+isneginf = _test("isneginf", lambda x: lax.eq(x, -np.inf), False, "Whether x is infinite and negative.")
+
+
+def _bits(x: Array) -> Array:
+    return lax.bitcast_convert_type(x, np.dtype(f"int{get_aval(x).dtype.itemsize * 8}"))
+
+
+def signbit(x: Any, /) -> Array:
+    """Whether x is negative, -0.0 and negative nans included."""
+    check_arrays("signbit", x)
+    (x,) = converted("signbit", x)
+    if dtypes.is_floating(get_aval(x).dtype):
+        return lax.lt(_bits(x), 0)
+    return lax.lt(x, cast(0, get_aval(x).dtype))
+
+
+def copysign(x: Any, y: Any, /) -> Array:
+    """The magnitude of x with the sign of y."""
+    x, y = promoted_inexact("copysign", x, y)
+    magnitude = lax.abs(x)
+    return lax.select(signbit(y), lax.neg(magnitude), magnitude)
+
+
+def nextafter(x: Any, y: Any, /) -> Array:
+    """The number next to x in the direction of y."""
+    return lax.nextafter(*promoted_inexact("nextafter", x, y))
+
+
+def conjugate(x: Any, /) -> Array:
+    """x: there are no complex numbers yet."""
+    check_arrays("conjugate", x)
+    return x
+
+
+conj = real = conjugate
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
+    """x where the condition holds, else y; all broadcast. Without x and y the size would depend on data: a TypeError."""
+    if x is None or y is None:
+        raise TypeError("where: needs x and y; the indices of the true elements would have a size that depends on data")
+    check_arrays("where", condition, x, y)
+    shape = broadcast_of("where", condition, x, y)
+    x, y = (broadcast_to(side, shape) for side in converted("where", x, y))
+    return PRIMITIVES["select"].bind(broadcast_to(truth("where", condition), shape), x, y)
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+    """x with finite numbers for nan (0) and the infinities (the limits of the dtype)."""
+    check_arrays("nan_to_num", x)
+    dtype = get_aval(x).dtype
+    if not dtypes.is_floating(dtype):
+        return x
+    limits = dtypes.finfo(dtype)
+    x = where(isnan(x), cast(nan, dtype), x)
+    x = where(isposinf(x), cast(float(limits.max) if posinf is None else posinf, dtype), x)
+    return where(isneginf(x), cast(float(limits.min) if neginf is None else neginf, dtype), x)
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+    """Whether |a - b| <= atol + rtol |b|; equal infinities are close, nans are with equal_nan."""
+    a, b = promoted_inexact("isclose", a, b)
+    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, get_aval(a).dtype), lax.mul(lax.abs(b), rtol)))
+    finite = lax.bitwise_and(lax.is_finite(a), lax.is_finite(b))
+    result = lax.select(finite, close, lax.eq(a, b))
+    return lax.bitwise_or(result, lax.bitwise_and(isnan(a), isnan(b))) if equal_nan else result
