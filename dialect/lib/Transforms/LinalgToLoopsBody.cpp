@@ -148,13 +148,8 @@ Value BodyCloner::lookup(Value bodyValue) {
   if (it == linear.end())
     return mapping.lookupOrDefault(bodyValue);
   auto [base, step] = it->second;
-  SmallVector<Attribute> offsets;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    offsets.push_back(b.getIntegerAttr(base.getType(), lane * step));
-  VectorType type = vectorOf(base.getType());
   Location loc = bodyValue.getLoc();
-  Value value =
-      arith::AddIOp::create(b, loc, toVector(base), indices.constant(b, DenseElementsAttr::get(type, offsets)));
+  Value value = arith::AddIOp::create(b, loc, toVector(base), indices.ramp(b, base.getType(), lanes, step));
   map(bodyValue, value);
   return value;
 }
@@ -177,14 +172,10 @@ Value BodyCloner::allLanes() { return indices.constant(b, DenseElementsAttr::get
 /// Offsets of the lanes from the first one. 32 bits where they suffice: a gather then takes half as many steps.
 Value BodyCloner::laneOffsets(Location loc, const Extent &stride) {
   if (!stride.isStatic())
-    return arith::MulIOp::create(b, loc, vector::StepOp::create(b, loc, vectorOf(b.getIndexType())),
+    return arith::MulIOp::create(b, loc, indices.ramp(b, b.getIndexType(), lanes, 1),
                                  toVector(indices.get(b, loc, stride)));
   bool isNarrow = std::abs(stride.factor) < (int64_t(1) << 31) / lanes;
-  Type element = isNarrow ? Type(b.getI32Type()) : Type(b.getIndexType());
-  SmallVector<Attribute> offsets;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    offsets.push_back(b.getIntegerAttr(element, lane * stride.factor));
-  return indices.constant(b, DenseElementsAttr::get(vectorOf(element), offsets));
+  return indices.ramp(b, isNarrow ? Type(b.getI32Type()) : Type(b.getIndexType()), lanes, stride.factor);
 }
 
 Value BodyCloner::gather(Location loc, Value flat, Value index, Value offsets) {
@@ -297,7 +288,7 @@ void BodyCloner::cloneLoad(Operation *op) {
   if (!offsets)
     return map(load.getResult(), this->load(loc, view.flat, index, stride));
   if (!stride.isZero()) {
-    Value lane = arith::MulIOp::create(b, loc, vector::StepOp::create(b, loc, vectorOf(b.getIndexType())),
+    Value lane = arith::MulIOp::create(b, loc, indices.ramp(b, b.getIndexType(), lanes, 1),
                                        toVector(indices.get(b, loc, stride)));
     offsets = arith::AddIOp::create(b, loc, offsets, lane);
   }

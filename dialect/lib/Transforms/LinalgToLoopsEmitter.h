@@ -24,6 +24,15 @@ struct Instance {
   SmallVector<Value> position; // for each access, its linear index
 };
 
+/// An output that the reduction loops carry in a register.
+struct Accumulator {
+  const Access *access;
+  std::optional<Combiner> combiner; // when the vectors lie along a reduced dimension, except for an arg reduction
+  /// A maximum or minimum of floats keeps to numbers, which is one fast instruction for each vector; nans go to a
+  /// second value, which is zero until one comes.
+  bool hasNans = false;
+};
+
 class NestEmitter {
 public:
   NestEmitter(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
@@ -34,7 +43,7 @@ public:
 
 private:
   using Values = SmallVector<Value>;
-  using EmitBody = function_ref<Values(Value iv, ArrayRef<Value> accumulators)>;
+  using EmitBody = function_ref<Values(Value iv, ArrayRef<Value> carried)>;
 
   void orderLoops();
   void assignLevels();
@@ -42,37 +51,42 @@ private:
   unsigned levelOf(Value bodyValue);
 
   // Loops: each returns the accumulators' values behind it.
-  Values emitLevel(unsigned level, ArrayRef<Value> accumulators);
-  Values emitLoop(unsigned level, ArrayRef<Value> accumulators);
-  Values emitInnermost(ArrayRef<Value> accumulators);
-  Values emitVectorLoop(unsigned level, ArrayRef<Value> accumulators);
-  Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> accumulators);
+  Values emitLevel(unsigned level, ArrayRef<Value> carried);
+  Values emitLoop(unsigned level, ArrayRef<Value> carried);
+  Values emitInnermost(ArrayRef<Value> carried);
+  Values emitVectorLoop(unsigned level, ArrayRef<Value> carried);
+  Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried);
   void emitJammedLoop(unsigned level);
   void emitJammedStep(unsigned level, Value iv, int64_t count);
-  Values emitTileElements(unsigned level, ArrayRef<Value> accumulators);
-  Values emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators);
+  Values emitTileElements(unsigned level, ArrayRef<Value> carried);
+  Values emitStep(unsigned level, Value iv, ArrayRef<Value> carried);
   Values emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators, EmitBody emitBody);
 
   // Inside of a level.
-  void emitEntered(unsigned level, Instance &instance, ArrayRef<Value> accumulators);
+  void emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried);
   void move(Instance &instance, unsigned level, Value iv);
   void transposeTile(Access &access);
   void setLanes(int64_t lanes, Value mask);
   Value load(Instance &instance, const Access &access);
   void store(Instance &instance, const Access &access, Value value);
 
-  // Accumulators: for each instance, one for each accumulated output.
+  // Accumulators: for each instance, one value for each accumulated output, then one for each that has nans.
+  void findAccumulators();
   Values startAccumulators();
-  void finishAccumulators(ArrayRef<Value> accumulators);
-  Value joinLanes(Instance &instance, const Combiner &combiner, const Access &access, Value lanes);
-  void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> accumulators);
+  void nextAccumulators(Instance &instance, ArrayRef<Value> before, Values &results);
+  Value combineNumbers(Instance &instance, const Accumulator &accumulator, Value before, Value &nans);
+  void finishAccumulators(ArrayRef<Value> values);
+  Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans);
+  void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
 
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
   static unsigned numberOf(const Access &access) { return access.argument.getArgNumber(); }
-  std::optional<Combiner> combinerOf(const Access &access) {
-    return matchCombiner(op, numberOf(access) - space.numInputs);
+  unsigned valuesOfInstance() const { return accumulators.size() + llvm::count_if(accumulators, hasNans); }
+  static bool hasNans(const Accumulator &accumulator) { return accumulator.hasNans; }
+  bool isAccumulated(const Access &access) const {
+    return llvm::any_of(accumulators, [&](const Accumulator &other) { return other.access == &access; });
   }
 
   OpBuilder &b;
@@ -82,7 +96,7 @@ private:
   const Strategy &strategy;
   Location loc;
   SmallVector<Access, 4> accesses; // the space's; a transposed tile stands for its operand while it is there
-  SmallVector<const Access *> accumulated;
+  SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
   SmallVector<unsigned> accessLevels;

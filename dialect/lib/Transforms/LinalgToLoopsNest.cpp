@@ -34,12 +34,6 @@ void NestEmitter::orderLoops() {
     if (isVectorReduced())
       levels.push_back({*strategy.vectorDim, Level::Vector});
   }
-  if (reductionLevel == levels.size())
-    return;
-  for (const Access &access : outputs())
-    if (llvm::none_of(llvm::seq<unsigned>(0, space.dims.size()),
-                      [&](unsigned d) { return space.dims[d].reduced && access.moves(d); }))
-      accumulated.push_back(&access);
 }
 
 unsigned NestEmitter::levelOf(Value bodyValue) {
@@ -84,6 +78,8 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
 
 void NestEmitter::emit() {
   orderLoops();
+  if (reductionLevel < levels.size())
+    findAccumulators();
   assignLevels();
   Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices), {}});
   mapCaptures(instance.body);
@@ -92,20 +88,20 @@ void NestEmitter::emit() {
   emitLevel(0, {});
 }
 
-NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carried) {
   for (auto [i, instance] : llvm::enumerate(instances))
     emitEntered(level, instance,
-                accumulators.slice(i * accumulators.size() / instances.size(), accumulators.size() / instances.size()));
+                carried.slice(i * carried.size() / instances.size(), carried.size() / instances.size()));
   if (level == levels.size())
-    return emitInnermost(accumulators);
+    return emitInnermost(carried);
   if (level != reductionLevel)
-    return emitLoop(level, accumulators);
+    return emitLoop(level, carried);
   finishAccumulators(emitLoop(level, startAccumulators()));
   return {};
 }
 
 /// What does not change any more in the loops inside: loads, and the body's operations on them.
-void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> accumulators) {
+void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried) {
   for (const Access &access : inputs()) {
     if (accessLevels[numberOf(access)] != level || access.argument.use_empty())
       continue;
@@ -116,12 +112,14 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
   }
   if (level == levels.size()) {
     for (const Access &access : outputs())
-      if (!llvm::is_contained(accumulated, &access) && !access.argument.use_empty())
+      if (!isAccumulated(access) && !access.argument.use_empty())
         instance.body.map(access.argument, load(instance, access));
-    for (auto [access, accumulator] : llvm::zip_equal(accumulated, accumulators))
-      instance.body.map(access->argument, accumulator);
+    for (auto [accumulator, value] : llvm::zip(accumulators, carried))
+      instance.body.map(accumulator.access->argument, value);
   }
   for (Operation *bodyOp : opsOfLevel[level]) {
+    if (llvm::any_of(accumulators, [&](const Accumulator &a) { return a.hasNans && a.combiner->op == bodyOp; }))
+      continue;
     if (!isa<linalg::IndexOp>(bodyOp))
       instance.body.clone(bodyOp);
     else if (level == 0) // of a dimension with one element
@@ -129,34 +127,26 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
   }
 }
 
-NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
   Values results;
   for (Instance &instance : instances) {
-    for (const Access &access : outputs()) {
-      Value value =
-          instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs));
-      if (!llvm::is_contained(accumulated, &access)) {
-        store(instance, access, value);
-        continue;
-      }
-      Value before = accumulators[results.size()];
-      if (isa<VectorType>(before.getType()))
-        value = instance.body.toVector(value);
-      if (isVectorReduced() && instance.body.getMask())
-        value = arith::SelectOp::create(b, loc, instance.body.getMask(), value, before);
-      results.push_back(value);
-    }
+    for (const Access &access : outputs())
+      if (!isAccumulated(access))
+        store(instance, access,
+              instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs)));
+    nextAccumulators(instance, carried.take_front(valuesOfInstance()), results);
+    carried = carried.drop_front(valuesOfInstance());
   }
   return results;
 }
 
 //===--- Loops ----------------------------------------------------------------------------------------------------===//
 
-NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   auto loop = [&](int64_t by) {
     Value size = indices.get(b, loc, space.dims[levels[level].dim].size);
-    return emitFor(indices.index(b, 0), size, by, accumulators, step);
+    return emitFor(indices.index(b, 0), size, by, carried, step);
   };
   switch (levels[level].kind) {
   case Level::Scalar:
@@ -164,9 +154,9 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> accumu
   case Level::TileBlocks:
     return loop(strategy.tileSize);
   case Level::Vector:
-    return emitVectorLoop(level, accumulators);
+    return emitVectorLoop(level, carried);
   case Level::TileElements:
-    return emitTileElements(level, accumulators);
+    return emitTileElements(level, carried);
   case Level::Jam:
     emitJammedLoop(level);
     return {};
@@ -174,26 +164,26 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> accumu
   llvm_unreachable("a kind of level without a loop");
 }
 
-NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators,
+NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> carried,
                                          EmitBody emitBody) {
-  auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step), accumulators);
+  auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values inner(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
   Values results = emitBody(loop.getInductionVar(), inner);
-  if (!accumulators.empty())
+  if (!carried.empty())
     scf::YieldOp::create(b, loc, results);
   return Values(loop.getResults());
 }
 
 /// One iteration of the loop at `level`: indices advance, and what is inside is emitted.
-NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> carried) {
   auto saved = llvm::map_to_vector(instances, [](const Instance &instance) { return instance.position; });
   for (Instance &instance : instances)
     move(instance, level, iv);
   if (levels[level].kind == Level::TileBlocks)
     tileStart = iv;
-  Values results = emitLevel(level + 1, accumulators);
+  Values results = emitLevel(level + 1, carried);
   for (auto [instance, position] : llvm::zip_equal(instances, saved))
     instance.position = position;
   return results;
@@ -225,10 +215,10 @@ void NestEmitter::setLanes(int64_t lanes, Value mask) {
 }
 
 /// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
-NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> carried) {
   const Extent &size = space.dims[levels[level].dim].size;
   int64_t lanes = strategy.lanes;
-  Values results(accumulators);
+  Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
   if (!size.isStatic()) {
@@ -248,7 +238,7 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
       Value mask;
       if (restLanes != rest)
-        mask = vector::ConstantMaskOp::create(b, loc, VectorType::get({restLanes}, b.getI1Type()), ArrayRef(rest));
+        mask = indices.firstLanes(b, restLanes, rest);
       setLanes(restLanes, mask);
       results = emitStep(level, indices.index(b, main), results);
     }
@@ -257,20 +247,18 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   return results;
 }
 
-NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest,
-                                                 ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried) {
   Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, indices.index(b, 0));
-  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(accumulators)), any, !accumulators.empty());
+  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), any, !carried.empty());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  VectorType maskType = VectorType::get({strategy.lanes}, b.getI1Type());
-  setLanes(strategy.lanes, vector::CreateMaskOp::create(b, loc, maskType, rest));
-  Values results = emitStep(level, first, accumulators);
-  if (accumulators.empty())
+  setLanes(strategy.lanes, indices.firstLanes(b, loc, strategy.lanes, rest));
+  Values results = emitStep(level, first, carried);
+  if (carried.empty())
     return {};
   scf::YieldOp::create(b, loc, results);
   b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, accumulators);
+  scf::YieldOp::create(b, loc, carried);
   return Values(branch.getResults());
 }
 

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlir::array::loops {
@@ -36,6 +37,26 @@ Value IndexBuilder::constant(OpBuilder &b, TypedAttr attr) {
     value = arith::ConstantOp::create(atEntry, b.getUnknownLoc(), attr);
   }
   return value;
+}
+
+Value IndexBuilder::ramp(OpBuilder &b, Type element, int64_t lanes, int64_t step) {
+  SmallVector<Attribute> values;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    values.push_back(b.getIntegerAttr(element, lane * step));
+  return constant(b, DenseElementsAttr::get(VectorType::get({lanes}, element), values));
+}
+
+Value IndexBuilder::firstLanes(OpBuilder &b, int64_t lanes, int64_t count) {
+  SmallVector<bool> values(lanes, false);
+  std::fill_n(values.begin(), count, true);
+  return constant(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), values));
+}
+
+Value IndexBuilder::firstLanes(OpBuilder &b, Location loc, int64_t lanes, Value count) {
+  Type element = b.getI32Type();
+  Value narrow = arith::IndexCastOp::create(b, loc, element, count);
+  Value bound = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, element), narrow);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ramp(b, element, lanes, 1), bound);
 }
 
 Value IndexBuilder::scratch(OpBuilder &b, MemRefType type, unsigned number) {

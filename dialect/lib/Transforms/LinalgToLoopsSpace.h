@@ -42,6 +42,11 @@ public:
   Value mul(OpBuilder &b, Location loc, Value lhs, Value rhs);
   /// The sum of two extents. Unlike ones become a value of their own.
   Extent sum(OpBuilder &b, Location loc, const Extent &lhs, const Extent &rhs);
+  /// The vector 0, step, 2 * step, ...
+  Value ramp(OpBuilder &b, Type element, int64_t lanes, int64_t step);
+  /// A mask of the first `count` lanes.
+  Value firstLanes(OpBuilder &b, int64_t lanes, int64_t count);
+  Value firstLanes(OpBuilder &b, Location loc, int64_t lanes, Value count);
   /// A buffer on the stack. Every op of the function that asks for this type and number gets the same one.
   Value scratch(OpBuilder &b, MemRefType type, unsigned number);
 

@@ -59,7 +59,7 @@ void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
 
 /// The elements of a block, inside of the vector loop. Operands that lie across are read from a transposed copy of the
 /// block.
-NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> accumulators) {
+NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> carried) {
   const Extent &size = space.dims[levels[level].dim].size;
   Value count = indices.index(b, strategy.tileSize);
   if (!size.isStatic() || size.factor % strategy.tileSize != 0) {
@@ -71,7 +71,7 @@ NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value
   for (Access &access : accesses)
     if (strategy.transposes(access))
       transposeTile(access);
-  Values results = emitFor(indices.index(b, 0), count, 1, accumulators,
+  Values results = emitFor(indices.index(b, 0), count, 1, carried,
                            [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
   llvm::copy(saved, accesses.begin());
   instances.front().position = std::move(position);
@@ -87,7 +87,8 @@ void NestEmitter::transposeTile(Access &access) {
   const Extent &columns = space.dims[*strategy.tileDim].size, &rows = space.dims[*strategy.vectorDim].size;
   if (!columns.isStatic() || columns.factor % side != 0) {
     Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, columns), tileStart);
-    tile.columnMask = vector::CreateMaskOp::create(b, loc, VectorType::get({side}, b.getI1Type()), rest);
+    rest = arith::MinUIOp::create(b, loc, rest, indices.index(b, side));
+    tile.columnMask = indices.firstLanes(b, loc, side, rest);
   }
   if (instance.body.getMask()) {
     Value rest = rows.isStatic()

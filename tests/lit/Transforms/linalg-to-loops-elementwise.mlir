@@ -35,6 +35,7 @@ func.func @coalesced(%a: memref<10x100xf32>, %out: memref<10x100xf32>) {
 
 // A value for each row is loaded, and what depends on it alone is computed, once for a row.
 // CHECK-LABEL: func @uniform
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[{{(true, ){11}(false, ){4}false}}]> : vector<16xi1>
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           %[[V:.*]] = memref.load %{{.*}}[%[[I]]] : memref<7xf32>
 // CHECK:           %[[E:.*]] = math.exp %[[V]] : f32
@@ -42,7 +43,6 @@ func.func @coalesced(%a: memref<10x100xf32>, %out: memref<10x100xf32>) {
 // CHECK:             vector.load %{{.*}} vector<32xf32>
 // CHECK:             vector.load %{{.*}} : memref<1003xf32>, vector<32xf32>
 // CHECK:             vector.broadcast %[[E]] : f32 to vector<32xf32>
-// CHECK:           %[[MASK:.*]] = vector.constant_mask [11] : vector<16xi1>
 // CHECK:           vector.maskedload {{.*}} %[[MASK]]
 // CHECK:           vector.maskedstore {{.*}} %[[MASK]]
 func.func @uniform(%a: memref<7x1003xf32>, %v: memref<7xf32>, %w: memref<1003xf32>, %out: memref<7x1003xf32>) {
@@ -154,7 +154,9 @@ func.func @fill_empty(%out: memref<0x8xf32>) {
 // CHECK:         %[[MAIN:.*]] = arith.subi %[[N]], %[[REST]]
 // CHECK:         scf.for {{.*}} to %[[MAIN]]
 // CHECK:         scf.if
-// CHECK:           %[[MASK:.*]] = vector.create_mask %[[REST]] : vector<32xi1>
+// CHECK:           %[[COUNT:.*]] = arith.index_cast %[[REST]] : index to i32
+// CHECK:           %[[BOUND:.*]] = vector.broadcast %[[COUNT]]
+// CHECK:           %[[MASK:.*]] = arith.cmpi slt, %{{.*}}, %[[BOUND]] : vector<32xi32>
 // CHECK:           vector.maskedload %{{.*}}[%[[MAIN]]], %[[MASK]]
 func.func @dynamic(%a: memref<?xf32>, %out: memref<?xf32>) {
   linalg.copy ins(%a : memref<?xf32>) outs(%out : memref<?xf32>)
@@ -163,7 +165,7 @@ func.func @dynamic(%a: memref<?xf32>, %out: memref<?xf32>) {
 
 // Lanes that are masked off must not divide by zero.
 // CHECK-LABEL: func @divide
-// CHECK:         %[[MASK:.*]] = vector.constant_mask [5]
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[{{(true, ){5}(false, ){2}false}}]> : vector<8xi1>
 // CHECK:         %[[D:.*]] = arith.select %[[MASK]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xi32>
 // CHECK:         arith.divsi %{{.*}}, %[[D]]
 func.func @divide(%a: memref<5xi32>, %b: memref<5xi32>, %out: memref<5xi32>) {

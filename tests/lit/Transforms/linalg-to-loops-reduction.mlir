@@ -9,6 +9,7 @@
 #col = affine_map<(d0, d1) -> (d1)>
 
 // CHECK-LABEL: func @rows
+// CHECK-DAG:     %[[MASK:.*]] = arith.constant dense<[{{(true, ){43}(false, ){20}false}}]> : vector<64xi1>
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZERO]]) -> (vector<64xf32>) {
@@ -16,7 +17,6 @@
 // CHECK:             %[[P:.*]] = arith.mulf %[[X]], %[[X]]
 // CHECK:             %[[S:.*]] = arith.addf %[[P]], %[[A]] fastmath<reassoc>
 // CHECK:             scf.yield %[[S]]
-// CHECK:           %[[MASK:.*]] = vector.constant_mask [43] : vector<64xi1>
 // CHECK:           vector.maskedload {{.*}} %[[MASK]]
 // CHECK:           %[[T:.*]] = arith.addf {{.*}}, %[[ACC]]
 // CHECK:           %[[LANES:.*]] = arith.select %[[MASK]], %[[T]], %[[ACC]]
@@ -64,6 +64,32 @@ func.func @columns(%a: memref<10x128xf32>, %out: memref<128xf32>) {
       ins(%a : memref<10x128xf32>) outs(%out : memref<128xf32>) {
   ^bb0(%x: f32, %o: f32):
     %s = arith.maximumf %o, %x : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Numbers and nans have an accumulator each: comparing is one instruction, propagating a nan through it would be five.
+// CHECK-LABEL: func @maximum
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
+// CHECK:         %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %[[LEAST]], %[[N:.*]] = %[[NONE]])
+// CHECK:           %[[X:.*]] = vector.load
+// CHECK-DAG:       %[[BETTER:.*]] = arith.cmpf ogt, %[[X]], %[[A]]
+// CHECK-DAG:       %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+// CHECK-DAG:       %[[NEXT:.*]] = arith.select %[[BETTER]], %[[X]], %[[A]]
+// CHECK-DAG:       %[[NANS:.*]] = arith.select %[[NAN]], %[[X]], %[[N]]
+// CHECK:           scf.yield %[[NEXT]], %[[NANS]]
+// CHECK:         %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan
+// CHECK:         %[[ANY:.*]] = vector.reduction <add>, %[[R]]#1
+// CHECK:         %[[ISNAN:.*]] = arith.cmpf uno, %[[ANY]], %[[ANY]]
+// CHECK:         %[[J:.*]] = arith.select %[[ISNAN]], %[[ANY]], %[[BEST]]
+// CHECK:         arith.maximumf %[[J]], %{{.*}} : f32
+func.func @maximum(%a: memref<256xf32>, %out: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%a : memref<256xf32>) outs(%out : memref<f32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.maximumf %x, %o : f32
     linalg.yield %s : f32
   }
   return

@@ -39,7 +39,7 @@ func.func @add(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %out: memref<32x64x
 // CHECK:         scf.for %[[U:.*]] = {{.*}} step %c16
 // CHECK:           %[[REST:.*]] = arith.subi %c20, %[[U]]
 // CHECK:           %[[COUNT:.*]] = arith.minui %[[REST]], %c16
-// CHECK:           vector.create_mask {{.*}} : vector<16xi1>
+// CHECK:           arith.cmpi slt, {{.*}} : vector<16xi32>
 // CHECK:           vector.maskedload
 // CHECK:           scf.for {{.*}} to %[[COUNT]]
 // CHECK:           arith.minui %{{.*}}, %c7
