@@ -1,0 +1,32 @@
+// RUN: array-opt %s | array-opt | FileCheck %s
+// RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
+// RUN: array-opt %s --inline | FileCheck %s --check-prefix=INLINED
+
+// Calls and tokens. The inliner knows array.call.
+
+// CHECK-LABEL: @main
+// INLINED-LABEL: @main
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, !array.token) {
+  // CHECK: %[[TOKEN:.*]] = array.create_token : !array.token
+  %t = array.create_token : !array.token
+  // CHECK: array.after_all %[[TOKEN]], %[[TOKEN]] : !array.token
+  %u = array.after_all %t, %t : !array.token
+  // CHECK: array.after_all : !array.token
+  %none = array.after_all : !array.token
+  // CHECK: array.call @callee(%{{.*}}, %{{.*}}) : (tensor<4xf32>, !array.token) -> (tensor<4xf32>, !array.token)
+  // INLINED-NOT: array.call
+  // INLINED: array.neg
+  %y, %v = array.call @callee(%x, %u) : (tensor<4xf32>, !array.token) -> (tensor<4xf32>, !array.token)
+  // CHECK: array.call @nothing() : () -> ()
+  array.call @nothing() : () -> ()
+  return %y, %v : tensor<4xf32>, !array.token
+}
+
+func.func private @callee(%x: tensor<4xf32>, %t: !array.token) -> (tensor<4xf32>, !array.token) {
+  %y = array.neg %x : tensor<4xf32>
+  return %y, %t : tensor<4xf32>, !array.token
+}
+
+func.func private @nothing() {
+  return
+}

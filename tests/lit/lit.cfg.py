@@ -1,0 +1,36 @@
+# ruff: noqa: F821
+"""Configures lit: `lit tests/lit -DBUILD_DIR=build`, where the build tree is build/ of this checkout by default.
+
+Tests run array-opt from <build>/bin, and FileCheck, not and split-file of the LLVM whose version llvm-version.txt names.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import lit.formats
+
+root = Path(__file__).resolve().parents[2]
+build = Path(lit_config.params.get("BUILD_DIR") or os.environ.get("BUILD_DIR") or root / "build").resolve()
+version = (root / "llvm-version.txt").read_text().strip()
+llvm_bin = subprocess.run(
+    [f"llvm-config-{version}", "--bindir"], check=True, capture_output=True, text=True
+).stdout.strip()
+
+config.name = "pycompiler"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.test_source_root = str(Path(__file__).parent)
+config.test_exec_root = str(build / "tests" / "lit")
+config.environment["PATH"] = os.pathsep.join([str(build / "bin"), llvm_bin, os.environ.get("PATH", "")])
+config.environment["PYTHONPATH"] = str(root)
+config.substitutions.append(("%python", sys.executable))
+
+for tool, remedy in (
+    ("array-opt", f"build it: ninja -C {build} array-opt, or name the build tree by -DBUILD_DIR="),
+    ("FileCheck", f"install llvm-{version}-tools"),
+):
+    if shutil.which(tool, path=config.environment["PATH"]) is None:
+        lit_config.fatal(f"{tool} is not in {build / 'bin'} nor in {llvm_bin}: {remedy}")
