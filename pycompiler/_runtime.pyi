@@ -144,7 +144,7 @@ def register_node(
 class Executable:
     @staticmethod
     def load(object: bytes, entry: str, arena_bytes: int, name: str, cost_ns: float = 0.0) -> Executable:
-        """Load a relocatable ELF object. `cost_ns` is an estimate of one run's time (0: derive one from the bytes that it touches); it
+        """Load a relocatable ELF object. `cost_ns` is an estimate of one run's time (the bytes that it touches give another, the larger counts); it
         decides whether a call may run inline, until runs have been measured. RuntimeError when the object is malformed or names an
         unknown symbol or relocation."""
     name: str

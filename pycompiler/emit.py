@@ -102,7 +102,7 @@ class Emitter:
         function = ir.Operation.create(
             "func.func", attributes=attributes, loc=self.unknown, ip=ir.InsertionPoint(self.module.body), regions=1
         )
-        block = function.regions[0].append_block(arguments, self.unknown)
+        block = ir.Block.create_at_start(function.regions[0], arguments)
         ip = ir.InsertionPoint(block)
         values: dict[Atom, ir.Value] = dict(zip(variables, block.arguments, strict=True))
         for equation in graph.equations:

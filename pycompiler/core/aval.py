@@ -6,7 +6,7 @@ Every value that `bind` takes has one (`get_aval`): arrays, tracers, NumPy's arr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -73,18 +73,19 @@ _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
 
 def get_aval(x: Any) -> ShapedArray:
     """The abstract value of anything that `bind` takes. Raises TypeError for what is no array and no scalar."""
-    find = _BY_TYPE.get(type(x))
+    kind = x.__class__
+    find = _BY_TYPE.get(kind)
     if find is not None:
         return find(x)
     aval = getattr(x, "aval", None)
     if isinstance(aval, ShapedArray):
         return aval
     if isinstance(x, (np.ndarray, np.generic)):
-        return _numpy_aval(x)
-    for kind in (bool, int, float):
-        if isinstance(x, kind):
-            return _scalar_aval(kind(x))
-    raise TypeError(f"{x!r} of type {type(x).__name__} is not an array or a scalar")
+        return _numpy_aval(cast(Any, x))
+    for scalar in (bool, int, float):
+        if isinstance(x, scalar):
+            return _scalar_aval(scalar(x))
+    raise TypeError(f"{x!r} of type {kind.__name__} is not an array or a scalar")
 
 
 def is_array(x: Any) -> bool:

@@ -18,24 +18,22 @@ from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 class BatchTracer(Tracer):
     """A value with a mapped axis; a value without one is no tracer of this trace."""
 
-    __slots__ = ("aval", "dim", "value")
-
-    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
+    __slots__ = ("dim", "value")
 
     def __init__(self, trace: BatchTrace, value: Any, dim: int) -> None:
-        self._trace = trace
+        self.owner = trace
         self.value = value
         self.dim = dim
         whole = get_aval(value)
         shape = whole.shape
         self.aval = ShapedArray(shape[:dim] + shape[dim + 1 :], whole.dtype, whole.weak_type)
 
-    def _arguments(self) -> list[str]:
-        trace = self._trace
+    def argument_names(self) -> list[str]:
+        trace = self.owner
         assert isinstance(trace, BatchTrace)
         if id(self) in trace.argument_of:
             return [trace.origin.argument(trace.argument_of[id(self)])]
-        return self.value._arguments() if isinstance(self.value, Tracer) else []
+        return self.value.argument_names() if isinstance(self.value, Tracer) else []
 
 
 class BatchTrace(Trace):
@@ -51,7 +49,7 @@ class BatchTrace(Trace):
         values: list[Any] = []
         dims: list[int | None] = []
         for arg in args:
-            if isinstance(arg, BatchTracer) and arg._trace is self:
+            if isinstance(arg, BatchTracer) and arg.owner is self:
                 if self.done:
                     raise leaked(arg)
                 values.append(arg.value)
@@ -70,7 +68,7 @@ class BatchTrace(Trace):
 
     def split(self, x: Any) -> tuple[Any, int | None]:
         """The whole value of a result, and its mapped axis."""
-        if isinstance(x, BatchTracer) and x._trace is self:
+        if isinstance(x, BatchTracer) and x.owner is self:
             return x.value, x.dim
         return x, None
 

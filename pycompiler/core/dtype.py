@@ -8,7 +8,7 @@ in which Python scalars are the weak nodes `i*` and `f*`. It differs from NumPy'
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -126,12 +126,12 @@ def scalar_dtype(kind: type) -> DType:
     return _SCALARS[kind][config.enable_x64]
 
 
-def finfo(dtype: object) -> ml_dtypes.finfo:
+def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, bfloat16 included."""
-    return ml_dtypes.finfo(as_dtype(dtype))
+    return cast(Any, ml_dtypes).finfo(as_dtype(dtype))
 
 
-def iinfo(dtype: object) -> ml_dtypes.iinfo:
+def iinfo(dtype: object) -> Any:
     """Limits of an integer type."""
     return ml_dtypes.iinfo(as_dtype(dtype))
 
@@ -165,7 +165,8 @@ _UPPER: dict[_Node, frozenset[_Node]] = {node: _all_above(node) for node in _ABO
 
 
 def _join(nodes: Iterable[_Node]) -> _Node:
-    common = frozenset.intersection(*(_UPPER[node] for node in nodes))
+    uppers = [_UPPER[node] for node in nodes]
+    common = uppers[0].intersection(*uppers[1:])
     return next(node for node in common if common <= _UPPER[node])
 
 
@@ -177,11 +178,11 @@ def _node(dtype: DType, weak: bool) -> _Node:
 
 def dtype_and_weak(x: Any) -> tuple[DType, bool]:
     """The canonical dtype of a value, of an aval or of a dtype, and whether it is weak, as Python scalars are."""
-    kind = type(x)
+    kind = x.__class__
     if kind in _SCALARS:
         return scalar_dtype(kind), kind is not bool
     if isinstance(x, type):
-        return canonicalize(as_dtype(x)), x in _SCALARS and x is not bool
+        return canonicalize(as_dtype(cast(object, x))), x in _SCALARS and x is not bool
     if isinstance(x, (np.dtype, str)):
         return canonicalize(as_dtype(x)), False
     dtype = getattr(x, "dtype", None)

@@ -152,7 +152,7 @@ def depends_on(graph: Graph, atom: Atom) -> list[int]:
 def check_graph(closed: ClosedGraph) -> None:
     """Raise TypeError unless every value is defined before its use and has the type that its shape rule gives."""
     graph = closed.graph
-    defined: set[Atom] = set(graph.constvars) | set(graph.inputs)
+    defined: set[Atom] = {*graph.constvars, *graph.inputs}
     if len(graph.constvars) != len(closed.consts):
         raise TypeError(f"graph: {len(graph.constvars)} constants are declared, {len(closed.consts)} given")
     for var, const in zip(graph.constvars, closed.consts, strict=True):
@@ -227,7 +227,7 @@ class _Printer:
             return self.graph(value.graph, indent)
         if isinstance(value, np.dtype):
             return value.name
-        return str(value) if isinstance(value, (str, tuple)) else repr(value)
+        return value if isinstance(value, str) else repr(value)
 
     def atom(self, atom: Atom) -> str:
         if isinstance(atom, Literal):
@@ -250,7 +250,7 @@ class _Printer:
 
 
 def _scalar(value: Any) -> str:
-    plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    plain: object = np.asarray(value).item()
     if isinstance(plain, float) and get_aval(value).dtype != dtypes.float64:
         # The shortest digits that give the same float32, where there are fewer.
         short_text, text = str(np.float32(plain)), str(plain)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import ShapedArray
 from pycompiler.core.aval import get_aval, strong
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
@@ -19,22 +18,20 @@ from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 class JvpTracer(Tracer):
     """A value with its tangent, which is never a Zero: a value that does not vary is no tracer of this trace."""
 
-    __slots__ = ("aval", "primal", "tangent")
-
-    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
+    __slots__ = ("primal", "tangent")
 
     def __init__(self, trace: JvpTrace, primal: Any, tangent: Any) -> None:
-        self._trace = trace
+        self.owner = trace
         self.primal = primal
         self.tangent = tangent
         self.aval = get_aval(primal)
 
-    def _concrete(self) -> Any:
+    def concrete_value(self) -> Any:
         primal = self.primal
-        return primal._concrete() if isinstance(primal, Tracer) else np.asarray(primal)
+        return primal.concrete_value() if isinstance(primal, Tracer) else np.asarray(primal)
 
-    def _arguments(self) -> list[str]:
-        return self.primal._arguments() if isinstance(self.primal, Tracer) else []
+    def argument_names(self) -> list[str]:
+        return self.primal.argument_names() if isinstance(self.primal, Tracer) else []
 
 
 class JvpTrace(Trace):
@@ -46,7 +43,7 @@ class JvpTrace(Trace):
         primals: list[Any] = []
         tangents: list[Any] = []
         for arg in args:
-            if isinstance(arg, JvpTracer) and arg._trace is self:
+            if isinstance(arg, JvpTracer) and arg.owner is self:
                 if self.done:
                     raise leaked(arg)
                 primals.append(arg.primal)
@@ -72,7 +69,7 @@ class JvpTrace(Trace):
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """The primal and the tangent of a result."""
-        if isinstance(x, JvpTracer) and x._trace is self:
+        if isinstance(x, JvpTracer) and x.owner is self:
             return x.primal, x.tangent
         return x, Zero(get_aval(x))
 

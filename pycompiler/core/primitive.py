@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,34 +72,16 @@ class Sample(NamedTuple):
 Dims = Sequence[int | None]
 
 
-class ShapeRule(Protocol):
-    """(*avals, **params) -> aval, or a tuple of them. Raises TypeError or ValueError for what does not fit."""
-
-    def __call__(self, *avals: ShapedArray, **params: Any) -> Any: ...
-
-
-class JvpRule(Protocol):
-    """(primals, tangents, **params) -> (out, tangent_out). A tangent, given or returned, may be a Zero."""
-
-    def __call__(self, primals: Sequence[Any], tangents: Sequence[Any], /, **params: Any) -> tuple[Any, Any]: ...
-
-
-class LinearizeRule(Protocol):
-    """As a jvp rule, for primitives that hold graphs: what depends on a tangent must be an operation of its own."""
-
-    def __call__(self, primals: Sequence[Any], tangents: Sequence[Any], /, **params: Any) -> tuple[Any, Any]: ...
-
-
-class TransposeRule(Protocol):
-    """(cotangent, *args, **params) -> a cotangent or None for each argument. Linear ones are UndefinedPrimal."""
-
-    def __call__(self, cotangent: Any, /, *args: Any, **params: Any) -> Sequence[Any]: ...
-
-
-class BatchRule(Protocol):
-    """(args, dims, **params) -> (out, out_dim), for arguments mapped over axis `dims[i]`, or not at all (None)."""
-
-    def __call__(self, args: Sequence[Any], dims: Dims, /, **params: Any) -> tuple[Any, Any]: ...
+# (*avals, **params) -> aval, or a tuple of them. Raises TypeError or ValueError for what does not fit.
+ShapeRule = Callable[..., Any]
+# (primals, tangents, **params) -> (out, tangent_out). A tangent, given or returned, may be a Zero.
+JvpRule = Callable[..., tuple[Any, Any]]
+# As a jvp rule, for primitives that hold graphs: what depends on a tangent must be an operation of its own.
+LinearizeRule = Callable[..., tuple[Any, Any]]
+# (cotangent, *args, **params) -> a cotangent or None for each argument. Linear ones are UndefinedPrimal.
+TransposeRule = Callable[..., Sequence[Any]]
+# (args, dims, **params) -> (out, out_dim), for arguments mapped over axis `dims[i]`, or not at all (None).
+BatchRule = Callable[..., tuple[Any, Any]]
 
 
 def _no_evaluator(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -130,7 +112,7 @@ class Primitive:
         trace = current_trace()
         for arg in args:
             if isinstance(arg, Tracer):
-                other = arg._trace  # pyright: ignore[reportPrivateUsage]
+                other = arg.owner
                 if trace is None or other.level > trace.level:
                     trace = other
         if trace is None:

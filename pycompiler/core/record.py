@@ -26,23 +26,21 @@ _MANY = 1000
 class GraphTracer(Tracer):
     """A value of the graph that is being recorded."""
 
-    __slots__ = ("aval", "source", "var")
-
-    aval: ShapedArray  # pyright: ignore[reportIncompatibleMethodOverride]
+    __slots__ = ("source", "var")
 
     def __init__(self, trace: GraphTrace, var: Var, source: Source | None) -> None:
-        self._trace = trace
+        self.owner = trace
         self.aval = var.aval
         self.var = var
         self.source = source
 
-    def _arguments(self) -> list[str]:
-        trace = self._trace
+    def argument_names(self) -> list[str]:
+        trace = self.owner
         assert isinstance(trace, GraphTrace)
         graph = Graph((), trace.inputs, trace.equations, ())
         return [trace.origin.argument(index) for index in depends_on(graph, self.var)]
 
-    def _made_at(self) -> Source | None:
+    def made_at(self) -> Source | None:
         return self.source
 
 
@@ -70,13 +68,13 @@ class GraphTrace(Trace):
 
     def atom(self, x: Any) -> Atom:
         """What stands for `x` in this graph: its variable, a literal for a scalar, a constant for anything else."""
-        kind = type(x)
-        if kind is GraphTracer and x._trace is self:
+        kind = x.__class__
+        if kind is GraphTracer and x.owner is self:
             return x.var
         if kind in _SCALARS or isinstance(x, np.generic):
             return self._literal(x)
         if isinstance(x, Tracer):
-            if x._trace.done:  # pyright: ignore[reportPrivateUsage]
+            if x.owner.done:
                 raise leaked(x)
         elif kind is not Array:
             aval = get_aval(x)
@@ -103,7 +101,7 @@ class GraphTrace(Trace):
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         if self.done:
-            raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg._trace is self))  # pyright: ignore[reportPrivateUsage]
+            raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg.owner is self))
         inputs = [self.atom(arg) for arg in args]
         inferred = primitive.shape_rule(*[atom.aval for atom in inputs], **params)
         source = user_source()

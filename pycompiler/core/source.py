@@ -111,7 +111,7 @@ def user_source() -> Source | None:
 
 def user_frame_source() -> Source | None:
     """The innermost frame of the user, whatever is being replayed; None when there is none (a bare thread)."""
-    frame = sys._getframe(1)
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     known = _internal
     while frame is not None:
         code = frame.f_code

@@ -80,16 +80,14 @@ class Trace:
 class Tracer:
     """A value of which only the shape and dtype are known (or, under `grad` alone, the value and its derivative)."""
 
-    __slots__ = ("__weakref__", "_trace")
+    __slots__ = ("__weakref__", "aval", "owner")
 
     # NumPy's arrays leave binary operations to us.
     __array_priority__ = 100
 
-    _trace: Trace
-
-    @property
-    def aval(self) -> ShapedArray:
-        raise NotImplementedError
+    # The trace that it belongs to.
+    owner: Trace
+    aval: ShapedArray
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -111,22 +109,22 @@ class Tracer:
     def size(self) -> Any:
         return dim_product(self.aval.shape)
 
-    def _concrete(self) -> Any:
+    def concrete_value(self) -> Any:
         """The NumPy array of the elements, where there is one (`grad` alone traces concrete values); None elsewhere."""
         return None
 
-    def _arguments(self) -> list[str]:
+    def argument_names(self) -> list[str]:
         """The names of the traced function's arguments that this value depends on, as far as they are known."""
         return []
 
-    def _made_at(self) -> Source | None:
+    def made_at(self) -> Source | None:
         """The user's line that made this tracer, as far as it is known."""
         return None
 
     def __repr__(self) -> str:
         aval = self.aval
         shape = ",".join(map(str, aval.shape))
-        return f"Traced<{aval.dtype.name}[{shape}]>with<{self._trace.origin.transform}>"
+        return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.origin.transform}>"
 
     def __hash__(self) -> int:
         raise TypeError(f"{_place()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set")
@@ -137,7 +135,7 @@ class Tracer:
         return self.aval.shape[0]
 
     def __bool__(self) -> bool:
-        value = self._concrete()
+        value = self.concrete_value()
         if value is not None:
             return bool(value)
         if self.aval.shape not in ((), (1,)):
@@ -152,25 +150,25 @@ class Tracer:
         )
 
     def __int__(self) -> int:
-        value = self._concrete()
+        value = self.concrete_value()
         if value is not None:
             return int(value)
         _fail(errors.ConcretizationTypeError, self, "the value, by int(),", "use `.astype(int)`")
 
     def __float__(self) -> float:
-        value = self._concrete()
+        value = self.concrete_value()
         if value is not None:
             return float(value)
         _fail(errors.ConcretizationTypeError, self, "the value, by float(),", "use `.astype(float)`")
 
     def __complex__(self) -> complex:
-        value = self._concrete()
+        value = self.concrete_value()
         if value is not None:
             return complex(value)
         _fail(errors.ConcretizationTypeError, self, "the value, by complex(),", "keep it an array")
 
     def __index__(self) -> int:
-        value = self._concrete()
+        value = self.concrete_value()
         if value is not None:
             return value.__index__()
         _fail(
@@ -199,8 +197,8 @@ def _place() -> str:
 
 def _fail(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: str, instead: str) -> NoReturn:
     """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
-    origin = tracer._trace.origin  # pyright: ignore[reportPrivateUsage]
-    names = tracer._arguments()  # pyright: ignore[reportPrivateUsage]
+    origin = tracer.owner.origin
+    names = tracer.argument_names()
     what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."
     shown = ", ".join(f"'{name}'" for name in names)
     if names:
@@ -212,8 +210,8 @@ def _fail(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: st
 
 def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
     """The error for a tracer that is used after its trace has ended."""
-    origin = tracer._trace.origin  # pyright: ignore[reportPrivateUsage]
-    made = tracer._made_at()  # pyright: ignore[reportPrivateUsage]
+    origin = tracer.owner.origin
+    made = tracer.made_at()
     at = f", made at {made}," if made else ""
     return errors.UnexpectedTracerError(
         f"{_place()}a traced {short(tracer.aval)} of {origin}{at} is used after that call has ended.\n"

@@ -112,6 +112,10 @@ def register_pytree_node_class(cls: _Class) -> _Class:
     return cls
 
 
+def _init_fields(cls: Any) -> list[dataclasses.Field[Any]] | None:
+    return [field for field in dataclasses.fields(cls) if field.init] if dataclasses.is_dataclass(cls) else None
+
+
 def register_dataclass(
     cls: _Class, data_fields: Sequence[str] | None = None, meta_fields: Sequence[str] | None = None
 ) -> _Class:
@@ -120,24 +124,26 @@ def register_dataclass(
     Without the lists a field is meta when it was made with `field(metadata={"static": True})`. Raises TypeError when
     the class is no dataclass and no lists are given, ValueError when they don't name its fields.
     """
-    fields = [field for field in dataclasses.fields(cls) if field.init] if dataclasses.is_dataclass(cls) else None
+    name = cls.__name__
+    make = cast(Callable[..., Any], cls)
+    fields = _init_fields(cls)
     if data_fields is None or meta_fields is None:
         if fields is None:
-            raise TypeError(f"register_dataclass: {cls.__name__} is no dataclass; name its data_fields and meta_fields")
+            raise TypeError(f"register_dataclass: {name} is no dataclass; name its data_fields and meta_fields")
         data_fields = [field.name for field in fields if not field.metadata.get("static", False)]
         meta_fields = [field.name for field in fields if field.metadata.get("static", False)]
     data, meta = tuple(data_fields), tuple(meta_fields)
     if fields is not None and {field.name for field in fields} != {*data, *meta}:
         raise ValueError(
             f"register_dataclass: data_fields {data} and meta_fields {meta} must together be the fields of "
-            f"{cls.__name__}: {tuple(field.name for field in fields)}"
+            f"{name}: {tuple(field.name for field in fields)}"
         )
 
     def flatten(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         return tuple(getattr(x, name) for name in data), tuple(getattr(x, name) for name in meta)
 
     def unflatten(values: tuple[Any, ...], children: Iterable[Any]) -> Any:
-        return cls(**dict(zip(data, children, strict=True)), **dict(zip(meta, values, strict=True)))
+        return make(**dict(zip(data, children, strict=True)), **dict(zip(meta, values, strict=True)))
 
     register_pytree_node(cls, flatten, unflatten)
     return cls

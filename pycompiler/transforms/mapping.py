@@ -106,7 +106,9 @@ def _mapped_size(flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[Axis]
         for index, (leaf, dim) in enumerate(zip(leaves, dims, strict=True))
         if dim is not None
     ]
-    sizes = {size for _, size in found} | ({axis_size} if axis_size is not None else set())
+    sizes: set[Dimension] = {size for _, size in found}
+    if axis_size is not None:
+        sizes.add(axis_size)
     if not sizes:
         raise ValueError(
             f"vmap: nothing is mapped in this call of {flat.origin().name}: in_axes must name an axis of one argument "

@@ -93,10 +93,8 @@ static void *mapHuge(size_t capacity) {
   return block;
 }
 
-void *BufferPool::acquire(size_t capacity) {
-  if (capacity >= hugePageBytes)
-    return mapHuge(capacity);
-  return std::aligned_alloc(PCRT_ALIGNMENT, capacity);
+static void *takeFromSystem(size_t capacity) {
+  return capacity >= hugePageBytes ? mapHuge(capacity) : std::aligned_alloc(PCRT_ALIGNMENT, capacity);
 }
 
 static void giveBack(void *memory, size_t capacity) {
@@ -106,6 +104,11 @@ static void giveBack(void *memory, size_t capacity) {
     std::free(memory);
 }
 
+//===-- Allocation --------------------------------------------------------------------------------------------------===//
+
+static bool isLarge(unsigned sizeClass) { return capacityOf(sizeClass) > smallBytes; }
+
+/// A cached buffer, counted as live; null when there is none.
 Buffer *BufferPool::popFree(unsigned sizeClass) {
   FreeList &list = lists[sizeClass];
   Buffer *buffer;
@@ -115,28 +118,44 @@ Buffer *BufferPool::popFree(unsigned sizeClass) {
     if (!buffer)
       return nullptr;
     list.head = buffer->nextFree;
-    --list.length;
+    --list.cachedCount;
+    list.peakCount = std::max(list.peakCount, ++list.liveCount);
   }
-  cachedBytes.fetch_sub(capacityOf(sizeClass), std::memory_order_relaxed);
+  if (isLarge(sizeClass))
+    largeCached.fetch_sub(capacityOf(sizeClass), std::memory_order_relaxed);
   buffer->revive();
   return buffer;
 }
 
+/// A buffer of fresh memory, counted as live; null when the system has none.
+Buffer *BufferPool::acquire(unsigned sizeClass) {
+  size_t capacity = capacityOf(sizeClass);
+  void *memory = takeFromSystem(capacity);
+  if (!memory) {
+    trim();
+    memory = takeFromSystem(capacity);
+  }
+  if (!memory)
+    return nullptr;
+  FreeList &list = lists[sizeClass];
+  ListGuard guard(list.lock);
+  list.peakCount = std::max(list.peakCount, ++list.liveCount);
+  return new Buffer(*this, memory, sizeClass);
+}
+
 Result<RefPtr<Buffer>> BufferPool::allocate(size_t bytes) {
   Buffer *buffer = nullptr;
-  unsigned sizeClass = 0;
-  if (bytes <= memoryLimit && liveBytes.load(std::memory_order_relaxed) + bytes <= memoryLimit) {
-    sizeClass = classOf(bytes);
+  if (bytes <= memoryLimit && largeLive.load(std::memory_order_relaxed) + bytes <= memoryLimit) {
+    unsigned sizeClass = classOf(bytes);
     buffer = popFree(sizeClass);
-    if (!buffer) {
-      size_t capacity = capacityOf(sizeClass);
-      void *memory = acquire(capacity);
-      if (!memory) {
-        trim();
-        memory = acquire(capacity);
-      }
-      if (memory)
-        buffer = new Buffer(*this, memory, sizeClass);
+    if (!buffer)
+      buffer = acquire(sizeClass);
+    if (buffer && isLarge(sizeClass)) {
+      uint64_t capacity = capacityOf(sizeClass);
+      uint64_t live = largeLive.fetch_add(capacity, std::memory_order_relaxed) + capacity;
+      uint64_t peak = largePeak.load(std::memory_order_relaxed);
+      while (live > peak && !largePeak.compare_exchange_weak(peak, live, std::memory_order_relaxed))
+        ;
     }
   }
   if (!buffer) {
@@ -146,32 +165,31 @@ Result<RefPtr<Buffer>> BufferPool::allocate(size_t bytes) {
                                          " are live in " + std::to_string(now.liveBuffers) + " buffers");
   }
   buffer->bytes = bytes;
-  uint64_t capacity = capacityOf(sizeClass);
-  uint64_t live = liveBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
-  liveBuffers.fetch_add(1, std::memory_order_relaxed);
-  uint64_t peak = peakBytes.load(std::memory_order_relaxed);
-  while (live > peak && !peakBytes.compare_exchange_weak(peak, live, std::memory_order_relaxed))
-    ;
   return RefPtr<Buffer>::adopt(buffer);
 }
 
 void BufferPool::recycle(Buffer *buffer) {
   unsigned sizeClass = buffer->sizeClass;
   size_t capacity = capacityOf(sizeClass);
-  liveBytes.fetch_sub(capacity, std::memory_order_relaxed);
-  liveBuffers.fetch_sub(1, std::memory_order_relaxed);
-  uint64_t cached = cachedBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
-  if (cached <= cacheLimit) {
-    FreeList &list = lists[sizeClass];
+  bool large = isLarge(sizeClass);
+  bool fits = true;
+  if (large) {
+    largeLive.fetch_sub(capacity, std::memory_order_relaxed);
+    fits = largeCached.fetch_add(capacity, std::memory_order_relaxed) + capacity <= cacheLimit;
+  }
+  FreeList &list = lists[sizeClass];
+  {
     ListGuard guard(list.lock);
-    if (capacity > smallBytes || list.length < smallListLength) {
+    --list.liveCount;
+    if (large ? fits : list.cachedCount < smallListLength) {
       buffer->nextFree = list.head;
       list.head = buffer;
-      ++list.length;
+      ++list.cachedCount;
       return;
     }
   }
-  cachedBytes.fetch_sub(capacity, std::memory_order_relaxed);
+  if (large)
+    largeCached.fetch_sub(capacity, std::memory_order_relaxed);
   giveBack(buffer->memory, capacity);
   delete buffer;
 }
@@ -179,14 +197,40 @@ void BufferPool::recycle(Buffer *buffer) {
 void BufferPool::trim() {
   for (unsigned sizeClass = 0; sizeClass < classCount; ++sizeClass) {
     while (Buffer *buffer = popFree(sizeClass)) {
+      FreeList &list = lists[sizeClass];
+      {
+        ListGuard guard(list.lock);
+        --list.liveCount;
+      }
       giveBack(buffer->memory, capacityOf(sizeClass));
       delete buffer;
     }
   }
 }
 
-MemoryStatistics BufferPool::statistics() const {
-  return {liveBytes.load(), peakBytes.load(), cachedBytes.load(), liveBuffers.load()};
+//===-- Statistics, fork --------------------------------------------------------------------------------------------===//
+
+MemoryStatistics BufferPool::statistics() {
+  MemoryStatistics result{largeLive.load(), largePeak.load(), largeCached.load(), 0};
+  for (unsigned sizeClass = 0; sizeClass < classCount; ++sizeClass) {
+    FreeList &list = lists[sizeClass];
+    ListGuard guard(list.lock);
+    result.liveBuffers += list.liveCount;
+    if (isLarge(sizeClass))
+      continue;
+    result.liveBytes += list.liveCount * capacityOf(sizeClass);
+    result.peakBytes += list.peakCount * capacityOf(sizeClass);
+    result.cachedBytes += list.cachedCount * capacityOf(sizeClass);
+  }
+  return result;
+}
+
+void BufferPool::resetPeak() {
+  largePeak.store(largeLive.load());
+  for (FreeList &list : lists) {
+    ListGuard guard(list.lock);
+    list.peakCount = list.liveCount;
+  }
 }
 
 void BufferPool::beforeFork() {

@@ -69,13 +69,14 @@ Status Executable::run(const void *const *args, void *const *results) {
     status = runWithArena(args, results, arena.value()->data());
   }
   if (timed)
-    recordTime(static_cast<float>(nowNs() - start));
+    recordTime(static_cast<float>(nowNs() - start), number);
   return status;
 }
 
-void Executable::recordTime(float ns) {
-  // Disturbances only ever lengthen a run: follow shorter times quickly, longer ones slowly.
+void Executable::recordTime(float ns, uint32_t number) {
+  // Disturbances only ever lengthen a run, the first ones above all: follow shorter times quickly, longer ones slowly.
   float before = measuredNs.load(std::memory_order_relaxed);
-  float after = before == 0 ? ns : ns < before ? (before + ns) / 2 : before + (ns - before) / 8;
+  float shorter = number < 8 ? ns : (before + ns) / 2;
+  float after = before == 0 ? ns : ns < before ? shorter : before + (ns - before) / 8;
   measuredNs.store(after > 1 ? after : 1, std::memory_order_relaxed);
 }

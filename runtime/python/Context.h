@@ -24,6 +24,7 @@ inline bool isTracer(PyObject *object) {
 PyObject *convertLeaf(PyObject *leaf);
 
 bool addContextFunctions(PyObject *module);
+bool addLeafFunctions(PyObject *module);
 
 } // namespace pcrt::python
 

@@ -163,7 +163,7 @@ NB_MODULE(_runtime, module) {
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addTreeType(raw) && addCompiledCallType(raw) &&
-          addContextFunctions(raw) && addJitFunctionType(raw));
+          addContextFunctions(raw) && addLeafFunctions(raw) && addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0)

@@ -1,5 +1,8 @@
-// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line, prints it.
+// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
+// prints it.
+#include "array/Conversion/Passes.h"
 #include "array/IR/Array.h"
+#include "array/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -8,6 +11,8 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  mlir::array::registerArrayConversionPasses();
+  mlir::array::registerFuseElementwise();
 
   mlir::DialectRegistry registry;
   registry.insert<mlir::array::ArrayDialect>();

@@ -12,7 +12,8 @@ static Type withBools(Type type) {
   return tensor ? tensor.clone(IntegerType::get(type.getContext(), 1)) : Type();
 }
 
-static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> operands, ArrayRef<Type *> results, Expansion expand) {
+static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> operands, ArrayRef<Type *> results,
+                              Expansion expand) {
   SMLoc location = parser.getCurrentLocation();
   Type written;
   if (parser.parseType(written))
@@ -106,11 +107,8 @@ void array::printThreefryTypes(OpAsmPrinter &printer, Operation *op, Type k0, Ty
 // Dimensions
 //===----------------------------------------------------------------------===//
 
-ParseResult array::parseDimensionPairs(OpAsmParser &parser, StringRef keyword, DenseI64ArrayAttr &lhs,
-                                       DenseI64ArrayAttr &rhs) {
-  lhs = rhs = parser.getBuilder().getDenseI64ArrayAttr({});
-  if (failed(parser.parseOptionalKeyword(keyword)))
-    return success();
+/// `= [0] x [1]`
+static ParseResult parsePair(OpAsmParser &parser, DenseI64ArrayAttr &lhs, DenseI64ArrayAttr &rhs) {
   if (parser.parseEqual())
     return failure();
   lhs = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, Type()));
@@ -120,12 +118,29 @@ ParseResult array::parseDimensionPairs(OpAsmParser &parser, StringRef keyword, D
   return success(rhs != nullptr);
 }
 
-void array::printDimensionPairs(OpAsmPrinter &printer, Operation *, StringRef keyword, DenseI64ArrayAttr lhs,
-                                DenseI64ArrayAttr rhs) {
-  if (lhs.empty() && rhs.empty())
-    return;
-  printer << keyword << " = ";
+static void printPair(OpAsmPrinter &printer, DenseI64ArrayAttr lhs, DenseI64ArrayAttr rhs) {
+  printer << " = ";
   lhs.print(printer);
   printer << " x ";
   rhs.print(printer);
+}
+
+ParseResult array::parseDotDimensions(OpAsmParser &parser, DenseI64ArrayAttr &lhsBatch, DenseI64ArrayAttr &rhsBatch,
+                                      DenseI64ArrayAttr &lhsContracting, DenseI64ArrayAttr &rhsContracting) {
+  lhsBatch = rhsBatch = parser.getBuilder().getDenseI64ArrayAttr({});
+  if (succeeded(parser.parseOptionalKeyword("batch")) && parsePair(parser, lhsBatch, rhsBatch))
+    return failure();
+  return failure(parser.parseKeyword("contracting") || parsePair(parser, lhsContracting, rhsContracting));
+}
+
+void array::printDotDimensions(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr lhsBatch,
+                               DenseI64ArrayAttr rhsBatch, DenseI64ArrayAttr lhsContracting,
+                               DenseI64ArrayAttr rhsContracting) {
+  if (!lhsBatch.empty() || !rhsBatch.empty()) {
+    printer << "batch";
+    printPair(printer, lhsBatch, rhsBatch);
+    printer << ' ';
+  }
+  printer << "contracting";
+  printPair(printer, lhsContracting, rhsContracting);
 }

@@ -6,8 +6,8 @@
 
 namespace mlir::array {
 
-// Types of which one determines the others in the common case: that one is printed alone (`tensor<4xf32>`), and else a function
-// type (`(tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>`).
+// Types of which one determines the others in the common case: that one is printed alone (`tensor<4xf32>`), and else a
+// function type (`(tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>`).
 
 /// All are the same.
 ParseResult parseElementwiseTypes(OpAsmParser &parser, Type &operand, Type &result);
@@ -29,10 +29,11 @@ void printSelectTypes(OpAsmPrinter &printer, Operation *op, Type pred, Type onTr
 ParseResult parseThreefryTypes(OpAsmParser &parser, Type &k0, Type &k1, Type &x0, Type &x1, Type &y0, Type &y1);
 void printThreefryTypes(OpAsmPrinter &printer, Operation *op, Type k0, Type k1, Type x0, Type x1, Type y0, Type y1);
 
-/// `batch = [0] x [1]`, nothing where both lists are empty.
-ParseResult parseDimensionPairs(OpAsmParser &parser, StringRef keyword, DenseI64ArrayAttr &lhs, DenseI64ArrayAttr &rhs);
-void printDimensionPairs(OpAsmPrinter &printer, Operation *op, StringRef keyword, DenseI64ArrayAttr lhs,
-                         DenseI64ArrayAttr rhs);
+/// `batch = [0] x [0] contracting = [2] x [1]`; the batch is left out where it is empty.
+ParseResult parseDotDimensions(OpAsmParser &parser, DenseI64ArrayAttr &lhsBatch, DenseI64ArrayAttr &rhsBatch,
+                               DenseI64ArrayAttr &lhsContracting, DenseI64ArrayAttr &rhsContracting);
+void printDotDimensions(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr lhsBatch, DenseI64ArrayAttr rhsBatch,
+                        DenseI64ArrayAttr lhsContracting, DenseI64ArrayAttr rhsContracting);
 
 } // namespace mlir::array
 

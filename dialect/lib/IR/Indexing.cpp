@@ -1,4 +1,4 @@
-// dynamic_slice, dynamic_update_slice, gather_rows, scatter_add_rows: inference.
+// dynamic_slice, dynamic_update_slice, gather_rows, scatter_add_rows: inference, folding.
 #include "Inference.h"
 
 using namespace mlir;
@@ -22,8 +22,8 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *, std::optional<Loca
   if (failed(checkStarts(location, getOperationName(), operand, adaptor.getStartIndices().getTypes(), "C1", "C2")))
     return failure();
   if (int64_t(sizes.size()) != operand.getRank())
-    return fail(location, getOperationName(), "has ", sizes.size(), " slice_sizes, expected ", operand.getRank(), " for ",
-                operand, " (C3)");
+    return fail(location, getOperationName(), "has ", sizes.size(), " slice_sizes, expected ", operand.getRank(),
+                " for ", operand, " (C3)");
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (size < 0 || (!operand.isDynamicDim(dim) && size > operand.getDimSize(dim)))
       return fail(location, getOperationName(), "takes ", size, " elements of dimension ", dim, " of ", operand,
@@ -82,4 +82,14 @@ LogicalResult ScatterAddRowsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
     return fail(location, getOperationName(), "updates are ", updates, ", expected ", expected, " (C3)");
   inferred.push_back(operand);
   return success();
+}
+
+/// A block of the full size lies at 0, whatever the starts.
+OpFoldResult DynamicSliceOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() && getType().hasStaticShape() ? OpFoldResult(getOperand())
+                                                                           : OpFoldResult();
+}
+
+OpFoldResult DynamicUpdateSliceOp::fold(FoldAdaptor) {
+  return getUpdate().getType() == getType() && getType().hasStaticShape() ? OpFoldResult(getUpdate()) : OpFoldResult();
 }

@@ -74,6 +74,6 @@ LogicalResult array::verifyInferredResults(Operation *op) {
     return failure();
   if (areCompatible(inferred, op->getResultTypes()))
     return success();
-  return op->emitOpError("result types are ") << op->getResultTypes() << ", expected types compatible with "
-                                              << TypeRange(inferred) << " (C0)";
+  return op->emitOpError("result types are ")
+         << op->getResultTypes() << ", expected types compatible with " << TypeRange(inferred) << " (C0)";
 }

@@ -1,5 +1,5 @@
-// What the inference and verification of all families share: shapes with dynamic dimensions, and errors. Private to this
-// directory.
+// What the inference and verification of all families share: shapes with dynamic dimensions, and errors. Private to
+// this directory.
 #ifndef ARRAY_LIB_IR_INFERENCE_H
 #define ARRAY_LIB_IR_INFERENCE_H
 
@@ -8,8 +8,7 @@
 namespace mlir::array {
 
 /// Reports "'array.add' op <message>" where a location is known, as inference without one has to stay silent.
-template <typename... Args>
-LogicalResult fail(std::optional<Location> location, StringRef op, Args &&...message) {
+template <typename... Args> LogicalResult fail(std::optional<Location> location, StringRef op, Args &&...message) {
   return emitOptionalError(location, "'", op, "' op ", std::forward<Args>(message)...);
 }
 

@@ -4,6 +4,53 @@
 using namespace mlir;
 using namespace mlir::array;
 
+/// `output_dims` is empty, where `mayBeEmpty`, or has one operand for each dynamic dimension of the result.
+static LogicalResult verifyOutputDims(Operation *op, ValueRange outputDims, RankedTensorType result, bool mayBeEmpty,
+                                      StringRef constraint) {
+  size_t count = outputDims.size();
+  if (count == result.getNumDynamicDims() || (count == 0 && mayBeEmpty))
+    return success();
+  return op->emitOpError("has ") << count << " output_dims, expected " << result.getNumDynamicDims() << " for "
+                                 << result << " (" << constraint << ")";
+}
+
+LogicalResult BroadcastInDimOp::verify() {
+  RankedTensorType operand = getOperand().getType(), result = getType();
+  ArrayRef<int64_t> dims = getBroadcastDimensions();
+  if (operand.getElementType() != result.getElementType())
+    return emitOpError("element types of operand and result differ: ") << operand << " and " << result << " (C1)";
+  if (int64_t(dims.size()) != operand.getRank())
+    return emitOpError("has ") << dims.size() << " broadcast_dimensions, expected " << operand.getRank() << " for "
+                               << operand << " (C2)";
+  if (!areIncreasingDims(dims, result.getRank()))
+    return emitOpError("broadcast_dimensions are ")
+           << listed(dims) << ", expected strictly increasing dimensions of " << result << " (C3)";
+  bool sizesFollow = true;
+  for (int64_t dim = 0; dim < operand.getRank(); ++dim) {
+    int64_t size = operand.getDimSize(dim);
+    if (size != 1 && !mergedSize(size, result.getDimSize(dims[dim])))
+      return emitOpError("broadcasts dimension ")
+             << dim << " of " << operand << " to dimension " << dims[dim] << " of " << result << " (C4)";
+  }
+  for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+    const int64_t *source = llvm::find(dims, dim);
+    sizesFollow &=
+        !result.isDynamicDim(dim) || (source != dims.end() && operand.getDimSize(source - dims.begin()) != 1);
+  }
+  return verifyOutputDims(*this, getOutputDims(), result, sizesFollow, "C5");
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType operand = getOperand().getType(), result = getType();
+  if (operand.getElementType() != result.getElementType())
+    return emitOpError("element types of operand and result differ: ") << operand << " and " << result << " (C1)";
+  bool areKnown = operand.hasStaticShape() && result.hasStaticShape();
+  if (areKnown && operand.getNumElements() != result.getNumElements())
+    return emitOpError("reshapes ") << operand.getNumElements() << " elements of " << operand << " to "
+                                    << result.getNumElements() << " of " << result << " (C2)";
+  return verifyOutputDims(*this, getOutputDims(), result, result.getNumDynamicDims() <= 1, "C3");
+}
+
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                             SmallVectorImpl<Type> &inferred) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
@@ -21,7 +68,8 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                         SmallVectorImpl<Type> &inferred) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
-  ArrayRef<int64_t> starts = adaptor.getStartIndices(), limits = adaptor.getLimitIndices(), strides = adaptor.getStrides();
+  ArrayRef<int64_t> starts = adaptor.getStartIndices(), limits = adaptor.getLimitIndices(),
+                    strides = adaptor.getStrides();
   size_t rank = operand.getRank();
   if (starts.size() != rank || limits.size() != rank || strides.size() != rank)
     return fail(location, getOperationName(), "has ", starts.size(), " start_indices, ", limits.size(),
@@ -30,8 +78,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t size = operand.getDimSize(dim);
     if (starts[dim] < 0 || starts[dim] > limits[dim] || (!ShapedType::isDynamic(size) && limits[dim] > size))
-      return fail(location, getOperationName(), "slices dimension ", dim, " of ", operand, " from ", starts[dim], " to ",
-                  limits[dim], ", expected 0 <= start <= limit <= size (C2)");
+      return fail(location, getOperationName(), "slices dimension ", dim, " of ", operand, " from ", starts[dim],
+                  " to ", limits[dim], ", expected 0 <= start <= limit <= size (C2)");
     if (strides[dim] < 1)
       return fail(location, getOperationName(), "stride of dimension ", dim, " is ", strides[dim],
                   ", expected at least 1 (C3)");
@@ -46,8 +94,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   auto padding = cast<RankedTensorType>(adaptor.getPaddingValue().getType());
   if (padding.getRank() != 0 || padding.getElementType() != operand.getElementType())
-    return fail(location, getOperationName(), "padding_value is ", padding, ", expected a scalar of the element type of ",
-                operand, " (C1)");
+    return fail(location, getOperationName(), "padding_value is ", padding,
+                ", expected a scalar of the element type of ", operand, " (C1)");
   ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh(), interior = adaptor.getInterior();
   size_t rank = operand.getRank();
   if (low.size() != rank || high.size() != rank || interior.size() != rank)
@@ -84,7 +132,8 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   for (Type type : inputs) {
     auto input = cast<RankedTensorType>(type);
     if (input.getRank() != rank || input.getElementType() != first.getElementType())
-      return fail(location, getOperationName(), "inputs differ in rank or element type: ", first, " and ", input, " (C2)");
+      return fail(location, getOperationName(), "inputs differ in rank or element type: ", first, " and ", input,
+                  " (C2)");
   }
   if (dimension >= uint64_t(rank))
     return fail(location, getOperationName(), "dimension is ", int64_t(dimension), ", expected a dimension of ", first,
@@ -101,7 +150,8 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
       }
       std::optional<int64_t> merged = mergedSize(shape[dim], size);
       if (!merged)
-        return fail(location, getOperationName(), "inputs differ in dimension ", dim, ": ", first, " and ", input, " (C4)");
+        return fail(location, getOperationName(), "inputs differ in dimension ", dim, ": ", first, " and ", input,
+                    " (C4)");
       shape[dim] = *merged;
     }
   }

@@ -1,4 +1,4 @@
-// Reductions, argmax and argmin: inference.
+// Reductions, argmax and argmin: inference, folding, canonicalization.
 #include "Inference.h"
 
 using namespace mlir;
@@ -13,13 +13,42 @@ static RankedTensorType withoutAxes(RankedTensorType type, ArrayRef<int64_t> axe
   return RankedTensorType::get(shape, element);
 }
 
-LogicalResult array::inferReduction(std::optional<Location> location, StringRef op, Type operand, ArrayRef<int64_t> axes,
-                                    SmallVectorImpl<Type> &inferred) {
+LogicalResult array::inferReduction(std::optional<Location> location, StringRef op, Type operand,
+                                    ArrayRef<int64_t> axes, SmallVectorImpl<Type> &inferred) {
   auto tensor = cast<RankedTensorType>(operand);
   if (!areIncreasingDims(axes, tensor.getRank()))
-    return fail(location, op, "axes are ", listed(axes), ", expected strictly increasing dimensions of ", tensor, " (C2)");
+    return fail(location, op, "axes are ", listed(axes), ", expected strictly increasing dimensions of ", tensor,
+                " (C2)");
   inferred.push_back(withoutAxes(tensor, axes, tensor.getElementType()));
   return success();
+}
+
+OpFoldResult array::foldReduction(Value operand, ArrayRef<int64_t> axes, Type result) {
+  return axes.empty() && operand.getType() == result ? OpFoldResult(operand) : OpFoldResult();
+}
+
+namespace {
+
+/// A reduction along dimensions of size 1 drops them, which a reshape does for nothing.
+struct ReductionOfUnitDims : RewritePattern {
+  ReductionOfUnitDims(StringRef op, MLIRContext *context) : RewritePattern(op, /*benefit=*/1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    Value operand = op->getOperand(0);
+    auto type = cast<RankedTensorType>(operand.getType());
+    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    ArrayRef<int64_t> axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
+    bool areUnits = llvm::all_of(axes, [&](int64_t axis) { return type.getDimSize(axis) == 1; });
+    if (axes.empty() || !areUnits || result.getNumDynamicDims() > 1)
+      return failure();
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, operand, ValueRange());
+    return success();
+  }
+};
+
+} // namespace
+
+void array::populateReductionCanonicalization(RewritePatternSet &patterns, StringRef op) {
+  patterns.add<ReductionOfUnitDims>(op, patterns.getContext());
 }
 
 LogicalResult array::inferArgReduction(std::optional<Location> location, StringRef op, Type operand, int64_t axis,

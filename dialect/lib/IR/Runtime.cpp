@@ -5,6 +5,36 @@
 using namespace mlir;
 using namespace mlir::array;
 
+static constexpr StringLiteral routines[] = {
+#define PCRT_ROUTINE_NAME(name) #name,
+    PCRT_LIBRARY_CALLS(PCRT_ROUTINE_NAME)
+#undef PCRT_ROUTINE_NAME
+};
+
+/// The bits in which an element of this type is stored.
+static unsigned storedWidth(Type element) {
+  return element.isInteger(1) ? 8 : element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+}
+
+LogicalResult RuntimeCallOp::verify() {
+  if (!llvm::is_contained(routines, getName())) {
+    InFlightDiagnostic error = emitOpError("calls the unknown routine \"") << getName() << "\", expected one of ";
+    llvm::interleaveComma(routines, error);
+    return error << " (C1)";
+  }
+  if (!llvm::all_equal(llvm::map_range(getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); })))
+    return emitOpError("mixes tensors and memrefs: ") << getOperandTypes() << " (C2)";
+  if (getElementTypes().size() != getNumOperands())
+    return emitOpError("has ") << getElementTypes().size() << " element_types, expected " << getNumOperands()
+                               << " (C3)";
+  for (auto [type, attribute] : llvm::zip_equal(getOperandTypes(), getElementTypes())) {
+    Type element = cast<TypeAttr>(attribute).getValue(), stored = getElementTypeOrSelf(type);
+    if (storedWidth(element) == 0 || storedWidth(element) != storedWidth(stored))
+      return emitOpError("element type ") << element << " is not stored in " << type << " (C3)";
+  }
+  return success();
+}
+
 void RuntimeCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   auto add = [&](MutableOperandRange operands, MemoryEffects::Effect *effect) {
     for (OpOperand &operand : operands)

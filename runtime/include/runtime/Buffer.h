@@ -42,6 +42,7 @@ private:
   Buffer *nextFree = nullptr;
 };
 
+/// The peak is exact for large blocks; what small ones add to it is an upper bound (the sum of each class's own peak).
 struct MemoryStatistics {
   uint64_t liveBytes, peakBytes, cachedBytes, liveBuffers;
 };
@@ -60,8 +61,8 @@ public:
   Result<RefPtr<Buffer>> allocate(size_t bytes);
   /// Gives freed blocks back to the system.
   void trim();
-  MemoryStatistics statistics() const;
-  void resetPeak() { peakBytes.store(liveBytes.load()); }
+  MemoryStatistics statistics();
+  void resetPeak();
 
   /// The machine's memory, or the cgroup's limit if it is lower.
   static uint64_t defaultMemoryLimit();
@@ -74,18 +75,20 @@ private:
   friend class Buffer;
   void recycle(Buffer *buffer);
   Buffer *popFree(unsigned sizeClass);
-  void *acquire(size_t capacity);
+  Buffer *acquire(unsigned sizeClass);
 
   /// Four classes for each doubling: see capacityOf.
   static constexpr unsigned classCount = 4 * 44;
   struct alignas(64) FreeList {
     std::atomic_flag lock = ATOMIC_FLAG_INIT;
     Buffer *head = nullptr;
-    uint32_t length = 0;
+    uint32_t cachedCount = 0, liveCount = 0, peakCount = 0;
   };
   FreeList lists[classCount];
   const uint64_t memoryLimit, cacheLimit;
-  std::atomic<uint64_t> liveBytes{0}, peakBytes{0}, cachedBytes{0}, liveBuffers{0};
+  /// Of large blocks; small ones are counted in their lists alone, because an atomic operation more for each allocation
+  /// would be felt there.
+  std::atomic<uint64_t> largeLive{0}, largePeak{0}, largeCached{0};
 };
 
 } // namespace pcrt

@@ -6,6 +6,7 @@
 #include "runtime/Abi.h"
 #include "runtime/Buffer.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -43,7 +44,7 @@ const PcrtTable &libraryTable();
 
 class Executable : public RefCounted<Executable> {
 public:
-  /// `costNs` is an estimate of the time of one run; 0 derives one from the bytes that a run touches.
+  /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one counts.
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, BufferPool &pool);
   /// For an entry that lives elsewhere (linked into the program).
@@ -56,7 +57,7 @@ public:
   /// What a run that touches `touchedBytes` of arguments and results is expected to take: as measured, once it has run.
   double expectedNs(uint64_t touchedBytes) const {
     float measured = measuredNs.load(std::memory_order_relaxed);
-    return measured > 0 ? measured : costNs > 0 ? costNs : 500 + 0.1 * static_cast<double>(touchedBytes);
+    return measured > 0 ? measured : std::max(costNs, 500 + 0.05 * static_cast<double>(touchedBytes));
   }
 
   /// Runs it in this thread. Failures are InvalidArgument, OutOfMemory (the arena) or what the code returned.
@@ -64,7 +65,7 @@ public:
 
 private:
   Status runWithArena(const void *const *args, void *const *results, void *arena) const;
-  void recordTime(float ns);
+  void recordTime(float ns, uint32_t number);
 
   MappedObject code;
   PcrtEntry entry;

@@ -7,6 +7,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -23,11 +24,13 @@ bool areCompatible(TypeRange inferred, TypeRange given);
 /// C0 of the ops whose result types can be inferred.
 LogicalResult verifyInferredResults(Operation *op);
 
-// Inference that is shared by the ops of a family; their definitions in the .td call it.
+// Inference, folding and canonicalization that the ops of a family share; their definitions in the .td call it.
 LogicalResult inferElementwise(std::optional<Location> location, StringRef op, TypeRange operands, Type element,
                                SmallVectorImpl<Type> &inferred);
 LogicalResult inferReduction(std::optional<Location> location, StringRef op, Type operand, ArrayRef<int64_t> axes,
                              SmallVectorImpl<Type> &inferred);
+OpFoldResult foldReduction(Value operand, ArrayRef<int64_t> axes, Type result);
+void populateReductionCanonicalization(RewritePatternSet &patterns, StringRef op);
 LogicalResult inferArgReduction(std::optional<Location> location, StringRef op, Type operand, int64_t axis,
                                 Type indexType, SmallVectorImpl<Type> &inferred);
 

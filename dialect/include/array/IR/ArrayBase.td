@@ -56,17 +56,21 @@ defvar Array_IntegerTypes = Array_SignedTypes # Array_UnsignedTypes;
 defvar Array_FloatTypes = [F16, BF16, F32, F64];
 defvar Array_NumberTypes = Array_IntegerTypes # Array_FloatTypes;
 
-def Array_Tensor : RankedTensorOf<[I1] # Array_NumberTypes, [], "tensor of bools or numbers">;
-def Array_BoolTensor : RankedTensorOf<[I1], [], "tensor of bools">;
-def Array_NumberTensor : RankedTensorOf<Array_NumberTypes, [], "tensor of numbers">;
-def Array_SignedTensor : RankedTensorOf<Array_SignedTypes # Array_FloatTypes, [], "tensor of signed numbers">;
-def Array_IntegerTensor : RankedTensorOf<Array_IntegerTypes, [], "tensor of integers">;
-def Array_BitsTensor : RankedTensorOf<[I1] # Array_IntegerTypes, [], "tensor of bools or integers">;
-def Array_FloatTensor : RankedTensorOf<Array_FloatTypes, [], "tensor of floats">;
-def Array_UI32Tensor : RankedTensorOf<[UI32], [], "tensor of ui32">;
-def Array_IndexTensor : RankedTensorOf<[I32, I64], [], "tensor of i32 or i64">;
-def Array_StartTensor : 0DTensorOf<[I32, I64]>;
-def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType], "tensor or token">;
+/// Errors say "operand #0 must be tensor of <what>".
+class Array_TensorOf<list<Type> types, string what>
+    : Type<RankedTensorOf<types>.predicate, "tensor of " # what, "::mlir::RankedTensorType">;
+
+def Array_Tensor : Array_TensorOf<[I1] # Array_NumberTypes, "bools (i1), integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
+def Array_BoolTensor : Array_TensorOf<[I1], "bools (i1)">;
+def Array_NumberTensor : Array_TensorOf<Array_NumberTypes, "integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
+def Array_SignedTensor : Array_TensorOf<Array_SignedTypes # Array_FloatTypes, "signed integers (i8 to i64) or floats (f16, bf16, f32, f64)">;
+def Array_IntegerTensor : Array_TensorOf<Array_IntegerTypes, "integers (i8 to i64, ui8 to ui64)">;
+def Array_BitsTensor : Array_TensorOf<[I1] # Array_IntegerTypes, "bools (i1) or integers (i8 to i64, ui8 to ui64)">;
+def Array_FloatTensor : Array_TensorOf<Array_FloatTypes, "floats (f16, bf16, f32, f64)">;
+def Array_UI32Tensor : Array_TensorOf<[UI32], "ui32">;
+def Array_IndexTensor : Array_TensorOf<[I32, I64], "indices (i32, i64)">;
+def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of an index (i32, i64)", "::mlir::RankedTensorType">;
+def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType]>;
 
 //===----------------------------------------------------------------------===//
 // Op classes

@@ -53,6 +53,7 @@ def Array_AfterAllOp : Array_Op<"after_all", [Pure]> {
   let arguments = (ins Variadic<Array_TokenType>:$inputs);
   let results = (outs Array_TokenType:$result);
   let assemblyFormat = "($inputs^)? attr-dict `:` type($result)";
+  let hasFolder = 1;
 }
 
 #endif // ARRAY_IR_CALL_TD

@@ -30,10 +30,11 @@ def Array_DotGeneralOp : Array_Op<"dot_general", [Pure]> {
                        DenseI64ArrayAttr:$rhs_contracting, DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch);
   let results = (outs Array_NumberTensor:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs custom<DimensionPairs>("\"batch\"", $lhs_batch, $rhs_batch)
-    custom<DimensionPairs>("\"contracting\"", $lhs_contracting, $rhs_contracting) attr-dict
+    $lhs `,` $rhs custom<DotDimensions>($lhs_batch, $rhs_batch, $lhs_contracting, $rhs_contracting) attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 #endif // ARRAY_IR_CONTRACTION_TD

@@ -33,6 +33,7 @@ def Array_IotaOp : Array_Op<"iota", [Pure]> {
   let arguments = (ins I64Attr:$dimension, Variadic<Index>:$output_dims);
   let results = (outs Array_NumberTensor:$result);
   let assemblyFormat = "`dimension` `=` $dimension (`output_dims` `(` $output_dims^ `)`)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif // ARRAY_IR_CREATION_TD

@@ -72,8 +72,13 @@ class Array_CompareOp<string mnemonic, string text, list<Trait> traits = []>
 // Unary
 //===----------------------------------------------------------------------===//
 
+let hasFolder = 1 in {
 def Array_AbsOp : Array_UnaryOp<"abs", Array_SignedTensor, "magnitude; the lowest integer stays itself">;
 def Array_NegOp : Array_UnaryOp<"neg", Array_NumberTensor, "negative; integers wrap">;
+def Array_NotOp : Array_UnaryOp<"not", Array_BitsTensor, "complement of each bit, or of a bool">;
+def Array_StopGradientOp : Array_UnaryOp<"stop_gradient", Array_Tensor, "the operand; derivatives don't pass">;
+} // hasFolder
+
 def Array_SignOp : Array_UnaryOp<"sign", Array_NumberTensor, "-1, 0 or 1; of a float zero or nan, itself">;
 def Array_FloorOp : Array_UnaryOp<"floor", Array_FloatTensor, "greatest integral number that is not above">;
 def Array_CeilOp : Array_UnaryOp<"ceil", Array_FloatTensor, "least integral number that is not below">;
@@ -93,8 +98,6 @@ def Array_CbrtOp : Array_UnaryOp<"cbrt", Array_FloatTensor, "cube root, with the
 def Array_LogisticOp : Array_UnaryOp<"logistic", Array_FloatTensor, "1 / (1 + exp(-x))">;
 def Array_ErfOp : Array_UnaryOp<"erf", Array_FloatTensor, "error function">;
 def Array_ErfInvOp : Array_UnaryOp<"erf_inv", Array_FloatTensor, "inverse of the error function">;
-def Array_NotOp : Array_UnaryOp<"not", Array_BitsTensor, "complement of each bit, or of a bool">;
-def Array_StopGradientOp : Array_UnaryOp<"stop_gradient", Array_Tensor, "the operand; derivatives don't pass">;
 def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether neither infinite nor nan", [],
                                      Array_BoolTensor, Array_BoolElement>;
 
@@ -102,33 +105,37 @@ def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether ne
 // Binary
 //===----------------------------------------------------------------------===//
 
+let hasFolder = 1 in {
 def Array_AddOp : Array_BinaryOp<"add", Array_NumberTensor, "sum; integers wrap", [Commutative]>;
 def Array_SubOp : Array_BinaryOp<"sub", Array_NumberTensor, "difference; integers wrap">;
 def Array_MulOp : Array_BinaryOp<"mul", Array_NumberTensor, "product; integers wrap", [Commutative]>;
 def Array_DivOp : Array_BinaryOp<"div", Array_NumberTensor,
-    "quotient; of integers truncated towards zero, by zero all bits set, the lowest by -1 itself">;
+    "quotient; of integers truncated towards zero, by zero all bits set, the lowest by -1 itself"> {
+  let hasCanonicalizer = 1;
+}
 def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor,
     "remainder of the truncated quotient, with the sign of lhs; of integers by zero lhs">;
-def Array_PowOp : Array_BinaryOp<"pow", Array_NumberTensor, "lhs to the power of rhs">;
 def Array_MaxOp : Array_BinaryOp<"max", Array_Tensor, "greater of both; nan where either is; of bools their or", [Commutative]>;
 def Array_MinOp : Array_BinaryOp<"min", Array_Tensor, "less of both; nan where either is; of bools their and", [Commutative]>;
-def Array_Atan2Op : Array_BinaryOp<"atan2", Array_FloatTensor, "angle in radians of the point (rhs, lhs)">;
 def Array_AndOp : Array_BinaryOp<"and", Array_BitsTensor, "bitwise or logical and", [Commutative]>;
 def Array_OrOp : Array_BinaryOp<"or", Array_BitsTensor, "bitwise or logical or", [Commutative]>;
 def Array_XorOp : Array_BinaryOp<"xor", Array_BitsTensor, "bitwise or logical exclusive or", [Commutative]>;
-def Array_ShiftLeftOp : Array_BinaryOp<"shift_left", Array_IntegerTensor,
-    "bits of lhs moved up by rhs; 0 where rhs, taken as unsigned, is not below the width">;
-def Array_ShiftRightArithmeticOp : Array_BinaryOp<"shift_right_arithmetic", Array_IntegerTensor,
-    "bits of lhs moved down by rhs, the sign moves in; only the sign where rhs is not below the width">;
-def Array_ShiftRightLogicalOp : Array_BinaryOp<"shift_right_logical", Array_IntegerTensor,
-    "bits of lhs moved down by rhs, zeros move in; 0 where rhs is not below the width">;
-
 def Array_EqOp : Array_CompareOp<"eq", "whether equal; false where either is nan", [Commutative]>;
 def Array_NeOp : Array_CompareOp<"ne", "whether different; true where either is nan", [Commutative]>;
 def Array_LtOp : Array_CompareOp<"lt", "whether lhs is less; false where either is nan">;
 def Array_LeOp : Array_CompareOp<"le", "whether lhs is less or equal; false where either is nan">;
 def Array_GtOp : Array_CompareOp<"gt", "whether lhs is greater; false where either is nan">;
 def Array_GeOp : Array_CompareOp<"ge", "whether lhs is greater or equal; false where either is nan">;
+} // hasFolder
+
+def Array_PowOp : Array_BinaryOp<"pow", Array_NumberTensor, "lhs to the power of rhs">;
+def Array_Atan2Op : Array_BinaryOp<"atan2", Array_FloatTensor, "angle in radians of the point (rhs, lhs)">;
+def Array_ShiftLeftOp : Array_BinaryOp<"shift_left", Array_IntegerTensor,
+    "bits of lhs moved up by rhs; 0 where rhs, taken as unsigned, is not below the width">;
+def Array_ShiftRightArithmeticOp : Array_BinaryOp<"shift_right_arithmetic", Array_IntegerTensor,
+    "bits of lhs moved down by rhs, the sign moves in; only the sign where rhs is not below the width">;
+def Array_ShiftRightLogicalOp : Array_BinaryOp<"shift_right_logical", Array_IntegerTensor,
+    "bits of lhs moved down by rhs, zeros move in; 0 where rhs is not below the width">;
 
 //===----------------------------------------------------------------------===//
 // Others
@@ -150,6 +157,7 @@ def Array_SelectOp : Array_InferredOp<"select"> {
     $pred `,` $on_true `,` $on_false attr-dict `:`
     custom<SelectTypes>(type($pred), type($on_true), type($on_false), type($result))
   }];
+  let hasFolder = 1;
 }
 
 def Array_ConvertOp : Array_Op<"convert", [Pure]> {
@@ -167,6 +175,9 @@ def Array_ConvertOp : Array_Op<"convert", [Pure]> {
   let arguments = (ins Array_Tensor:$operand);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Array_BitcastOp : Array_Op<"bitcast", [Pure]> {
@@ -182,6 +193,9 @@ def Array_BitcastOp : Array_Op<"bitcast", [Pure]> {
   let arguments = (ins Array_Tensor:$operand);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Array_Threefry2x32Op : Array_InferredOp<"threefry2x32"> {

@@ -25,6 +25,7 @@ def Array_DynamicSliceOp : Array_InferredOp<"dynamic_slice"> {
   let assemblyFormat = [{
     $operand `at` `(` $start_indices `)` `slice_sizes` `=` $slice_sizes attr-dict `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
@@ -47,6 +48,7 @@ def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
   let assemblyFormat = [{
     $operand `,` $update `at` `(` $start_indices `)` attr-dict `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 def Array_GatherRowsOp : Array_InferredOp<"gather_rows"> {

@@ -28,6 +28,9 @@ def Array_BroadcastInDimOp : Array_Op<"broadcast_in_dim", [Pure]> {
     $operand `broadcast_dimensions` `=` $broadcast_dimensions (`output_dims` `(` $output_dims^ `)`)? attr-dict
     `:` `(` type($operand) `)` `->` type($result)
   }];
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Array_ReshapeOp : Array_Op<"reshape", [Pure]> {
@@ -48,6 +51,9 @@ def Array_ReshapeOp : Array_Op<"reshape", [Pure]> {
   let assemblyFormat = [{
     $operand (`output_dims` `(` $output_dims^ `)`)? attr-dict `:` `(` type($operand) `)` `->` type($result)
   }];
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Array_TransposeOp : Array_InferredOp<"transpose"> {
@@ -64,6 +70,8 @@ def Array_TransposeOp : Array_InferredOp<"transpose"> {
   let arguments = (ins Array_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = "$operand `permutation` `=` $permutation attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Array_SliceOp : Array_InferredOp<"slice"> {
@@ -87,6 +95,7 @@ def Array_SliceOp : Array_InferredOp<"slice"> {
     $operand `start_indices` `=` $start_indices `limit_indices` `=` $limit_indices `strides` `=` $strides attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 def Array_PadOp : Array_InferredOp<"pad"> {
@@ -111,6 +120,7 @@ def Array_PadOp : Array_InferredOp<"pad"> {
     $operand `,` $padding_value `low` `=` $low `high` `=` $high `interior` `=` $interior attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 def Array_ConcatenateOp : Array_InferredOp<"concatenate"> {
@@ -128,6 +138,7 @@ def Array_ConcatenateOp : Array_InferredOp<"concatenate"> {
   let arguments = (ins Variadic<Array_Tensor>:$inputs, I64Attr:$dimension);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = "$inputs `dimension` `=` $dimension attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
 }
 
 def Array_ReverseOp : Array_InferredOp<"reverse"> {
@@ -144,6 +155,7 @@ def Array_ReverseOp : Array_InferredOp<"reverse"> {
   let assemblyFormat = [{
     $operand `dimensions` `=` $dimensions attr-dict `:` custom<ElementwiseTypes>(type($operand), type($result))
   }];
+  let hasFolder = 1;
 }
 
 #endif // ARRAY_IR_MOVEMENT_TD

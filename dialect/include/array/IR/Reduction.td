@@ -18,12 +18,20 @@ class Array_ReduceOp<string mnemonic, Type type, string text> : Array_InferredOp
   let arguments = (ins type:$operand, DenseI64ArrayAttr:$axes);
   let results = (outs type:$result);
   let assemblyFormat = "$operand `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, Adaptor adaptor,
         ::llvm::SmallVectorImpl<::mlir::Type> &inferred) {
       return ::mlir::array::inferReduction(location, getOperationName(), adaptor.getOperand().getType(),
                                            adaptor.getAxes(), inferred);
+    }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return ::mlir::array::foldReduction(getOperand(), getAxes(), getType());
+    }
+    void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &patterns, ::mlir::MLIRContext *context) {
+      ::mlir::array::populateReductionCanonicalization(patterns, getOperationName());
     }
   }];
 }

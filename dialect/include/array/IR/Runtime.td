@@ -35,6 +35,7 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
+  let hasVerifier = 1;
 }
 
 #endif // ARRAY_IR_RUNTIME_TD

@@ -7,6 +7,19 @@ include "mlir/Pass/PassBase.td"
 
 //===--- Linalg on tensors ----------------------------------------------------------------------------------------===//
 
+def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise linalg ops into the elementwise ops and reductions that read them";
+  let description = [{
+    Upstream's fusion of `linalg.generic` under a cost rule (isWorthFusing in FuseElementwise.cpp): a producer with one
+    consumer is fused; one with several, or that would be computed again for every row, only when that is cheaper than
+    the memory traffic it saves. Splat constants and fills become scalars in bodies. Reshapes that only insert or
+    drop dims of size 1 become maps.
+
+    Contractions are left as they are: their operands are not computed while they are read.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 //===--- Tensors to buffers ---------------------------------------------------------------------------------------===//
 
 def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {

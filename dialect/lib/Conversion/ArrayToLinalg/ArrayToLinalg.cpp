@@ -1,0 +1,53 @@
+// convert-array-to-linalg: the conversion's target and its patterns. Before it: array modules, simplified and with
+// calls inlined. After it: array-fuse-elementwise.
+#include "Lowering.h"
+#include "array/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::array {
+#define GEN_PASS_DEF_CONVERTARRAYTOLINALG
+#include "array/Conversion/Passes.h.inc"
+} // namespace mlir::array
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArrayToLinalg> {
+  void runOnOperation() override {
+    StorageTypeConverter converter;
+    ConversionTarget target(getContext());
+    target.addIllegalDialect<ArrayDialect>();
+    target.addLegalOp<RuntimeCallOp>();
+    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
+      return converter.isSignatureLegal(op.getFunctionType()) && converter.isLegal(&op.getBody());
+    });
+    target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
+
+    RewritePatternSet patterns(&getContext());
+    populateElementwise(converter, patterns);
+    populateCreation(converter, patterns);
+    populateMovement(converter, patterns);
+    populateIndexing(converter, patterns);
+    populateRows(converter, patterns);
+    populateReduction(converter, patterns);
+    populateContraction(converter, patterns);
+    populateRandom(converter, patterns);
+    populateCalls(converter, patterns);
+    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
+    populateCallOpTypeConversionPattern(patterns, converter);
+    populateReturnOpTypeConversionPattern(patterns, converter);
+
+    ConversionConfig config;
+    config.allowPatternRollback = false; // no pattern fails after it changed anything, and the undo log takes time
+    config.foldingMode = DialectConversionFoldingMode::Never; // canonicalization came before
+    if (failed(applyFullConversion(getOperation(), target, std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,52 @@
+// constant and iota.
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+struct ConstantLowering : OpConversionPattern<ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ConstantOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    RankedTensorType stored = storageType(type);
+    ElementsAttr value = op.getValue();
+    if (type != stored) {
+      auto dense = dyn_cast<DenseIntElementsAttr>(value);
+      if (!dense)
+        return rewriter.notifyMatchFailure(op, "expected a dense elements attribute");
+      value = dense.mapValues(stored.getElementType(),
+                              [&](const APInt &number) { return number.zext(stored.getElementTypeBitWidth()); });
+    }
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, stored, cast<TypedAttr>(value));
+    return success();
+  }
+};
+
+struct IotaLowering : OpConversionPattern<IotaOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(IotaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    Type element = bodyType(type.getElementType());
+    auto sizes = sizesFrom(rewriter, type, adaptor.getOutputDims());
+    auto body = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+      Value index = linalg::IndexOp::create(b, op.getDimension());
+      if (!isa<FloatType>(element))
+        return arith::IndexCastOp::create(b, element, index);
+      // Through i32 where that is exact: it vectorizes better than i64.
+      bool fits = !type.isDynamicDim(op.getDimension()) && type.getDimSize(op.getDimension()) <= INT32_MAX;
+      Value integer = arith::IndexCastOp::create(b, fits ? b.getI32Type() : b.getI64Type(), index);
+      Value number = arith::SIToFPOp::create(b, accumulatorType(element), integer);
+      return isHalf(element) ? arith::TruncFOp::create(b, element, number).getResult() : number;
+    };
+    replaceTyped(rewriter, op, parallelGeneric(rewriter, op.getLoc(), element, sizes, {}, {}, body));
+    return success();
+  }
+};
+
+} // namespace
+
+void array::populateCreation(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConstantLowering, IotaLowering>(converter, patterns.getContext());
+}

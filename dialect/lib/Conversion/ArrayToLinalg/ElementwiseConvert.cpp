@@ -1,0 +1,120 @@
+// Rows of the elementwise table: convert between any two element types, bitcast. Float to integer truncates towards
+// zero, saturates, and takes nan to 0; to bool is != 0.
+#include "Elementwise.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+Value toBool(Scalars &s, Value x) {
+  if (isa<FloatType>(s.element))
+    return arith::CmpFOp::create(s.b, arith::CmpFPredicate::UNE, x, constant(s.b, x.getType(), 0));
+  return arith::CmpIOp::create(s.b, arith::CmpIPredicate::ne, x, intConstant(s.b, x.getType(), 0));
+}
+
+Value intToInt(Scalars &s, Value x, Type to) {
+  unsigned from = x.getType().getIntOrFloatBitWidth(), width = to.getIntOrFloatBitWidth();
+  if (from == width)
+    return x;
+  if (from > width)
+    return arith::TruncIOp::create(s.b, to, x);
+  if (isUnsigned(s.element))
+    return arith::ExtUIOp::create(s.b, to, x);
+  return arith::ExtSIOp::create(s.b, to, x);
+}
+
+/// f64 -> f32 rounded to odd: the nearest value towards zero, its last bit set if that lost anything. Rounding that
+/// once more, to f16 or bf16, gives what a single rounding would (Boldo and Melquiond, "Emulation of FMA and correctly
+/// rounded sums: proved algorithms using rounding to odd", 2008). Back ends have no direct f64 -> f16 conversion.
+Value roundToOdd(Scalars &s, Value x) {
+  Type i32 = s.b.getI32Type(), f32 = s.b.getF32Type(), f64 = x.getType();
+  Value nearest = arith::TruncFOp::create(s.b, f32, x);
+  Value exact = arith::ExtFOp::create(s.b, f64, nearest);
+  Value lost = arith::CmpFOp::create(s.b, arith::CmpFPredicate::ONE, exact, x);
+  Value tooFar = arith::CmpFOp::create(s.b, arith::CmpFPredicate::OGT, math::AbsFOp::create(s.b, exact),
+                                       math::AbsFOp::create(s.b, x));
+  Value bits = arith::BitcastOp::create(s.b, i32, nearest);
+  Value towardsZero = arith::SubIOp::create(s.b, bits, arith::ExtUIOp::create(s.b, i32, tooFar));
+  Value odd = arith::OrIOp::create(s.b, towardsZero, arith::ExtUIOp::create(s.b, i32, lost));
+  return arith::BitcastOp::create(s.b, f32, odd);
+}
+
+Value floatToFloat(Scalars &s, Value x, Type to) {
+  Type from = x.getType(), f32 = s.b.getF32Type();
+  if (from == to)
+    return x;
+  if (isHalf(from)) {
+    x = arith::ExtFOp::create(s.b, f32, x);
+    return floatToFloat(s, x, to);
+  }
+  if (isHalf(to) && from.isF64())
+    x = roundToOdd(s, x);
+  if (x.getType().getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(s.b, to, x);
+  return arith::TruncFOp::create(s.b, to, x);
+}
+
+/// f16 and bf16 are reached through a float type that holds the integer well enough to round once.
+Value intToFloat(Scalars &s, Value x, Type to) {
+  bool narrow = x.getType().getIntOrFloatBitWidth() <= 24;
+  Type through = !isHalf(to) ? to : narrow ? s.b.getF32Type() : Type(s.b.getF64Type());
+  Value converted = isUnsigned(s.element) ? arith::UIToFPOp::create(s.b, through, x).getResult()
+                                          : arith::SIToFPOp::create(s.b, through, x).getResult();
+  return floatToFloat(s, converted, to);
+}
+
+/// arith's conversions are undefined out of range, so what they see is 0 there; the ends are selected afterwards.
+Value floatToInt(Scalars &s, Value x, Type to) {
+  if (isHalf(x.getType()))
+    x = arith::ExtFOp::create(s.b, s.b.getF32Type(), x);
+  Type floatType = x.getType();
+  bool isUnsigned = s.resultElement.isUnsignedInteger();
+  unsigned width = to.getIntOrFloatBitWidth();
+  APInt minimum = isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+  APInt maximum = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
+  // One past the ends; powers of two, hence exact, but for the lower end of wide signed types, which is itself exact.
+  double above = maximum.roundToDouble(!isUnsigned) + (width < 53 ? 1 : 0), lowest = minimum.roundToDouble(!isUnsigned);
+
+  using Predicate = arith::CmpFPredicate;
+  auto compare = [&](Predicate predicate, double bound) -> Value {
+    return arith::CmpFOp::create(s.b, predicate, x, constant(s.b, floatType, bound));
+  };
+  auto end = [&](const APInt &value) -> Value { return arith::ConstantOp::create(s.b, s.b.getIntegerAttr(to, value)); };
+  Value isAbove = compare(Predicate::OGE, above), isBelow = compare(Predicate::OLT, lowest);
+  Value inRange = arith::AndIOp::create(s.b, compare(Predicate::OGE, lowest), compare(Predicate::OLT, above));
+  Value safe = arith::SelectOp::create(s.b, inRange, x, constant(s.b, floatType, 0));
+  Value truncated = isUnsigned ? arith::FPToUIOp::create(s.b, to, safe).getResult()
+                               : arith::FPToSIOp::create(s.b, to, safe).getResult();
+  Value capped = arith::SelectOp::create(s.b, isAbove, end(maximum), truncated);
+  return arith::SelectOp::create(s.b, isBelow, end(minimum), capped);
+}
+
+Value convert(Scalars &s) {
+  Value x = s.args[0];
+  Type to = bodyType(s.resultElement);
+  if (s.resultElement == s.element)
+    return x;
+  if (to.isInteger(1))
+    return toBool(s, x);
+  bool fromFloat = isa<FloatType>(s.element), toFloat = isa<FloatType>(to);
+  if (fromFloat)
+    return toFloat ? floatToFloat(s, x, to) : floatToInt(s, x, to);
+  return toFloat ? intToFloat(s, x, to) : intToInt(s, x, to);
+}
+
+Value bitcast(Scalars &s) {
+  Type to = bodyType(s.resultElement);
+  return s.args[0].getType() == to ? s.args[0] : arith::BitcastOp::create(s.b, to, s.args[0]).getResult();
+}
+
+} // namespace
+
+ArrayRef<ElementwiseRow> array::conversionRows() {
+  static const ElementwiseRow rows[] = {
+      {ConvertOp::getOperationName(), convert},
+      {BitcastOp::getOperationName(), bitcast},
+  };
+  return rows;
+}

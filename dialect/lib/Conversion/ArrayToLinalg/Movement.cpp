@@ -1,0 +1,230 @@
+// broadcast_in_dim, transpose, reverse: generics that read through a map, so that they fuse into consumers by composing
+// maps. reshape: views where it can be.
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+/// Yields its operand's element: the map does the work.
+Value readThrough(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Value operand, AffineMap map) {
+  return parallelGeneric(b, loc, getElementTypeOrSelf(operand), sizes, operand, map,
+                         [](ImplicitLocOpBuilder &, ValueRange stored) { return stored[0]; });
+}
+
+/// A dim of size 1 is read at 0; it has to be known to be 1, a dynamic one is taken to equal the result's.
+struct BroadcastInDimLowering : OpConversionPattern<BroadcastInDimOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(BroadcastInDimOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto operand = cast<RankedTensorType>(op.getOperand().getType());
+    auto result = cast<RankedTensorType>(op.getType());
+    SmallVector<AffineExpr> reads;
+    for (auto [dim, target] : llvm::enumerate(op.getBroadcastDimensions())) {
+      bool expands = operand.getDimSize(dim) == 1 && result.getDimSize(target) != 1;
+      reads.push_back(expands ? rewriter.getAffineConstantExpr(0) : rewriter.getAffineDimExpr(target));
+    }
+    SmallVector<OpFoldResult> sizes = resultSizes(rewriter, op, adaptor);
+    auto map = AffineMap::get(result.getRank(), 0, reads, rewriter.getContext());
+    replaceTyped(rewriter, op, readThrough(rewriter, op.getLoc(), sizes, adaptor.getOperand(), map));
+    return success();
+  }
+
+private:
+  static SmallVector<OpFoldResult> resultSizes(OpBuilder &b, BroadcastInDimOp op, OpAdaptor adaptor) {
+    auto result = cast<RankedTensorType>(op.getType());
+    if (!adaptor.getOutputDims().empty() || result.hasStaticShape())
+      return sizesFrom(b, result, adaptor.getOutputDims());
+    SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), result.getShape());
+    for (auto [dim, target] : llvm::enumerate(op.getBroadcastDimensions()))
+      if (result.isDynamicDim(target))
+        sizes[target] = tensor::getMixedSize(b, op.getLoc(), adaptor.getOperand(), dim);
+    return sizes;
+  }
+};
+
+struct TransposeLowering : OpConversionPattern<TransposeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(TransposeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto result = cast<RankedTensorType>(op.getType());
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    SmallVector<OpFoldResult> sizes;
+    SmallVector<AffineExpr> reads(result.getRank());
+    for (auto [dim, source] : llvm::enumerate(permutation)) {
+      reads[source] = rewriter.getAffineDimExpr(dim);
+      sizes.push_back(result.isDynamicDim(dim)
+                          ? tensor::getMixedSize(rewriter, op.getLoc(), adaptor.getOperand(), source)
+                          : OpFoldResult(rewriter.getIndexAttr(result.getDimSize(dim))));
+    }
+    auto map = AffineMap::get(result.getRank(), 0, reads, rewriter.getContext());
+    replaceTyped(rewriter, op, readThrough(rewriter, op.getLoc(), sizes, adaptor.getOperand(), map));
+    return success();
+  }
+};
+
+/// A map when the sizes are known; else an index is computed, which a map can't do with a size in it.
+struct ReverseLowering : OpConversionPattern<ReverseOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ReverseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto result = cast<RankedTensorType>(op.getType());
+    Value operand = adaptor.getOperand();
+    Location loc = op.getLoc();
+    auto sizes = sizesLike(rewriter, loc, result, operand);
+    auto isReversed = [&](int64_t dim) { return llvm::is_contained(op.getDimensions(), dim); };
+    if (result.hasStaticShape()) {
+      SmallVector<AffineExpr> reads;
+      for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+        AffineExpr index = rewriter.getAffineDimExpr(dim);
+        reads.push_back(isReversed(dim) ? result.getDimSize(dim) - 1 - index : index);
+      }
+      auto map = AffineMap::get(result.getRank(), 0, reads, rewriter.getContext());
+      replaceTyped(rewriter, op, readThrough(rewriter, loc, sizes, operand, map));
+      return success();
+    }
+    SmallVector<Value> last(result.getRank());
+    for (int64_t dim : op.getDimensions()) {
+      Value size = getValueOrCreateConstantIndexOp(rewriter, loc, tensor::getMixedSize(rewriter, loc, operand, dim));
+      last[dim] = arith::SubIOp::create(rewriter, loc, size, arith::ConstantIndexOp::create(rewriter, loc, 1));
+    }
+    auto body = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+      SmallVector<Value> indices;
+      for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+        Value index = linalg::IndexOp::create(b, dim);
+        indices.push_back(isReversed(dim) ? arith::SubIOp::create(b, last[dim], index).getResult() : index);
+      }
+      return tensor::ExtractOp::create(b, operand, indices);
+    };
+    replaceTyped(rewriter, op, parallelGeneric(rewriter, loc, getElementTypeOrSelf(operand), sizes, {}, {}, body));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// reshape
+//===----------------------------------------------------------------------===//
+
+/// Both shapes cut into the shortest runs of dims with equal products.
+struct CommonGroups {
+  SmallVector<ReassociationIndices> source, target;
+  SmallVector<int64_t> sizes;
+};
+
+CommonGroups commonGroups(ArrayRef<int64_t> source, ArrayRef<int64_t> target) {
+  CommonGroups groups;
+  size_t i = 0, j = 0;
+  while (i < source.size() && j < target.size()) {
+    ReassociationIndices from = {int64_t(i)}, to = {int64_t(j)};
+    int64_t fromSize = source[i++], toSize = target[j++];
+    while (fromSize != toSize) {
+      if (fromSize < toSize) {
+        from.push_back(i);
+        fromSize *= source[i++];
+      } else {
+        to.push_back(j);
+        toSize *= target[j++];
+      }
+    }
+    groups.source.push_back(from);
+    groups.target.push_back(to);
+    groups.sizes.push_back(fromSize);
+  }
+  // What is left on one side are ones.
+  for (; i < source.size(); ++i)
+    groups.source.back().push_back(i);
+  for (; j < target.size(); ++j)
+    groups.target.back().push_back(j);
+  return groups;
+}
+
+bool groupsDims(ArrayRef<ReassociationIndices> groups) {
+  return llvm::any_of(groups, [](const ReassociationIndices &group) { return group.size() > 1; });
+}
+
+Value collapse(OpBuilder &b, Location loc, Value value, ArrayRef<ReassociationIndices> groups) {
+  return groupsDims(groups) ? tensor::CollapseShapeOp::create(b, loc, value, groups).getResult() : value;
+}
+
+/// To and from rank 0, which has no groups: everything is a one.
+Value reshapeStatic(OpBuilder &b, Location loc, Value value, RankedTensorType result) {
+  auto source = cast<RankedTensorType>(value.getType());
+  if (source.getRank() == 0 || result.getRank() == 0) {
+    if (source.getRank() > 0)
+      return tensor::CollapseShapeOp::create(b, loc, result, value, ArrayRef<ReassociationIndices>());
+    return source == result ? value
+                            : tensor::ExpandShapeOp::create(b, loc, result, value, ArrayRef<ReassociationIndices>());
+  }
+  CommonGroups groups = commonGroups(source.getShape(), result.getShape());
+  Value grouped = collapse(b, loc, value, groups.source);
+  return groupsDims(groups.target) ? tensor::ExpandShapeOp::create(b, loc, result, grouped, groups.target).getResult()
+                                   : grouped;
+}
+
+ReassociationIndices allDims(int64_t rank) { return llvm::to_vector<2>(llvm::seq<int64_t>(0, rank)); }
+
+struct ReshapeLowering : OpConversionPattern<ReshapeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    auto source = cast<RankedTensorType>(operand.getType());
+    RankedTensorType result = storageType(cast<RankedTensorType>(op.getType()));
+    if (!source.hasStaticShape() || !result.hasStaticShape())
+      return reshapeDynamic(op, adaptor, rewriter);
+    if (result.getNumElements() == 0)
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, result.getShape(), result.getElementType());
+    else
+      rewriter.replaceOp(op, reshapeStatic(rewriter, loc, operand, result));
+    return success();
+  }
+
+  /// Through one dimension, which is always a view of a dense tensor.
+  LogicalResult reshapeDynamic(ReshapeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    int64_t sourceRank = cast<RankedTensorType>(operand.getType()).getRank();
+    RankedTensorType result = storageType(cast<RankedTensorType>(op.getType()));
+    Value flat = operand;
+    if (sourceRank > 1)
+      flat = tensor::CollapseShapeOp::create(rewriter, loc, operand, ArrayRef{allDims(sourceRank)});
+    else if (sourceRank == 0)
+      flat = tensor::ExpandShapeOp::create(rewriter, loc, RankedTensorType::get({1}, result.getElementType()), operand,
+                                           ArrayRef<ReassociationIndices>());
+    SmallVector<Value> dynamicSizes(adaptor.getOutputDims());
+    if (dynamicSizes.empty() && !result.hasStaticShape()) {
+      if (result.getNumDynamicDims() > 1)
+        return op.emitOpError("has ") << result.getNumDynamicDims()
+                                      << " dynamic result dims: give their sizes as output_dims";
+      Value count = getValueOrCreateConstantIndexOp(rewriter, loc, tensor::getMixedSize(rewriter, loc, flat, 0));
+      int64_t known = 1;
+      for (int64_t size : result.getShape())
+        known *= ShapedType::isDynamic(size) ? 1 : std::max<int64_t>(size, 1);
+      dynamicSizes.push_back(
+          arith::DivSIOp::create(rewriter, loc, count, arith::ConstantIndexOp::create(rewriter, loc, known)));
+    }
+    if (result.getRank() == 0) {
+      auto one = RankedTensorType::get({1}, result.getElementType());
+      Value cast = one == flat.getType() ? flat : tensor::CastOp::create(rewriter, loc, one, flat).getResult();
+      rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, result, cast, ArrayRef<ReassociationIndices>());
+      return success();
+    }
+    SmallVector<OpFoldResult> sizes = sizesFrom(rewriter, result, dynamicSizes);
+    // An expansion keeps whether its source is static, so the source says it as the result does.
+    int64_t total = result.hasStaticShape() ? result.getNumElements() : ShapedType::kDynamic;
+    auto flatType = RankedTensorType::get({total}, result.getElementType());
+    if (flat.getType() != flatType)
+      flat = tensor::CastOp::create(rewriter, loc, flatType, flat);
+    if (result.getRank() == 1)
+      rewriter.replaceOp(op, flat);
+    else
+      rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, result, flat, ArrayRef{allDims(result.getRank())}, sizes);
+    return success();
+  }
+};
+
+} // namespace
+
+void array::populateMovement(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<BroadcastInDimLowering, TransposeLowering, ReverseLowering, ReshapeLowering>(converter,
+                                                                                            patterns.getContext());
+}

@@ -1,0 +1,210 @@
+// Folders and canonicalizations of the movement ops: what moves nothing is its operand, two moves become one.
+#include "Constants.h"
+#include "Inference.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+static bool isAll(ArrayRef<int64_t> numbers, int64_t number) {
+  return llvm::all_of(numbers, [=](int64_t n) { return n == number; });
+}
+
+static bool isIdentity(ArrayRef<int64_t> permutation) {
+  return llvm::all_of(llvm::enumerate(permutation), [](auto entry) { return int64_t(entry.index()) == entry.value(); });
+}
+
+/// Whether the types say that both have the same shape.
+static bool haveSameKnownType(Type operand, Type result) {
+  return operand == result && cast<RankedTensorType>(result).hasStaticShape();
+}
+
+//===----------------------------------------------------------------------===//
+// broadcast_in_dim
+//===----------------------------------------------------------------------===//
+
+OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {
+  if (haveSameKnownType(getOperand().getType(), getType()))
+    return getOperand();
+  return resizedSplat(adaptor.getOperand(), getType());
+}
+
+/// The dimension of `reshaped` that each dimension of `source` becomes, where the reshape only adds or drops dimensions
+/// of size 1. A dropped one gets -1.
+static std::optional<SmallVector<int64_t>> matchUnitReshape(RankedTensorType source, RankedTensorType reshaped) {
+  if (!source.hasStaticShape() || !reshaped.hasStaticShape())
+    return std::nullopt;
+  SmallVector<int64_t> targets;
+  int64_t next = 0;
+  for (int64_t size : source.getShape()) {
+    if (size == 1) {
+      targets.push_back(-1);
+      continue;
+    }
+    while (next < reshaped.getRank() && reshaped.getDimSize(next) == 1)
+      ++next;
+    if (next == reshaped.getRank() || reshaped.getDimSize(next) != size)
+      return std::nullopt;
+    targets.push_back(next++);
+  }
+  return targets;
+}
+
+namespace {
+
+struct BroadcastOfBroadcast : OpRewritePattern<BroadcastInDimOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastInDimOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>();
+    // Without output_dims a dynamic size of the result may be one that the inner op was given.
+    if (!inner || (op.getOutputDims().empty() && !op.getType().hasStaticShape()))
+      return failure();
+    SmallVector<int64_t> dims;
+    for (int64_t dim : inner.getBroadcastDimensions())
+      dims.push_back(op.getBroadcastDimensions()[dim]);
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, op.getType(), inner.getOperand(), dims, op.getOutputDims());
+    return success();
+  }
+};
+
+/// x[4] -> x[4, 1] -> x[4, 5], as keepdims has it, is one broadcast, which fuses where a reshape would not.
+struct BroadcastOfUnitReshape : OpRewritePattern<BroadcastInDimOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastInDimOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getOperand().getDefiningOp<ReshapeOp>();
+    if (!reshape)
+      return failure();
+    auto targets = matchUnitReshape(reshape.getOperand().getType(), reshape.getType());
+    // A dropped dimension of size 1 would need a place in the result.
+    if (!targets || llvm::is_contained(*targets, -1))
+      return failure();
+    SmallVector<int64_t> dims;
+    for (int64_t target : *targets)
+      dims.push_back(op.getBroadcastDimensions()[target]);
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, op.getType(), reshape.getOperand(), dims, op.getOutputDims());
+    return success();
+  }
+};
+
+} // namespace
+
+void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<BroadcastOfBroadcast, BroadcastOfUnitReshape>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// reshape
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  RankedTensorType type = getType();
+  if (getOperand().getType() == type && type.getNumDynamicDims() <= 1)
+    return getOperand();
+  if (!type.hasStaticShape())
+    return {};
+  auto constant = dyn_cast_if_present<DenseElementsAttr>(adaptor.getOperand());
+  return constant ? OpFoldResult(constant.reshape(type)) : OpFoldResult();
+}
+
+namespace {
+
+struct ReshapeOfReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<ReshapeOp>();
+    if (!inner)
+      return failure();
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), inner.getOperand(), op.getOutputDims());
+    return success();
+  }
+};
+
+} // namespace
+
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReshapeOfReshape>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// transpose
+//===----------------------------------------------------------------------===//
+
+OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
+  if (isIdentity(getPermutation()) && getOperand().getType() == getType())
+    return getOperand();
+  return resizedSplat(adaptor.getOperand(), getType());
+}
+
+namespace {
+
+struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return failure();
+    SmallVector<int64_t> permutation;
+    for (int64_t dim : op.getPermutation())
+      permutation.push_back(inner.getPermutation()[dim]);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getOperand(), permutation);
+    return success();
+  }
+};
+
+/// (x . y)^T is y^T . x^T, and dot_general reads its operands in any order: the free dimensions change places when the
+/// operands do. Derivatives of matrix products end in such a transpose.
+struct TransposeOfDotGeneral : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
+    if (!dot || !dot->hasOneUse())
+      return failure();
+    int64_t batch = dot.getLhsBatch().size(), rank = dot.getType().getRank();
+    int64_t rhsFree = dot.getRhs().getType().getRank() - batch - int64_t(dot.getRhsContracting().size());
+    SmallVector<int64_t> swap;
+    llvm::append_range(swap, llvm::seq<int64_t>(0, batch));
+    llvm::append_range(swap, llvm::seq<int64_t>(rank - rhsFree, rank));
+    llvm::append_range(swap, llvm::seq<int64_t>(batch, rank - rhsFree));
+    if (op.getPermutation() != ArrayRef(swap))
+      return failure();
+    rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getType(), dot.getRhs(), dot.getLhs(), dot.getRhsContracting(),
+                                              dot.getLhsContracting(), dot.getRhsBatch(), dot.getLhsBatch());
+    return success();
+  }
+};
+
+} // namespace
+
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<TransposeOfTranspose, TransposeOfDotGeneral>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// slice, pad, concatenate, reverse
+//===----------------------------------------------------------------------===//
+
+OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
+  if (haveSameKnownType(getOperand().getType(), getType()))
+    return getOperand();
+  return resizedSplat(adaptor.getOperand(), getType());
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  bool addsNothing = isAll(getLow(), 0) && isAll(getHigh(), 0) && isAll(getInterior(), 0);
+  return addsNothing && getOperand().getType() == getType() ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
+OpFoldResult ConcatenateOp::fold(FoldAdaptor) {
+  bool isSingle = getInputs().size() == 1 && getInputs().front().getType() == getType();
+  return isSingle ? OpFoldResult(getInputs().front()) : OpFoldResult();
+}
+
+OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() != getType())
+    return {};
+  if (llvm::all_of(getDimensions(), [&](int64_t dim) { return getType().getDimSize(dim) == 1; }))
+    return getOperand();
+  if (auto inner = getOperand().getDefiningOp<ReverseOp>();
+      inner && inner.getDimensions() == getDimensions() && inner.getOperand().getType() == getType())
+    return inner.getOperand();
+  return resizedSplat(adaptor.getOperand(), getType());
+}

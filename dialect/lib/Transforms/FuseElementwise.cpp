@@ -1,0 +1,184 @@
+// array-fuse-elementwise: elementwise producers move into the elementwise ops and reductions that read them. Before it:
+// convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
+#include "array/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::array {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "array/Transforms/Passes.h.inc"
+} // namespace mlir::array
+
+using namespace mlir;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// When fusing pays
+//===----------------------------------------------------------------------===//
+
+/// Computing a value again for every use costs less than a trip through memory up to this cost.
+constexpr int64_t cheapCost = 4;
+/// A producer of a row is computed again for every row up to this cost.
+constexpr int64_t freeCost = 1;
+/// A larger body spills registers, and fusing one op after the other takes quadratic time.
+constexpr int64_t maxBodySize = 256;
+
+/// The cost of one element, in simple vector operations.
+int64_t operationCost(Operation &op) {
+  // What is free, or goes into an address.
+  if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::ExtUIOp,
+          arith::ExtSIOp, arith::TruncIOp, arith::BitcastOp, arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return 0;
+  if (isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(op))
+    return 1;
+  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp>(op))
+    return 4;
+  if (isa<tensor::ExtractOp>(op)) // a gather
+    return 8;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op) ||
+      isa<math::MathDialect>(op.getDialect()))
+    return 16;
+  return 1;
+}
+
+int64_t elementCost(linalg::GenericOp op) {
+  int64_t cost = 0;
+  for (Operation &nested : *op.getBody())
+    cost += operationCost(nested);
+  return cost;
+}
+
+/// Matrix products and the like: operands are read many times, so nothing is computed while reading them, and the pass
+/// that emits them wants a plain multiply-add. A reduction of a product that reads everything once is none of them.
+bool isContraction(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2)
+    return false;
+  bool readsAgain = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    return !op.getMatchingIndexingMap(operand).isPermutation();
+  });
+  return readsAgain && linalg::isaContractionOpInterface(op);
+}
+
+/// Whether the consumer reads an element of the operand in more than one of its iterations.
+bool readsRepeatedly(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  SmallVector<int64_t> ranges = consumer.getStaticLoopRanges();
+  return llvm::any_of(llvm::seq<unsigned>(0, consumer.getNumLoops()),
+                      [&](unsigned loop) { return ranges[loop] != 1 && !map.isFunctionOfDim(loop); });
+}
+
+bool isPossibleConsumer(OpOperand &use) {
+  auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return consumer && consumer.isDpsInput(&use) && !isContraction(consumer) && !readsRepeatedly(&use);
+}
+
+/// Operands that the op streams through, in contrast to scalars and broadcast rows.
+int64_t streamedInputs(linalg::GenericOp op) {
+  return llvm::count_if(op.getDpsInputOperands(), [](OpOperand *operand) { return !readsRepeatedly(operand); });
+}
+
+/// The rule. Never into a contraction. With one consumer that reads each element once, always: the intermediate
+/// vanishes. Where elements would be computed again, only what is nearly free, or cheap and a scalar, which is hoisted
+/// out of the loops. With several consumers, only what is cheap, and when that does not read more memory than the
+/// intermediate would cost.
+bool isWorthFusing(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  if (isContraction(consumer))
+    return false;
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!producer)
+    return true; // a splat constant
+  if (int64_t(producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size()) > maxBodySize)
+    return false;
+  int64_t cost = elementCost(producer);
+  if (readsRepeatedly(operand))
+    return cost <= freeCost || (producer.getNumLoops() == 0 && cost <= cheapCost);
+  if (llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }))
+    return true;
+  if (cost > cheapCost)
+    return false;
+  int64_t inputs = streamedInputs(producer), uses = llvm::range_size(producer->getUses());
+  // It is written to memory anyway for a use that can't take it in.
+  if (!llvm::all_of(producer->getUses(), isPossibleConsumer))
+    return inputs == 0;
+  return inputs * uses <= inputs + 1 + uses;
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes that insert or drop dims of size 1
+//===----------------------------------------------------------------------===//
+
+/// How each dim of a reshape's source is indexed, given the indices of its result; none if other dims are reshaped.
+std::optional<SmallVector<AffineExpr>> sourceIndices(Operation *reshape, ArrayRef<AffineExpr> resultIndices) {
+  SmallVector<AffineExpr> indices;
+  AffineExpr zero = getAffineConstantExpr(0, reshape->getContext());
+  auto largeDims = [](RankedTensorType type, ArrayRef<int64_t> dims) {
+    return llvm::filter_to_vector(dims, [&](int64_t dim) { return type.getDimSize(dim) != 1; });
+  };
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape)) {
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      auto large = largeDims(expand.getResultType(), group);
+      if (large.size() > 1)
+        return std::nullopt;
+      indices.push_back(large.empty() ? zero : resultIndices[large.front()]);
+    }
+    return indices;
+  }
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape);
+  if (!collapse)
+    return std::nullopt;
+  indices.assign(collapse.getSrcType().getRank(), zero);
+  for (auto [dim, group] : llvm::enumerate(collapse.getReassociationIndices())) {
+    auto large = largeDims(collapse.getSrcType(), group);
+    if (large.size() > 1)
+      return std::nullopt;
+    if (!large.empty())
+      indices[large.front()] = resultIndices[dim];
+  }
+  return indices;
+}
+
+/// Reads the source of such a reshape: what keeps a mean's dimension for a broadcast is not in the way of fusion.
+struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      Operation *reshape = operand->get().getDefiningOp();
+      if (!reshape || !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape))
+        continue;
+      auto indices = sourceIndices(reshape, op.getMatchingIndexingMap(operand).getResults());
+      if (!indices)
+        continue;
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      maps[operand->getOperandNumber()] = AffineMap::get(op.getNumLoops(), 0, *indices, op.getContext());
+      // The maps still have to say how far each loop runs.
+      if (!inversePermutation(concatAffineMaps(maps, op.getContext())) || isContraction(op))
+        continue;
+      rewriter.modifyOpInPlace(op, [&] {
+        operand->set(reshape->getOperand(0));
+        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+      return success();
+    }
+    return failure();
+  }
+};
+
+struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
+    patterns.add<ReadThroughUnitReshape>(&getContext());
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

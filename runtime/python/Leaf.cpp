@@ -1,0 +1,167 @@
+// How a leaf of a call that is not an Array becomes one: by the function that Python registered. What that function does
+// with common leaves (Python scalars, contiguous ndarrays) is learned from its results, and done here the next time.
+#include "Context.h"
+
+using namespace pcrt;
+using namespace pcrt::python;
+
+static PyObject *leafConverter = nullptr;
+
+static PyObject *setLeafConverter(PyObject *, PyObject *function) {
+  Py_XSETREF(leafConverter, Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
+namespace {
+/// The aval that the converter gave for a Python scalar type under one configuration.
+struct LearnedScalar {
+  PyTypeObject *type;
+  PyObject *context = nullptr;
+  AvalObject *aval = nullptr;
+
+  AvalObject *current() const { return context == contextKey() ? aval : nullptr; }
+  void learn(AvalObject *given) {
+    Py_XSETREF(context, Py_NewRef(contextKey()));
+    Py_INCREF(given);
+    AvalObject *before = std::exchange(aval, given);
+    Py_XDECREF(before);
+  }
+};
+} // namespace
+
+static LearnedScalar learned[] = {{&PyBool_Type}, {&PyLong_Type}, {&PyFloat_Type}};
+
+static LearnedScalar *learnedFor(PyObject *leaf) {
+  for (LearnedScalar &entry : learned)
+    if (entry.type == Py_TYPE(leaf))
+      return &entry;
+  return nullptr;
+}
+
+template <typename T> static bool store(Buffer &buffer, T value) {
+  *static_cast<T *>(buffer.data()) = value;
+  return true;
+}
+
+/// Writes a Python scalar as the learned dtype; false when it does not fit or the dtype is an uncommon one.
+static bool storeScalar(PyObject *leaf, DType dtype, Buffer &buffer) {
+  if (PyFloat_CheckExact(leaf)) {
+    double value = PyFloat_AS_DOUBLE(leaf);
+    if (dtype == DType::Float32)
+      return store(buffer, static_cast<float>(value));
+    return dtype == DType::Float64 && store(buffer, value);
+  }
+  if (PyBool_Check(leaf))
+    return dtype == DType::Bool && store(buffer, static_cast<uint8_t>(leaf == Py_True));
+  int overflow;
+  long long value = PyLong_AsLongLongAndOverflow(leaf, &overflow);
+  if (overflow)
+    return false;
+  if (dtype == DType::Int32)
+    return value == static_cast<int32_t>(value) && store(buffer, static_cast<int32_t>(value));
+  return dtype == DType::Int64 && store(buffer, static_cast<int64_t>(value));
+}
+
+//===-- ndarrays ----------------------------------------------------------------------------------------------------===//
+
+/// By dtype: the configuration under which the converter kept the dtype of an ndarray.
+static PyObject *keepingContext[dtypeCount];
+
+static PyTypeObject *ndarrayType() {
+  static auto *const type = [] {
+    PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
+    PyObject *found = numpy ? PyObject_GetAttrString(numpy.get(), "ndarray") : nullptr;
+    PyErr_Clear();
+    return reinterpret_cast<PyTypeObject *>(found);
+  }();
+  return type;
+}
+
+/// The dtype of a buffer's elements; false when it is none of ours.
+static bool dtypeOfFormat(const char *format, DType &dtype) {
+  if (!format || !format[0] || format[1])
+    return false;
+  // As NumPy writes them on LP64; q and Q are long long's.
+  static const char letters[] = "?bhilBHIL";
+  if (const char *found = std::strchr(letters, format[0]))
+    dtype = static_cast<DType>(found - letters);
+  else if (format[0] == 'e')
+    dtype = DType::Float16;
+  else if (format[0] == 'f')
+    dtype = DType::Float32;
+  else if (format[0] == 'd')
+    dtype = DType::Float64;
+  else
+    return false;
+  return true;
+}
+
+/// A copy of a contiguous ndarray whose dtype is known to be kept; null without an exception when Python has to decide.
+static PyObject *convertNdarray(PyObject *ndarray) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(ndarray, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  DType dtype;
+  AvalObject *aval = nullptr;
+  if (dtypeOfFormat(view.format, dtype) && keepingContext[static_cast<int>(dtype)] == contextKey())
+    aval = internAval(view.shape, view.ndim, dtype, /*weakType=*/false);
+  PyBuffer_Release(&view);
+  PyRef owner = PyRef::steal(reinterpret_cast<PyObject *>(aval));
+  return aval ? arrayFromNumpy(ndarray, aval) : nullptr;
+}
+
+static void learnNdarray(PyObject *ndarray, AvalObject *aval) {
+  PyRef dtype = PyRef::steal(PyObject_GetAttrString(ndarray, "dtype"));
+  if (!dtype)
+    PyErr_Clear();
+  else if (dtype.get() == aval->dtype && !aval->weakType)
+    Py_XSETREF(keepingContext[static_cast<int>(aval->code)], Py_NewRef(contextKey()));
+}
+
+//===-- Conversion --------------------------------------------------------------------------------------------------===//
+
+static PyObject *convertByPython(PyObject *leaf) {
+  if (!leafConverter) {
+    PyErr_Format(PyExc_TypeError, "%R is not an array", Py_TYPE(leaf));
+    return nullptr;
+  }
+  PyRef result = PyRef::steal(PyObject_CallOneArg(leafConverter, leaf));
+  if (result && !isArray(result.get())) {
+    PyErr_Format(PyExc_TypeError, "the leaf converter returned %R, not an Array", Py_TYPE(result.get()));
+    return nullptr;
+  }
+  return result.take();
+}
+
+PyObject *pcrt::python::convertLeaf(PyObject *leaf) {
+  LearnedScalar *scalar = learnedFor(leaf);
+  if (AvalObject *aval = scalar ? scalar->current() : nullptr) {
+    RefPtr<Buffer> buffer = allocateBuffer(aval, "a scalar");
+    if (!buffer)
+      return nullptr;
+    if (storeScalar(leaf, aval->code, *buffer))
+      return newArray(aval, std::move(buffer));
+  }
+  bool isNdarray = Py_TYPE(leaf) == ndarrayType();
+  if (isNdarray) {
+    PyObject *result = convertNdarray(leaf);
+    if (result || PyErr_Occurred())
+      return result;
+  }
+  PyObject *result = convertByPython(leaf);
+  if (result && scalar && asArray(result)->aval->rank() == 0)
+    scalar->learn(asArray(result)->aval);
+  if (result && isNdarray)
+    learnNdarray(leaf, asArray(result)->aval);
+  return result;
+}
+
+//===-- Functions ---------------------------------------------------------------------------------------------------===//
+
+static PyMethodDef functions[] = {
+    {"set_leaf_converter", setLeafConverter, METH_O, "Set the function that makes an Array of another leaf."},
+    {}};
+
+bool pcrt::python::addLeafFunctions(PyObject *module) { return PyModule_AddFunctions(module, functions) == 0; }
