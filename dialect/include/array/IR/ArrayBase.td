@@ -40,7 +40,7 @@ class Array_Type<string name, string typeMnemonic> : TypeDef<Array_Dialect, name
 }
 
 def Array_TokenType : Array_Type<"Token", "token"> {
-  let summary = "orders effects";
+  let summary = "token";
   let description = [{
     An op that consumes a token happens after the op that produced it. Tokens carry no data; lowering erases them.
   }];
