@@ -98,10 +98,14 @@ def is_array(x: Any) -> bool:
 def as_array(x: Any) -> Any:
     """`x` on the device: NumPy's arrays and scalars and Python's scalars are copied, arrays and tracers stay.
 
-    Raises TypeError for what is no array, OverflowError for a Python int that its dtype does not hold.
+    A 64-bit NumPy array that is narrowed gives a warning, once for each place. Raises TypeError for what is no array,
+    OverflowError for a Python int that its dtype does not hold.
     """
     if isinstance(x, (np.ndarray, np.generic, bool, int, float)):
         aval = get_aval(x)
+        given = np.asarray(x)
+        if isinstance(x, np.ndarray) and given.dtype != aval.dtype:
+            dtypes.warn_of_narrowing("an input array", given.dtype, aval.dtype)
         return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
     get_aval(x)
     return x

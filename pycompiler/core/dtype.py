@@ -113,12 +113,17 @@ def canonicalize_requested(spec: object, function: str) -> DType:
     """The canonical dtype of one that the user asked for in `function`: narrowing it is told, once for each place."""
     wanted = as_dtype(spec)
     dtype = canonicalize(wanted)
-    if dtype is not wanted and dtype != wanted:
-        warn(
-            f"{function}: {wanted.name} is narrowed to {dtype.name}, because 64-bit types are off; to keep them, set "
-            'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
-        )
+    if dtype != wanted:
+        warn_of_narrowing(function, wanted, dtype)
     return dtype
+
+
+def warn_of_narrowing(what: str, wanted: DType, dtype: DType) -> None:
+    """Say that something of a 64-bit type became one of 32 bits, once for each place."""
+    warn(
+        f"{what}: {wanted.name} is narrowed to {dtype.name}, because 64-bit types are off; to keep them, set "
+        'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+    )
 
 
 def scalar_dtype(kind: type) -> DType:
@@ -181,10 +186,9 @@ def dtype_and_weak(x: Any) -> tuple[DType, bool]:
     kind = x.__class__
     if kind in _SCALARS:
         return scalar_dtype(kind), kind is not bool
-    if isinstance(x, type):
-        return canonicalize(as_dtype(cast(object, x))), x in _SCALARS and x is not bool
-    if isinstance(x, (np.dtype, str)):
-        return canonicalize(as_dtype(x)), False
+    if isinstance(x, (type, np.dtype, str)):
+        spec = cast(object, x)
+        return canonicalize(as_dtype(spec)), spec is int or spec is float
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")

@@ -6,6 +6,7 @@ constants of the graph; so do tracers of older traces, which `graph.close_over` 
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -45,6 +46,12 @@ class GraphTracer(Tracer):
 
 
 _SCALARS = frozenset((bool, int, float))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _infer(primitive: Primitive, avals: tuple[ShapedArray, ...], params: tuple[tuple[str, Any], ...]) -> ShapedArray:
+    """What the shape rule says: of a thousand equations, few are of a kind that was not met before."""
+    return primitive.shape_rule(*avals, **dict(params))
 
 
 class GraphTrace(Trace):
@@ -103,13 +110,14 @@ class GraphTrace(Trace):
         if self.done:
             raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg.owner is self))
         inputs = [self.atom(arg) for arg in args]
-        inferred = primitive.shape_rule(*[atom.aval for atom in inputs], **params)
+        avals = tuple([atom.aval for atom in inputs])
         source = user_source()
         if primitive.multiple_results:
+            inferred = primitive.shape_rule(*avals, **params)
             outputs = [Var(aval) for aval in inferred]
             self.equations.append(Equation(primitive, inputs, params, outputs, source))
             return tuple([GraphTracer(self, var, source) for var in outputs])
-        var = Var(inferred)
+        var = Var(_infer(primitive, avals, tuple(params.items())))
         self.equations.append(Equation(primitive, inputs, params, (var,), source))
         return GraphTracer(self, var, source)
 

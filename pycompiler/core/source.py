@@ -148,16 +148,19 @@ def _short_name(qualified: str) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning, source: Source | None = None) -> None:
-    """Warn at the user's line, once for each place (the rule of Python's default filter)."""
+    """Warn at the user's line, once for each place whatever the filters are."""
     source = source or user_frame_source()
     if source is None:
         warnings.warn(message, category, stacklevel=3)
         return
-    warnings.warn_explicit(message, category, source.file, source.line, registry=_warned.setdefault(source.file, {}))
+    place = (source.file, source.line, message)
+    if place not in _warned:
+        warnings.warn_explicit(message, category, source.file, source.line)
+        _warned.add(place)
 
 
-# What has been warned of, file by file, as Python's filters keep it.
-_warned: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
+# What has been warned of: file, line, message. A warning that a filter made an error is not among them.
+_warned: set[tuple[str, int, str]] = set()
 
 
 def without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
