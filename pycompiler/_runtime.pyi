@@ -1,29 +1,32 @@
 """What the runtime's binding exposes: arrays that are futures, trees, the jitted function, executables.
 
-The types on the hot path (`ShapedArray`, `Array`, `PyTreeDef`, `JitFunction`, `CompiledCall`) are raw CPython heap types whose
-attributes can be set from Python (`setattr(Array, "__repr__", f)`); they can't be subclassed, `JitFunction` and `Array` take weak
-references. Everything here may be called from any thread.
+The types on the hot path (`ShapedArray`, `Array`, `PyTreeDef`, `JitFunction`, `CompiledCall`) are raw CPython heap
+types whose attributes can be set from Python (`setattr(Array, "__repr__", f)`); they can't be subclassed. `JitFunction`
+and `Array` take weak references. Everything here may be called from any thread.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-# --- types -----------------------------------------------------------------------------------------------------------------------
+# Types
 
 def register_dtype(np_dtype: np.dtype[Any], code: int, name: str) -> None:
-    """Tell the runtime the np.dtype object of an element type. `code` and `name` as in PCRT_DTYPES (`dtype_codes()`)."""
+    """Tell the runtime the np.dtype object of an element type, by its code and name in the ABI (`dtype_codes`)."""
 
 def dtype_codes() -> dict[str, int]:
-    """The names and codes of the ABI: {"bool": 0, "int8": 1, ...}. All but "bfloat16" are registered by the module itself."""
+    """The names and codes of the ABI: {"bool": 0, "int8": 1, ...}. The module itself registers all but "bfloat16"."""
 
 class ShapedArray:
-    """Shape, dtype and weak type of an array. Interned when every dimension is an int, so that `is` compares such avals."""
+    """Shape, dtype and weak type of an array. Interned when every dimension is an int: then `is` compares avals."""
 
     def __new__(cls, shape: Sequence[Any], dtype: Any, weak_type: bool = False) -> ShapedArray:
-        """`shape` may hold symbols (any hashable object); `dtype` is whatever np.dtype() takes. TypeError on a dtype that is not
-        registered, ValueError on a negative dimension."""
+        """`shape` may hold symbols (any hashable objects); `dtype` is whatever np.dtype() takes.
+
+        Raises TypeError for a dtype that is not registered, ValueError for a negative dimension, OverflowError when
+        there are more bytes than can be addressed.
+        """
     @property
     def shape(self) -> tuple[Any, ...]: ...
     @property
@@ -51,9 +54,13 @@ class Device:
     # repr: CpuDevice(id=0)
 
 class Array:
-    """An array whose elements may still be being computed. Shape and dtype never wait."""
+    """An array whose elements may still be being computed. Shape and dtype never wait.
 
-    # Not constructible from Python: array_from_numpy, Executable.execute, JitFunction make them.
+    Made by array_from_numpy, Executable.execute and JitFunction, not by a call of the class. The buffer protocol waits
+    and is read-only; bfloat16 has none (BufferError), so np.asarray takes __array__ there. Unhashable; `==` and the
+    other operators are attached from Python.
+    """
+
     @property
     def aval(self) -> ShapedArray: ...
     @property
@@ -70,17 +77,15 @@ class Array:
     def nbytes(self) -> int: ...
     def device(self) -> Device: ...
     def is_ready(self) -> bool:
-        """True when a read would not wait (the computation ended, well or with an error)."""
+        """Whether a read would not wait: the computation ended, well or with an error."""
     def block_until_ready(self) -> Array:
-        """Wait (without the GIL; Ctrl-C interrupts), return self; raise what went wrong in the computation."""
+        """Wait (without the GIL; Ctrl-C interrupts), raise what went wrong in the computation, return the array."""
     def item(self) -> bool | int | float:
         """The only element as a Python scalar; waits. ValueError when there is not exactly one."""
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
-    # Buffer protocol: waits, read-only, C-contiguous; BufferError for bfloat16 (np.asarray then takes __array__).
-    # __hash__ is None; `==` and the other operators are not defined here: array.py attaches them.
 
 def array_from_numpy(array: np.ndarray[Any, Any], aval: ShapedArray) -> Array:
-    """Copy a C-contiguous ndarray whose shape and dtype are `aval`'s."""
+    """Copy a C-contiguous ndarray whose shape and dtype are those of `aval`; ValueError when they are not."""
 
 def with_weak_type(array: Array, weak_type: bool) -> Array:
     """The same elements (no copy) under the aval with that weak type."""
@@ -97,56 +102,77 @@ class MemoryStats(NamedTuple):
     cached_bytes: int
     live_buffers: int
 
-def memory_stats() -> MemoryStats: ...
+def memory_stats() -> MemoryStats:
+    """Bytes of blocks, not of arrays: a block is up to a quarter larger. Small blocks make the peak an upper bound."""
+
 def reset_peak_memory() -> None: ...
 def release_cached_memory() -> None:
     """Give the freed blocks that the pool keeps for the next call back to the system."""
+
 def live_arrays() -> int:
     """How many Array objects there are."""
+
 def synchronize() -> None:
-    """Wait until nothing that was enqueued is pending (errors stay with their arrays)."""
+    """Wait until nothing that was enqueued is pending; errors stay with their arrays."""
+
 def thread_count() -> int:
-    """Most threads that the pool uses."""
+    """Most threads that run executions: PYCOMPILER_NUM_THREADS, else what affinity and the cgroup leave."""
 
-# --- errors ----------------------------------------------------------------------------------------------------------------------
+# Errors
 
-def set_error_type(cls: type[Exception]) -> None:
-    """The class raised at the read of an array whose computation failed, unless it ran out of memory (MemoryError)."""
+def set_error_type(cls: type[Exception] | None) -> type[Exception] | None:
+    """The class raised at the read of an array whose computation failed, unless it ran out of memory (MemoryError).
 
-# --- trees -----------------------------------------------------------------------------------------------------------------------
+    Returns the previous class; None stands for RuntimeError.
+    """
+
+# Trees
 
 class PyTreeDef:
-    """The structure of a tree of tuple, list, dict, OrderedDict, defaultdict, namedtuple, None and registered nodes."""
+    """The structure of a tree of tuple, list, dict, OrderedDict, defaultdict, namedtuple, None, registered nodes."""
 
     @property
     def num_leaves(self) -> int: ...
     @property
     def num_nodes(self) -> int: ...
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """ValueError when the number of leaves differs."""
+        """The tree with these leaves; ValueError when their number differs."""
     def flatten_up_to(self, tree: Any) -> list[Any]:
-        """The subtrees of `tree` at this structure's leaves; ValueError naming the place when `tree` is not of this structure."""
-    def children(self) -> list[PyTreeDef]: ...
+        """The subtrees of `tree` at this structure's leaves; ValueError names the place where the two differ."""
+    def children(self) -> list[PyTreeDef]:
+        """The structures of the root's children."""
     def paths(self) -> list[str]:
         """The key path of every leaf: "[0]['w'].x"."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
     # repr as JAX's: PyTreeDef((*, {'a': *}))
 
-def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]: ...
-def register_node(
-    type: type, to_iter: Callable[[Any], tuple[Iterable[Any], Hashable]], from_iter: Callable[[Any, tuple[Any, ...]], Any]
-) -> None:
-    """`to_iter(obj) -> (children, aux)`, `from_iter(aux, children) -> obj`. ValueError when the type is registered already."""
+def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of a tree and its structure. Dicts are sorted by key: TypeError when the keys can't be."""
 
-# --- execution -------------------------------------------------------------------------------------------------------------------
+def register_node(
+    type: type,
+    to_iter: Callable[[Any], tuple[Iterable[Any], Hashable]],
+    from_iter: Callable[[Any, tuple[Any, ...]], Any],
+) -> None:
+    """Make instances of `type` nodes: `to_iter(obj) -> (children, aux)`, `from_iter(aux, children) -> obj`.
+
+    Raises ValueError when the type is a node already.
+    """
+
+# Execution
 
 class Executable:
+    """Machine code that was loaded from a relocatable ELF object."""
+
     @staticmethod
     def load(object: bytes, entry: str, arena_bytes: int, name: str, cost_ns: float = 0.0) -> Executable:
-        """Load a relocatable ELF object. `cost_ns` is an estimate of one run's time (the bytes that it touches give another, the larger counts); it
-        decides whether a call may run inline, until runs have been measured. RuntimeError when the object is malformed or names an
-        unknown symbol or relocation."""
+        """Load an object whose function `entry` is called with the frame of runtime/Abi.h.
+
+        `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
+        counts. It decides whether a call may run in place, until runs have been measured. Raises RuntimeError when the
+        object is malformed, or names a symbol or a relocation that the loader does not know.
+        """
     name: str
     arena_bytes: int
     code_bytes: int
@@ -157,7 +183,8 @@ class CompiledCall:
     """What an entry of a jitted function's cache holds.
 
     executable: called with [leaves[i] for i in in_used] + consts; None when no output is computed.
-    outputs: one entry for each leaf of out_tree: ("result", i) of the executable, ("arg", i) the i-th leaf, ("const", Array) itself.
+    outputs: one for each leaf of out_tree: ("result", i) of the executable, ("arg", i) the i-th leaf, or
+      ("const", Array) itself.
     out_avals: the avals of the executable's results.
     """
 
@@ -177,11 +204,14 @@ class CompiledCall:
     out_tree: PyTreeDef
     consts: tuple[Array, ...]
     def __call__(self, *leaves: Array) -> Any:
-        """Run on flat leaves (Arrays of the right avals: not checked), return the tree of results."""
+        """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 
 class CallKey(NamedTuple):
-    """What a jitted function is cached by. `in_tree` is the tree of (args, kwargs) without the static ones: its children are a tuple
-    of the dynamic positional arguments and a dict of the dynamic keyword arguments; `avals` are those of its leaves, in order."""
+    """What a jitted function is cached by.
+
+    in_tree: the tree of (args, kwargs) without the static ones: a tuple of the dynamic positional arguments and a dict
+      of the dynamic keyword arguments. avals: those of its leaves, in order.
+    """
 
     in_tree: PyTreeDef
     avals: tuple[ShapedArray, ...]
@@ -190,7 +220,7 @@ class CallKey(NamedTuple):
     context: Hashable
 
 class JitFunction:
-    """A function that calls compiled code, cached by CallKey. vectorcall; binds as a method; functools.update_wrapper works."""
+    """A function that calls compiled code, cached by CallKey. It binds as a method, and wraps `fun` as functools does."""
 
     def __init__(
         self,
@@ -200,9 +230,11 @@ class JitFunction:
         static_argnums: tuple[int, ...] = (),
         static_argnames: tuple[str, ...] = (),
     ) -> None:
-        """`miss(args, kwargs, key)`: args and kwargs as passed (leaves not converted). `traced(*args, **kwargs)` is called instead of
-        everything else when a leaf is a tracer or a graph is being traced. static_argnums are non-negative: the caller resolves
-        negative ones and names <-> numbers."""
+        """`miss(args, kwargs, key)` compiles: args and kwargs are as passed, leaves not converted.
+
+        `traced(*args, **kwargs)` is called instead of everything else when a leaf is a tracer or this thread is
+        tracing. static_argnums are not negative: the caller resolves negative ones, and names to numbers and back.
+        """
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """TypeError names the argument that is not an array, ValueError a static argument that is not hashable."""
     def cache_size(self) -> int: ...
@@ -213,20 +245,28 @@ class JitFunction:
     def last_miss(self) -> CallKey | None:
         """The key of the last call that was not in the cache (also when compiling it failed)."""
     __wrapped__: Callable[..., Any]
+    def __getattr__(self, name: str) -> Any: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
 
-def set_tracer_type(cls: type) -> None:
-    """Leaves that are instances of `cls` send a JitFunction's call to `traced`."""
-def set_leaf_converter(fn: Callable[[Any], Array]) -> None:
-    """`fn(leaf) -> Array` for every leaf that is not exactly an Array; TypeError when it is not an array. The runtime learns from it:
-    after one bool, int, float or np.ndarray of a dtype was converted under a context key, the next are converted in C++ to the same
-    aval (only when the dtype is unchanged, for ndarrays; ints and floats when they fit)."""
+def set_tracer_type(cls: type | None) -> type | None:
+    """Leaves that are instances of `cls` send a JitFunction's call to `traced`. Returns the previous class."""
+
+def set_leaf_converter(fn: Callable[[Any], Array] | None) -> Callable[[Any], Array] | None:
+    """`fn(leaf) -> Array` for every leaf that is not exactly an Array; TypeError when it is not an array.
+
+    The runtime learns from it: once a bool, int, float, or an ndarray whose dtype was kept, was converted under a
+    context key, the next ones become the same aval without calling it. Returns the previous function.
+    """
 
 def current_trace() -> Any | None: ...
 def swap_trace(trace: Any | None) -> Any | None:
     """Set this thread's trace, return the previous one."""
+
 def set_context_key(key: Hashable) -> None:
-    """Configuration that is part of every key (enable_x64, ...): the value for every thread that has not swapped in its own."""
+    """Configuration that is part of every key, for every thread that has not swapped in its own."""
+
 def swap_context_key(key: Hashable | None) -> Hashable | None:
     """Set this thread's own context key (None: back to the common one), return the previous own one."""
+
 def context_key() -> Hashable:
     """The key in force in this thread."""

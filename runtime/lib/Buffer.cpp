@@ -16,7 +16,8 @@ static constexpr size_t minCapacity = 64;
 static constexpr size_t smallBytes = 4096;
 static constexpr uint32_t smallListLength = 1024;
 
-//===-- Size classes ------------------------------------------------------------------------------------------------===//
+//===-- Size classes
+//------------------------------------------------------------------------------------------------===//
 // Classes 0..3 are 64, 128, 192, 256 bytes; then each doubling has four equal steps (320, 384, 448, 512, 640, ...).
 
 static size_t capacityOf(unsigned sizeClass) {
@@ -36,7 +37,8 @@ static unsigned classOf(size_t bytes) {
   return (log - 7) * 4 + quarter;
 }
 
-//===-- Buffers -----------------------------------------------------------------------------------------------------===//
+//===-- Buffers
+//-----------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// A few instructions long, so spinning is cheaper than sleeping.
@@ -58,8 +60,7 @@ void Buffer::destroy() {
   pool.recycle(this);
 }
 
-BufferPool::BufferPool(uint64_t memoryLimit)
-    : BufferPool(memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
+BufferPool::BufferPool(uint64_t memoryLimit) : BufferPool(memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
 
 BufferPool::~BufferPool() { trim(); }
 
@@ -104,7 +105,8 @@ static void giveBack(void *memory, size_t capacity) {
     std::free(memory);
 }
 
-//===-- Allocation --------------------------------------------------------------------------------------------------===//
+//===-- Allocation
+//--------------------------------------------------------------------------------------------------===//
 
 static bool isLarge(unsigned sizeClass) { return capacityOf(sizeClass) > smallBytes; }
 
@@ -208,7 +210,8 @@ void BufferPool::trim() {
   }
 }
 
-//===-- Statistics, fork --------------------------------------------------------------------------------------------===//
+//===-- Statistics, fork
+//--------------------------------------------------------------------------------------------===//
 
 MemoryStatistics BufferPool::statistics() {
   MemoryStatistics result{largeLive.load(), largePeak.load(), largeCached.load(), 0};

@@ -3,9 +3,7 @@
 
 using namespace pcrt;
 
-static Status malformed(const std::string &what) {
-  return Status(Code::InvalidArgument, "malformed object: " + what);
-}
+static Status malformed(const std::string &what) { return Status(Code::InvalidArgument, "malformed object: " + what); }
 
 /// The string at `offset` of a string table; empty when it is not terminated inside of it.
 std::string_view ElfFile::stringAt(std::string_view table, size_t offset) {
@@ -29,9 +27,8 @@ Result<ElfFile> ElfFile::parse(std::string_view bytes, uint16_t machine) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL)
     return malformed("not a little-endian 64-bit relocatable file");
   if (header.e_machine != machine)
-    return Status(Code::InvalidArgument, "object for another machine (ELF machine " +
-                                             std::to_string(header.e_machine) + ", this one is " +
-                                             std::to_string(machine) + ")");
+    return Status(Code::InvalidArgument, "object for another machine (ELF machine " + std::to_string(header.e_machine) +
+                                             ", this one is " + std::to_string(machine) + ")");
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 || header.e_shoff > bytes.size() ||
       (bytes.size() - header.e_shoff) / sizeof(Elf64_Shdr) < header.e_shnum)
     return malformed("section headers outside the file");

@@ -9,10 +9,9 @@ using namespace pcrt;
 static constexpr size_t stackArenaBytes = 4096;
 
 const PcrtTable &pcrt::libraryTable() {
-  static const PcrtTable table = {
-      PCRT_ABI_VERSION,
+  static const PcrtTable table = {PCRT_ABI_VERSION,
 #define PCRT_SLOT(name) library::name,
-      PCRT_LIBRARY_CALLS(PCRT_SLOT)
+                                  PCRT_LIBRARY_CALLS(PCRT_SLOT)
 #undef PCRT_SLOT
   };
   return table;
@@ -26,8 +25,8 @@ Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::
   Result<MappedObject> mapped = MappedObject::load(object, entry);
   if (!mapped.isOk())
     return Status(mapped.status().code(), "cannot load '" + name + "': " + mapped.status().message());
-  auto executable = RefPtr<Executable>::adopt(
-      new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, pool));
+  auto executable =
+      RefPtr<Executable>::adopt(new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, pool));
   executable->code = mapped.take();
   return executable;
 }

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-// A half is the low 16 bits of a floating-point register, on x86-64 and aarch64 alike: a float parameter or result whose
-// low bits hold it has the same calling convention as the type that C++17 does not have.
+// A half is the low 16 bits of a floating-point register, on x86-64 and aarch64 alike: a float parameter or result
+// whose low bits hold it has the same calling convention as the type that C++17 does not have.
 
 static uint32_t bitsOf(float value) {
   uint32_t bits;

@@ -72,7 +72,8 @@ private:
 
 } // namespace pcrt
 
-//===-- Layout ------------------------------------------------------------------------------------------------------===//
+//===-- Layout
+//------------------------------------------------------------------------------------------------------===//
 
 Status ObjectLinker::checkSections() const {
   for (size_t i = 0; i < file.sections().size(); ++i) {
@@ -155,7 +156,8 @@ Status ObjectLinker::layOut() {
   return Status::ok();
 }
 
-//===-- Symbols and relocations -------------------------------------------------------------------------------------===//
+//===-- Symbols and relocations
+//-------------------------------------------------------------------------------------===//
 
 Result<uint64_t> ObjectLinker::addressOf(const Elf64_Sym &symbol, size_t index) const {
   std::string name(file.symbolName(symbol));
@@ -232,7 +234,8 @@ Result<PcrtEntry> ObjectLinker::findEntry(const std::string &name) const {
   return refused("the object defines no function " + quoted(name));
 }
 
-//===-- The mapping -------------------------------------------------------------------------------------------------===//
+//===-- The mapping
+//-------------------------------------------------------------------------------------------------===//
 
 void ObjectLinker::copySections() {
   for (size_t i = 0; i < placement.size(); ++i) {

@@ -12,7 +12,9 @@ static Status unknownRelocation(const std::string &type) {
 
 static Status outOfRange() { return Status(Code::InvalidArgument, "a relocation's target is too far away"); }
 
-static Status outside() { return Status(Code::InvalidArgument, "malformed object: a relocation lies outside its section"); }
+static Status outside() {
+  return Status(Code::InvalidArgument, "malformed object: a relocation lies outside its section");
+}
 
 template <typename T> static void put(char *place, T value) { std::memcpy(place, &value, sizeof(value)); }
 
@@ -23,15 +25,16 @@ static uint32_t instructionAt(const char *place) {
 }
 
 static Status putRelative32(const RelocationSite &site, uint64_t target) {
-  auto distance = static_cast<int64_t>(target + static_cast<uint64_t>(site.addend) -
-                                       reinterpret_cast<uint64_t>(site.place));
+  auto distance =
+      static_cast<int64_t>(target + static_cast<uint64_t>(site.addend) - reinterpret_cast<uint64_t>(site.place));
   if (distance != static_cast<int32_t>(distance))
     return outOfRange();
   put(site.place, static_cast<int32_t>(distance));
   return Status::ok();
 }
 
-//===-- x86-64 ------------------------------------------------------------------------------------------------------===//
+//===-- x86-64
+//------------------------------------------------------------------------------------------------------===//
 
 static std::string nameX86(uint32_t type) {
   switch (type) {
@@ -88,13 +91,14 @@ void pcrt::writeStubX86(char *place, uint64_t target) {
   put(place + sizeof(jumpThroughNext8), target);
 }
 
-//===-- aarch64 -----------------------------------------------------------------------------------------------------===//
+//===-- aarch64
+//-----------------------------------------------------------------------------------------------------===//
 
 static uint64_t page(uint64_t address) { return address & ~uint64_t(0xfff); }
 
 static Status putBranch26(const RelocationSite &site) {
-  auto distance = static_cast<int64_t>(site.branch + static_cast<uint64_t>(site.addend) -
-                                       reinterpret_cast<uint64_t>(site.place));
+  auto distance =
+      static_cast<int64_t>(site.branch + static_cast<uint64_t>(site.addend) - reinterpret_cast<uint64_t>(site.place));
   if (distance < -(int64_t(1) << 27) || distance >= int64_t(1) << 27)
     return outOfRange();
   put(site.place, (instructionAt(site.place) & 0xfc000000u) | (static_cast<uint32_t>(distance >> 2) & 0x03ffffffu));

@@ -1,5 +1,5 @@
-// The relocations that compiled objects hold, one function for each machine. Used by ObjectLinker alone; both are built on
-// every machine, so that a test can run them on bytes.
+// The relocations that compiled objects hold, one function for each machine. Used by ObjectLinker alone; both are built
+// on every machine, so that a test can run them on bytes.
 #ifndef PYCOMPILER_RUNTIME_LIB_RELOCATIONS_H
 #define PYCOMPILER_RUNTIME_LIB_RELOCATIONS_H
 
@@ -13,12 +13,12 @@ namespace pcrt {
 /// One relocation with its operands as addresses.
 struct RelocationSite {
   uint32_t type;
-  char *place;         ///< where to patch
-  size_t room;         ///< bytes of the section from there on
-  uint64_t symbol;     ///< S: the symbol's address
-  uint64_t branch;     ///< S for calls: the symbol, or a stub that reaches it
-  uint64_t gotSlot;    ///< the address of the pointer to the symbol
-  int64_t addend;      ///< A
+  char *place;      ///< where to patch
+  size_t room;      ///< bytes of the section from there on
+  uint64_t symbol;  ///< S: the symbol's address
+  uint64_t branch;  ///< S for calls: the symbol, or a stub that reaches it
+  uint64_t gotSlot; ///< the address of the pointer to the symbol
+  int64_t addend;   ///< A
 };
 
 /// Patches the place; a failure names the relocation, without the symbol.

@@ -1,4 +1,5 @@
-// Launching executions. An Execution is the token of its results and the pool's task at once: one allocation for a call.
+// Launching executions. An Execution is the token of its results and the pool's task at once: one allocation for a
+// call.
 #include "runtime/Stream.h"
 
 #include <climits>
@@ -49,11 +50,12 @@ static RefPtr<Error> perform(const Launch &launch) {
   Status status = launch.executable->run(pointers, pointers + launch.argCount);
   if (status.isOk())
     return nullptr;
-  return RefPtr<Error>::adopt(new Error(status.code(), status.message(), launch.executable->name(),
-                                        launch.place ? launch.place : ""));
+  return RefPtr<Error>::adopt(
+      new Error(status.code(), status.message(), launch.executable->name(), launch.place ? launch.place : ""));
 }
 
-//===-- Execution ---------------------------------------------------------------------------------------------------===//
+//===-- Execution
+//---------------------------------------------------------------------------------------------------===//
 
 namespace pcrt {
 
@@ -162,7 +164,8 @@ void Execution::runIfUnclaimed() {
   owner.finished(bytes);
 }
 
-//===-- Stream ------------------------------------------------------------------------------------------------------===//
+//===-- Stream
+//------------------------------------------------------------------------------------------------------===//
 
 Stream::Manner Stream::mannerOf(const Launch &launch) const {
   double cost = expectedNs(launch);

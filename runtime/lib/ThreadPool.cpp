@@ -20,7 +20,8 @@ static thread_local ThreadPool *currentPool = nullptr;
 
 bool ThreadPool::isWorker() { return currentPool != nullptr; }
 
-//===-- How many threads --------------------------------------------------------------------------------------------===//
+//===-- How many threads
+//--------------------------------------------------------------------------------------------===//
 
 /// The CPU quota of a cgroup file ("max 100000" or "150000 100000"; version 1 has the numbers in two files), or 0.
 static double readQuota(const char *quotaPath, const char *periodPath) {
@@ -61,7 +62,8 @@ unsigned ThreadPool::defaultSize() {
   return std::max(cores, 1u);
 }
 
-//===-- Queue -------------------------------------------------------------------------------------------------------===//
+//===-- Queue
+//-------------------------------------------------------------------------------------------------------===//
 
 // With a single core, spinning would only keep the program from going on.
 ThreadPool::ThreadPool(unsigned maxThreads) : maxThreads(maxThreads), maySpin(affinityCores() > 1) {}
@@ -110,7 +112,8 @@ void ThreadPool::provideThread() {
   startThread();
 }
 
-//===-- Threads -----------------------------------------------------------------------------------------------------===//
+//===-- Threads
+//-----------------------------------------------------------------------------------------------------===//
 
 bool ThreadPool::startThread() {
   unsigned count = threads.load();
@@ -217,7 +220,8 @@ void ThreadPool::afterForkInChild() {
   currentPool = nullptr;
 }
 
-//===-- Blocking ----------------------------------------------------------------------------------------------------===//
+//===-- Blocking
+//----------------------------------------------------------------------------------------------------===//
 
 void ThreadPool::blockedChanged(int change) {
   blocked.fetch_add(static_cast<unsigned>(change));

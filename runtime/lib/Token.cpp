@@ -48,8 +48,8 @@ bool Token::then(Continuation *continuation) {
     if (head == &closedList)
       return false;
     continuation->next = head;
-  } while (!continuations.compare_exchange_weak(head, continuation, std::memory_order_acq_rel,
-                                                std::memory_order_acquire));
+  } while (
+      !continuations.compare_exchange_weak(head, continuation, std::memory_order_acq_rel, std::memory_order_acquire));
   return true;
 }
 

@@ -15,7 +15,8 @@ static long long liveCount = 0;
 
 long long pcrt::python::liveArrayCount() { return liveCount; }
 
-//===-- Making ------------------------------------------------------------------------------------------------------===//
+//===-- Making
+//------------------------------------------------------------------------------------------------------===//
 
 /// Dead objects, kept for the next arrays: their header is set up already.
 static constexpr int freeListLimit = 256;
@@ -66,6 +67,44 @@ RefPtr<Buffer> pcrt::python::allocateBuffer(AvalObject *aval, const char *what) 
   return nullptr;
 }
 
+bool pcrt::python::dtypeOfFormat(const char *format, DType &dtype) {
+  if (!format || !format[0] || format[1])
+    return false;
+  // As NumPy writes them on LP64, where long long is as wide as long.
+  static const char letters[] = "?bhilBHIL";
+  if (format[0] == 'q')
+    dtype = DType::Int64;
+  else if (format[0] == 'Q')
+    dtype = DType::UInt64;
+  else if (const char *found = std::strchr(letters, format[0]))
+    dtype = static_cast<DType>(found - letters);
+  else if (format[0] == 'e')
+    dtype = DType::Float16;
+  else if (format[0] == 'f')
+    dtype = DType::Float32;
+  else if (format[0] == 'd')
+    dtype = DType::Float64;
+  else
+    return false;
+  return true;
+}
+
+/// Whether a buffer, of an ndarray or of its bits, has the aval's shape and dtype.
+static bool isOf(AvalObject *aval, PyObject *ndarray, const Py_buffer &view) {
+  DType dtype;
+  if (aval->code == DType::BFloat16) {
+    PyRef object = PyRef::steal(PyObject_GetAttrString(ndarray, "dtype"));
+    if (!object || !knownDType(object.get(), dtype) || dtype != aval->code) {
+      PyErr_Clear();
+      return false;
+    }
+  } else if (!dtypeOfFormat(view.format, dtype) || dtype != aval->code) {
+    return false;
+  }
+  return view.ndim == aval->rank() &&
+         std::memcmp(view.shape, aval->dims, static_cast<size_t>(view.ndim) * sizeof(Py_ssize_t)) == 0;
+}
+
 /// Copies of this size go on without the GIL.
 static constexpr Py_ssize_t largeCopy = 1 << 20;
 
@@ -78,11 +117,10 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
   PyRef source = aval->code == DType::BFloat16 ? PyRef::steal(PyObject_CallMethod(ndarray, "view", "s", "uint16"))
                                                : PyRef::borrow(ndarray);
   Py_buffer view;
-  if (!source || PyObject_GetBuffer(source.get(), &view, PyBUF_C_CONTIGUOUS) < 0)
+  if (!source || PyObject_GetBuffer(source.get(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
     return nullptr;
   RefPtr<Buffer> buffer;
-  if (view.len == aval->nbytes && view.ndim == aval->rank() &&
-      std::memcmp(view.shape, aval->dims, static_cast<size_t>(view.ndim) * sizeof(Py_ssize_t)) == 0)
+  if (isOf(aval, ndarray, view))
     buffer = allocateBuffer(aval, "copying an ndarray");
   else
     PyErr_Format(PyExc_ValueError, "array_from_numpy: the ndarray is not a %S", aval);
@@ -96,7 +134,8 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
   return buffer ? newArray(aval, std::move(buffer)) : nullptr;
 }
 
-//===-- Reading -----------------------------------------------------------------------------------------------------===//
+//===-- Reading
+//-----------------------------------------------------------------------------------------------------===//
 
 static PyObject *isReady(PyObject *self, PyObject *) { return PyBool_FromLong(asArray(self)->buffer->isReady()); }
 
@@ -155,12 +194,11 @@ static PyRef viewAsNumpy(ArrayObject *array) {
     return memory ? PyRef::steal(PyObject_CallOneArg(toNdarray, memory.get())) : nullptr;
   }
   // The same memory as 16-bit integers, which NumPy then looks at as the registered dtype.
-  PyRef bitsAval = PyRef::steal(
-      reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), DType::UInt16, aval->weakType)));
+  PyRef bitsAval =
+      PyRef::steal(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), DType::UInt16, aval->weakType)));
   if (!bitsAval)
     return nullptr;
-  PyRef bits = PyRef::steal(
-      newArray(reinterpret_cast<AvalObject *>(bitsAval.get()), RefPtr<Buffer>(array->buffer)));
+  PyRef bits = PyRef::steal(newArray(reinterpret_cast<AvalObject *>(bitsAval.get()), RefPtr<Buffer>(array->buffer)));
   PyRef integers = bits ? PyRef::steal(PyObject_CallOneArg(toNdarray, bits.get())) : PyRef();
   return integers ? PyRef::steal(PyObject_CallMethod(integers.get(), "view", "O", aval->dtype)) : PyRef();
 }
@@ -207,7 +245,8 @@ static PyObject *item(PyObject *self, PyObject *) {
   }
 }
 
-//===-- The type ----------------------------------------------------------------------------------------------------===//
+//===-- The type
+//----------------------------------------------------------------------------------------------------===//
 
 // Properties that are the aval's.
 static PyObject *getShape(PyObject *self, void *) { return Py_NewRef(asArray(self)->aval->shape); }

@@ -8,8 +8,7 @@
 namespace pcrt::python {
 
 struct ArrayObject {
-  PyObject_HEAD
-  AvalObject *aval;
+  PyObject_HEAD AvalObject *aval;
   Buffer *buffer;
   PyObject *weakReferences;
 };
@@ -23,6 +22,8 @@ inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObj
 PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer);
 /// A fresh buffer of the CPU, or null with MemoryError; `what` names it in the message.
 RefPtr<Buffer> allocateBuffer(AvalObject *aval, const char *what);
+/// The dtype that a buffer's format means; false when it is none of ours.
+bool dtypeOfFormat(const char *format, DType &dtype);
 /// A copy of a C-contiguous ndarray of the aval's shape and dtype; null with an exception.
 PyObject *arrayFromNumpy(PyObject *ndarray, AvalObject *aval);
 
@@ -31,8 +32,8 @@ bool waitFor(Buffer *buffer);
 /// Raises an error of the runtime.
 void raise(const Status &status, const char *where);
 void raise(const Error &error);
-/// The class of failures of executions (set_error_type).
-void setErrorType(PyObject *type);
+/// Sets the class of failures of executions (None: RuntimeError), returns the previous one or None.
+PyObject *setErrorType(PyObject *type);
 
 /// For InterruptHook: within WithoutGil, whether a signal handler raised.
 bool interrupted();

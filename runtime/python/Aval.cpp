@@ -17,7 +17,8 @@ PyTypeObject *pcrt::python::addType(PyObject *module, PyType_Spec &spec) {
   return reinterpret_cast<PyTypeObject *>(type);
 }
 
-//===-- Element types -----------------------------------------------------------------------------------------------===//
+//===-- Element types
+//-----------------------------------------------------------------------------------------------===//
 
 static PyObject *numpyDTypes[dtypeCount];
 
@@ -78,7 +79,8 @@ bool pcrt::python::registerDType(PyObject *dtype, int code, const char *name) {
   return true;
 }
 
-//===-- Interning ---------------------------------------------------------------------------------------------------===//
+//===-- Interning
+//---------------------------------------------------------------------------------------------------===//
 
 namespace {
 struct AvalKey {
@@ -199,7 +201,8 @@ static void deallocateAval(PyObject *self) {
   Py_DECREF(type);
 }
 
-//===-- Construction ------------------------------------------------------------------------------------------------===//
+//===-- Construction
+//------------------------------------------------------------------------------------------------===//
 
 static AvalObject *makeSymbolic(PyObject *shape, DType code, bool weakType) {
   Py_hash_t shapeHash = PyObject_Hash(shape);
@@ -254,8 +257,7 @@ static PyObject *updateAval(PyObject *self, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"shape", "dtype", "weak_type", nullptr};
   PyObject *shape = aval->shape, *dtype = aval->dtype;
   int weakType = aval->weakType;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOp:update", const_cast<char **>(names), &shape, &dtype,
-                                   &weakType))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOp:update", const_cast<char **>(names), &shape, &dtype, &weakType))
     return nullptr;
   return reinterpret_cast<PyObject *>(makeAval(shape, dtype, weakType != 0));
 }
@@ -265,7 +267,8 @@ static PyObject *reduceAval(PyObject *self, PyObject *) {
   return Py_BuildValue("O(OOO)", avalType, aval->shape, aval->dtype, aval->weakType ? Py_True : Py_False);
 }
 
-//===-- Reading -----------------------------------------------------------------------------------------------------===//
+//===-- Reading
+//-----------------------------------------------------------------------------------------------------===//
 
 static PyObject *compareAvals(PyObject *self, PyObject *other, int operation) {
   if ((operation != Py_EQ && operation != Py_NE) || !isAval(other))
@@ -311,9 +314,8 @@ static PyObject *countOf(PyObject *self, Py_ssize_t count, const char *what) {
 }
 
 static PyGetSetDef avalProperties[] = {
-    {"ndim",
-     [](PyObject *self, void *) { return PyLong_FromSsize_t(reinterpret_cast<AvalObject *>(self)->rank()); }, nullptr,
-     "Number of dimensions.", nullptr},
+    {"ndim", [](PyObject *self, void *) { return PyLong_FromSsize_t(reinterpret_cast<AvalObject *>(self)->rank()); },
+     nullptr, "Number of dimensions.", nullptr},
     {"size", [](PyObject *self, void *) { return countOf(self, reinterpret_cast<AvalObject *>(self)->size, "size"); },
      nullptr, "Number of elements.", nullptr},
     {"nbytes",
@@ -330,11 +332,11 @@ static PyMemberDef avalMembers[] = {
     {"weak_type", T_BOOL, offsetof(AvalObject, weakType), READONLY, "Whether the element type gives way to others."},
     {}};
 
-static PyMethodDef avalMethods[] = {
-    {"update", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(updateAval)), METH_VARARGS | METH_KEYWORDS,
-     "The same aval with another shape, dtype or weak_type."},
-    {"__reduce__", reduceAval, METH_NOARGS, nullptr},
-    {}};
+static PyMethodDef avalMethods[] = {{"update", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(updateAval)),
+                                     METH_VARARGS | METH_KEYWORDS,
+                                     "The same aval with another shape, dtype or weak_type."},
+                                    {"__reduce__", reduceAval, METH_NOARGS, nullptr},
+                                    {}};
 
 static PyType_Slot avalSlots[] = {
     {Py_tp_doc, const_cast<char *>("ShapedArray(shape, dtype, weak_type=False)\n--\n\nShape, dtype and weak type of an "

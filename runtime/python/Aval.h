@@ -1,5 +1,5 @@
-// ShapedArray, as a raw CPython type: shape, dtype and weak type, interned when the shape is all ints, so that the key of a
-// jitted call is made of pointers. First of the binding's types; Array holds one.
+// ShapedArray, as a raw CPython type: shape, dtype and weak type, interned when the shape is all ints, so that the key
+// of a jitted call is made of pointers. First of the binding's types; Array holds one.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_AVAL_H
 #define PYCOMPILER_RUNTIME_PYTHON_AVAL_H
 
@@ -10,10 +10,10 @@ namespace pcrt::python {
 
 struct AvalObject {
   PyObject_VAR_HEAD // the size is twice the rank
-  Py_hash_t hash;
+      Py_hash_t hash;
   PyObject *dtype; // np.dtype
   PyObject *shape; // tuple
-  Py_ssize_t size;  // elements; -1 when a dimension is a symbol
+  Py_ssize_t size; // elements; -1 when a dimension is a symbol
   Py_ssize_t nbytes;
   DType code;
   bool weakType;

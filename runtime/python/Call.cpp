@@ -11,7 +11,8 @@ using namespace pcrt::python;
 
 PyTypeObject *pcrt::python::compiledCallType = nullptr;
 
-//===-- Launching ---------------------------------------------------------------------------------------------------===//
+//===-- Launching
+//---------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// Result buffers of one launch, released unless they were given to arrays.
@@ -73,8 +74,8 @@ bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t a
   ResultBuffers buffers;
   if (!buffers.allocate(outAvals, resultCount, executable.name()))
     return false;
-  Launch request = {&executable,  args, static_cast<unsigned>(argCount), buffers.data(), static_cast<unsigned>(resultCount),
-                    nullptr};
+  Launch request = {
+      &executable, args, static_cast<unsigned>(argCount), buffers.data(), static_cast<unsigned>(resultCount), nullptr};
   if (!launch(request, buffers.bytes))
     return false;
   for (size_t i = 0; i < resultCount; ++i) {
@@ -88,7 +89,8 @@ bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t a
   return true;
 }
 
-//===-- CompiledCall ------------------------------------------------------------------------------------------------===//
+//===-- CompiledCall
+//------------------------------------------------------------------------------------------------===//
 
 namespace pcrt::python {
 
@@ -102,8 +104,9 @@ struct Output {
 
 struct CompiledCallObject {
   PyObject_HEAD
-  // As given, for Python; they own everything below.
-  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts;
+      // As given, for Python; they own everything below.
+      PyObject *executable,
+      *inUsed, *outputs, *outAvals, *outTree, *consts;
   Executable *loaded;
   std::vector<size_t> *used;
   std::vector<Output> *results;

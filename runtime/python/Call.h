@@ -17,8 +17,8 @@ struct LoadedExecutable {
 /// The executable of a Python object of that class; null with TypeError.
 LoadedExecutable *loadedExecutable(PyObject *object);
 
-/// Enqueues (or, if it is short and its inputs are ready, runs) the executable. `results` receives one new array for each
-/// aval. False with an exception set.
+/// Enqueues (or, if it is short and its inputs are ready, runs) the executable. `results` receives one new array for
+/// each aval. False with an exception set.
 bool execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
              size_t resultCount, PyObject **results);
 

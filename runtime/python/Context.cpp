@@ -4,7 +4,8 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-//===-- Trace and configuration -------------------------------------------------------------------------------------===//
+//===-- Trace and configuration
+//-------------------------------------------------------------------------------------===//
 
 thread_local PyObject *pcrt::python::currentTrace = nullptr;
 static thread_local PyObject *ownContextKey = nullptr;
@@ -40,17 +41,16 @@ static PyObject *setContextKey(PyObject *, PyObject *key) {
 }
 
 static PyObject *setTracerType(PyObject *, PyObject *type) {
-  if (!PyType_Check(type)) {
+  if (type != Py_None && !PyType_Check(type)) {
     PyErr_SetString(PyExc_TypeError, "set_tracer_type: not a class");
     return nullptr;
   }
-  Py_XINCREF(type);
-  PyTypeObject *before = std::exchange(tracerType, reinterpret_cast<PyTypeObject *>(type));
-  Py_XDECREF(before);
-  Py_RETURN_NONE;
+  PyObject *given = type == Py_None ? nullptr : Py_NewRef(type);
+  return orNone(reinterpret_cast<PyObject *>(std::exchange(tracerType, reinterpret_cast<PyTypeObject *>(given))));
 }
 
-//===-- Functions ---------------------------------------------------------------------------------------------------===//
+//===-- Functions
+//---------------------------------------------------------------------------------------------------===//
 
 static PyMethodDef functions[] = {
     {"current_trace", getCurrentTrace, METH_NOARGS, "The graph that this thread is tracing, or None."},
@@ -58,7 +58,7 @@ static PyMethodDef functions[] = {
     {"set_context_key", setContextKey, METH_O, "Set the configuration that is part of every key."},
     {"swap_context_key", swapContextKey, METH_O, "Set this thread's own context key, return the previous one."},
     {"context_key", getContextKey, METH_NOARGS, "The context key in force in this thread."},
-    {"set_tracer_type", setTracerType, METH_O, "Set the class of tracers."},
+    {"set_tracer_type", setTracerType, METH_O, "Set the class of tracers, return the previous one."},
     {}};
 
 bool pcrt::python::addContextFunctions(PyObject *module) { return PyModule_AddFunctions(module, functions) == 0; }

@@ -1,5 +1,5 @@
-// What belongs to the thread that calls: its trace, and the configuration that is part of every key. And how a leaf that is
-// not an Array becomes one.
+// What belongs to the thread that calls: its trace, and the configuration that is part of every key. And how a leaf
+// that is not an Array becomes one.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CONTEXT_H
 #define PYCOMPILER_RUNTIME_PYTHON_CONTEXT_H
 
@@ -16,9 +16,7 @@ PyObject *contextKey();
 /// Instances of it are tracers; null until set_tracer_type.
 extern PyTypeObject *tracerType;
 
-inline bool isTracer(PyObject *object) {
-  return tracerType && PyType_IsSubtype(Py_TYPE(object), tracerType);
-}
+inline bool isTracer(PyObject *object) { return tracerType && PyType_IsSubtype(Py_TYPE(object), tracerType); }
 
 /// A new Array of a leaf that is none; null with an exception (TypeError when it is not an array).
 PyObject *convertLeaf(PyObject *leaf);

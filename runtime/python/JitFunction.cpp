@@ -14,8 +14,7 @@ using namespace pcrt::python;
 
 namespace {
 struct JitObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *fun, *miss, *traced;
   PyObject *dict, *weakReferences;
   PyObject *staticNames; // tuple of str
@@ -30,7 +29,8 @@ static PyTypeObject *callKeyType = nullptr;
 
 static JitObject *asJit(PyObject *object) { return reinterpret_cast<JitObject *>(object); }
 
-//===-- The arguments of one call -----------------------------------------------------------------------------------===//
+//===-- The arguments of one call
+//-----------------------------------------------------------------------------------===//
 
 namespace {
 /// What the caller passed, as vectorcall has it.
@@ -161,7 +161,8 @@ bool CallReader::readDynamic(PyObject *value, PyObject *name, Py_ssize_t number)
   return false;
 }
 
-//===-- Errors ------------------------------------------------------------------------------------------------------===//
+//===-- Errors
+//------------------------------------------------------------------------------------------------------===//
 
 static PyRef functionName(JitObject *jit) {
   PyRef name = PyRef::steal(PyObject_GetAttrString(jit->fun, "__name__"));
@@ -213,7 +214,8 @@ void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number,
     PyErr_Format(PyExc_TypeError, "%U%s%s: %S", where.get(), path.empty() ? "" : ", at ", path.c_str(), cause.get());
 }
 
-//===-- A miss ------------------------------------------------------------------------------------------------------===//
+//===-- A miss
+//------------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// The Python objects that describe a call: made on a miss only.
@@ -321,7 +323,8 @@ static PyRef compileCall(JitObject *jit, const CallReader &reader, const Argumen
   return call;
 }
 
-//===-- The call ----------------------------------------------------------------------------------------------------===//
+//===-- The call
+//----------------------------------------------------------------------------------------------------===//
 
 static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, PyObject *names) {
   JitObject *jit = asJit(self);
@@ -346,7 +349,8 @@ static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, 
   return runCompiledCall(reinterpret_cast<CompiledCallObject *>(call.get()), reader.sink.leaves.data());
 }
 
-//===-- The type ----------------------------------------------------------------------------------------------------===//
+//===-- The type
+//----------------------------------------------------------------------------------------------------===//
 
 static bool readStaticNumbers(JitObject *jit, PyObject *numbers) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); ++i) {
@@ -381,8 +385,8 @@ static PyObject *newJit(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   if (!jit->staticNames || (staticNumbers && !readStaticNumbers(jit, staticNumbers)))
     return nullptr;
   PyRef functools = PyRef::steal(PyImport_ImportModule("functools"));
-  PyRef updated = functools ? PyRef::steal(PyObject_CallMethod(functools.get(), "update_wrapper", "OO", self.get(), fun))
-                            : PyRef();
+  PyRef updated =
+      functools ? PyRef::steal(PyObject_CallMethod(functools.get(), "update_wrapper", "OO", self.get(), fun)) : PyRef();
   return updated ? self.take() : nullptr;
 }
 
@@ -473,28 +477,26 @@ static PyMethodDef jitMethods[] = {
     {"cached_keys", cachedKeys, METH_NOARGS, "The keys of the cached calls, in the order of compilation."},
     {}};
 
-static PyType_Slot jitSlots[] = {
-    {Py_tp_doc, const_cast<char *>("A function that calls compiled code.")},
-    {Py_tp_new, reinterpret_cast<void *>(newJit)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(deallocateJit)},
-    {Py_tp_traverse, reinterpret_cast<void *>(traverseJit)},
-    {Py_tp_clear, reinterpret_cast<void *>(clearJit)},
-    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-    {Py_tp_descr_get, reinterpret_cast<void *>(bindJit)},
-    {Py_tp_repr, reinterpret_cast<void *>(reprJit)},
-    {Py_tp_members, jitMembers},
-    {Py_tp_getset, jitProperties},
-    {Py_tp_methods, jitMethods},
-    {}};
+static PyType_Slot jitSlots[] = {{Py_tp_doc, const_cast<char *>("A function that calls compiled code.")},
+                                 {Py_tp_new, reinterpret_cast<void *>(newJit)},
+                                 {Py_tp_dealloc, reinterpret_cast<void *>(deallocateJit)},
+                                 {Py_tp_traverse, reinterpret_cast<void *>(traverseJit)},
+                                 {Py_tp_clear, reinterpret_cast<void *>(clearJit)},
+                                 {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+                                 {Py_tp_descr_get, reinterpret_cast<void *>(bindJit)},
+                                 {Py_tp_repr, reinterpret_cast<void *>(reprJit)},
+                                 {Py_tp_members, jitMembers},
+                                 {Py_tp_getset, jitProperties},
+                                 {Py_tp_methods, jitMethods},
+                                 {}};
 
-static PyType_Spec jitSpec = {"pycompiler._runtime.JitFunction", sizeof(JitObject), 0,
-                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                  Py_TPFLAGS_METHOD_DESCRIPTOR,
-                              jitSlots};
+static PyType_Spec jitSpec = {
+    "pycompiler._runtime.JitFunction", sizeof(JitObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, jitSlots};
 
 static PyStructSequence_Field callKeyFields[] = {
-    {"in_tree", "The tree of the dynamic (args, kwargs)."},   {"avals", "Those of its leaves."},
-    {"static_args", "Pairs of a position and a value."},      {"static_kwargs", "Pairs of a name and a value."},
+    {"in_tree", "The tree of the dynamic (args, kwargs)."},    {"avals", "Those of its leaves."},
+    {"static_args", "Pairs of a position and a value."},       {"static_kwargs", "Pairs of a name and a value."},
     {"context", "The configuration that is part of the key."}, {}};
 
 static PyStructSequence_Desc callKeySpec = {"pycompiler._runtime.CallKey", "What a jitted function is cached by.",

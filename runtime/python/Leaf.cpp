@@ -1,16 +1,12 @@
-// How a leaf of a call that is not an Array becomes one: by the function that Python registered. What that function does
-// with common leaves (Python scalars, contiguous ndarrays) is learned from its results, and done here the next time.
+// How a leaf of a call that is not an Array becomes one: by the function that Python registered. What that function
+// does with common leaves (Python scalars, contiguous ndarrays) is learned from its results, and done here the next
+// time.
 #include "Context.h"
 
 using namespace pcrt;
 using namespace pcrt::python;
 
 static PyObject *leafConverter = nullptr;
-
-static PyObject *setLeafConverter(PyObject *, PyObject *function) {
-  Py_XSETREF(leafConverter, Py_NewRef(function));
-  Py_RETURN_NONE;
-}
 
 namespace {
 /// The aval that the converter gave for a Python scalar type under one configuration.
@@ -62,7 +58,8 @@ static bool storeScalar(PyObject *leaf, DType dtype, Buffer &buffer) {
   return dtype == DType::Int64 && store(buffer, static_cast<int64_t>(value));
 }
 
-//===-- ndarrays ----------------------------------------------------------------------------------------------------===//
+//===-- ndarrays
+//----------------------------------------------------------------------------------------------------===//
 
 /// By dtype: the configuration under which the converter kept the dtype of an ndarray.
 static PyObject *keepingContext[dtypeCount];
@@ -75,25 +72,6 @@ static PyTypeObject *ndarrayType() {
     return reinterpret_cast<PyTypeObject *>(found);
   }();
   return type;
-}
-
-/// The dtype of a buffer's elements; false when it is none of ours.
-static bool dtypeOfFormat(const char *format, DType &dtype) {
-  if (!format || !format[0] || format[1])
-    return false;
-  // As NumPy writes them on LP64; q and Q are long long's.
-  static const char letters[] = "?bhilBHIL";
-  if (const char *found = std::strchr(letters, format[0]))
-    dtype = static_cast<DType>(found - letters);
-  else if (format[0] == 'e')
-    dtype = DType::Float16;
-  else if (format[0] == 'f')
-    dtype = DType::Float32;
-  else if (format[0] == 'd')
-    dtype = DType::Float64;
-  else
-    return false;
-  return true;
 }
 
 /// A copy of a contiguous ndarray whose dtype is known to be kept; null without an exception when Python has to decide.
@@ -120,7 +98,8 @@ static void learnNdarray(PyObject *ndarray, AvalObject *aval) {
     Py_XSETREF(keepingContext[static_cast<int>(aval->code)], Py_NewRef(contextKey()));
 }
 
-//===-- Conversion --------------------------------------------------------------------------------------------------===//
+//===-- Conversion
+//--------------------------------------------------------------------------------------------------===//
 
 static PyObject *convertByPython(PyObject *leaf) {
   if (!leafConverter) {
@@ -158,10 +137,29 @@ PyObject *pcrt::python::convertLeaf(PyObject *leaf) {
   return result;
 }
 
-//===-- Functions ---------------------------------------------------------------------------------------------------===//
+//===-- Functions
+//---------------------------------------------------------------------------------------------------===//
 
-static PyMethodDef functions[] = {
-    {"set_leaf_converter", setLeafConverter, METH_O, "Set the function that makes an Array of another leaf."},
-    {}};
+/// Another converter may decide otherwise.
+static void forgetLearned() {
+  for (LearnedScalar &entry : learned)
+    Py_CLEAR(entry.context);
+  for (PyObject *&context : keepingContext)
+    Py_CLEAR(context);
+}
+
+static PyObject *setLeafConverter(PyObject *, PyObject *function) {
+  if (function != Py_None && !PyCallable_Check(function)) {
+    PyErr_SetString(PyExc_TypeError, "set_leaf_converter: not callable");
+    return nullptr;
+  }
+  forgetLearned();
+  PyObject *before = std::exchange(leafConverter, function == Py_None ? nullptr : Py_NewRef(function));
+  return before ? before : Py_NewRef(Py_None);
+}
+
+static PyMethodDef functions[] = {{"set_leaf_converter", setLeafConverter, METH_O,
+                                   "Set the function that makes an Array of another leaf, return the previous one."},
+                                  {}};
 
 bool pcrt::python::addLeafFunctions(PyObject *module) { return PyModule_AddFunctions(module, functions) == 0; }

@@ -1,4 +1,5 @@
-// The module _runtime: the raw types, and through nanobind what is not on the hot path (executables, devices, statistics).
+// The module _runtime: the raw types, and through nanobind what is not on the hot path (executables, devices,
+// statistics).
 #include "Call.h"
 #include "Context.h"
 #include "JitFunction.h"
@@ -28,8 +29,7 @@ template <typename T> static T orThrow(T value) {
 static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
                                        const std::string &name, double costNs) {
   std::string_view bytes(object.c_str(), object.size());
-  Result<RefPtr<Executable>> loaded =
-      Executable::load(bytes, entry, arenaBytes, name, costNs, Device::cpu().memory());
+  Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, Device::cpu().memory());
   if (!loaded.isOk()) {
     raise(loaded.status(), "");
     throw nb::python_error();
@@ -78,8 +78,8 @@ static AvalObject *requireAval(nb::handle object) {
 
 static nb::object withWeakType(nb::handle array, bool weakType) {
   AvalObject *aval = requireArray(array)->aval;
-  nb::object changed = nb::steal(
-      orThrow(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), aval->code, weakType))));
+  nb::object changed =
+      nb::steal(orThrow(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), aval->code, weakType))));
   return sharedArray(array, requireAval(changed));
 }
 
@@ -126,7 +126,14 @@ static void addArrayFunctions(nb::module_ &module) {
   module.def("with_weak_type", withWeakType, nb::arg("array"), nb::arg("weak_type"));
   module.def("reshaped", reshaped, nb::arg("array"), nb::arg("aval"));
   module.def("live_arrays", liveArrayCount);
-  module.def("set_error_type", [](nb::type_object type) { setErrorType(type.ptr()); }, nb::arg("cls"));
+  module.def(
+      "set_error_type",
+      [](nb::handle type) {
+        if (!type.is_none() && !PyExceptionClass_Check(type.ptr()))
+          throw nb::type_error("set_error_type: not a class of exceptions");
+        return nb::steal(setErrorType(type.ptr()));
+      },
+      nb::arg("cls").none());
 }
 
 static void addDeviceFunctions(nb::module_ &module) {

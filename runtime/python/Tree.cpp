@@ -10,7 +10,8 @@ bool registerTreeNodes(PyObject *module);
 
 static TreeObject *asTree(PyObject *object) { return reinterpret_cast<TreeObject *>(object); }
 
-//===-- Making ------------------------------------------------------------------------------------------------------===//
+//===-- Making
+//------------------------------------------------------------------------------------------------------===//
 
 PyObject *pcrt::python::newTree(const Word *words, size_t count) {
   uint64_t hash = count;
@@ -94,7 +95,8 @@ static PyObject *treeFlatten(PyObject *, PyObject *args, PyObject *kwargs) {
   return structure ? PyTuple_Pack(2, leaves.get(), structure.get()) : nullptr;
 }
 
-//===-- Unflattening ------------------------------------------------------------------------------------------------===//
+//===-- Unflattening
+//------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// Reads a structure from front to back, taking leaves as it meets them.
@@ -187,14 +189,15 @@ static PyObject *treeUnflatten(PyObject *self, PyObject *leaves) {
   if (!items)
     return nullptr;
   if (PyTuple_GET_SIZE(items.get()) != asTree(self)->leafCount) {
-    PyErr_Format(PyExc_ValueError, "unflatten: %zd leaves for a tree that has %zd: %R",
-                 PyTuple_GET_SIZE(items.get()), asTree(self)->leafCount, self);
+    PyErr_Format(PyExc_ValueError, "unflatten: %zd leaves for a tree that has %zd: %R", PyTuple_GET_SIZE(items.get()),
+                 asTree(self)->leafCount, self);
     return nullptr;
   }
   return unflatten(asTree(self), reinterpret_cast<PyTupleObject *>(items.get())->ob_item);
 }
 
-//===-- Parts -------------------------------------------------------------------------------------------------------===//
+//===-- Parts
+//-------------------------------------------------------------------------------------------------------===//
 
 /// The end of the node that starts at `word`.
 static const Word *skipNode(const Word *word) {
@@ -221,12 +224,14 @@ static PyObject *treeChildren(PyObject *self, PyObject *) {
   return result.take();
 }
 
-static std::string reprOf(PyObject *object) {
-  PyRef text = PyRef::steal(PyObject_Repr(object));
+static std::string textOf(PyObject *textObject) {
+  PyRef text = PyRef::steal(textObject);
   const char *utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   PyErr_Clear();
   return utf8 ? utf8 : "?";
 }
+
+static std::string reprOf(PyObject *object) { return textOf(PyObject_Repr(object)); }
 
 /// How the i-th child of a node is reached: "[0]", "['w']", ".x".
 static std::string childPath(const Word *node, size_t i) {
@@ -357,7 +362,8 @@ static PyObject *treeFlattenUpTo(PyObject *self, PyObject *tree) {
   return subtrees.take();
 }
 
-//===-- Comparison, printing ----------------------------------------------------------------------------------------===//
+//===-- Comparison, printing
+//----------------------------------------------------------------------------------------===//
 
 static PyObject *compareTrees(PyObject *self, PyObject *other, int operation) {
   if ((operation != Py_EQ && operation != Py_NE) || !isTree(other))
@@ -421,7 +427,7 @@ static const Word *printNode(const Word *node, std::string &text) {
     break;
   case NodeKind::Custom:
     text += "CustomNode(" + std::string(reinterpret_cast<PyTypeObject *>(node[1].object())->tp_name) + "[" +
-            reprOf(node[2].object()) + "]";
+            textOf(PyObject_Str(node[2].object())) + "]";
     list(", [", "])", nothing);
     break;
   case NodeKind::Static:
@@ -436,7 +442,8 @@ static PyObject *reprTree(PyObject *self) {
   return PyUnicode_FromString(("PyTreeDef(" + text + ")").c_str());
 }
 
-//===-- The type ----------------------------------------------------------------------------------------------------===//
+//===-- The type
+//----------------------------------------------------------------------------------------------------===//
 
 static PyGetSetDef treeProperties[] = {
     {"num_leaves", [](PyObject *self, void *) { return PyLong_FromSsize_t(asTree(self)->leafCount); }, nullptr,
@@ -452,25 +459,23 @@ static PyMethodDef treeMethods[] = {
     {"paths", treePaths, METH_NOARGS, "The key path of every leaf."},
     {}};
 
-static PyType_Slot treeSlots[] = {
-    {Py_tp_doc, const_cast<char *>("The structure of a tree of containers.")},
-    {Py_tp_dealloc, reinterpret_cast<void *>(deallocateTree)},
-    {Py_tp_traverse, reinterpret_cast<void *>(traverseTree)},
-    {Py_tp_repr, reinterpret_cast<void *>(reprTree)},
-    {Py_tp_hash, reinterpret_cast<void *>(hashTree)},
-    {Py_tp_richcompare, reinterpret_cast<void *>(compareTrees)},
-    {Py_tp_getset, treeProperties},
-    {Py_tp_methods, treeMethods},
-    {}};
+static PyType_Slot treeSlots[] = {{Py_tp_doc, const_cast<char *>("The structure of a tree of containers.")},
+                                  {Py_tp_dealloc, reinterpret_cast<void *>(deallocateTree)},
+                                  {Py_tp_traverse, reinterpret_cast<void *>(traverseTree)},
+                                  {Py_tp_repr, reinterpret_cast<void *>(reprTree)},
+                                  {Py_tp_hash, reinterpret_cast<void *>(hashTree)},
+                                  {Py_tp_richcompare, reinterpret_cast<void *>(compareTrees)},
+                                  {Py_tp_getset, treeProperties},
+                                  {Py_tp_methods, treeMethods},
+                                  {}};
 
 static PyType_Spec treeSpec = {"pycompiler._runtime.PyTreeDef", sizeof(TreeObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, treeSlots};
 
-static PyMethodDef functions[] = {
-    {"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)),
-     METH_VARARGS | METH_KEYWORDS,
-     "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
-    {}};
+static PyMethodDef functions[] = {{"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)),
+                                   METH_VARARGS | METH_KEYWORDS,
+                                   "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
+                                  {}};
 
 bool pcrt::python::addTreeType(PyObject *module) {
   treeType = addType(module, treeSpec);

@@ -1,7 +1,8 @@
-// Trees of Python containers: their structure as a sequence of words, and PyTreeDef, which is one. JitFunction flattens its
-// arguments with the same code, so that its key and the trees that Python sees cannot differ.
+// Trees of Python containers: their structure as a sequence of words, and PyTreeDef, which is one. JitFunction flattens
+// its arguments with the same code, so that its key and the trees that Python sees cannot differ.
 //
-// A structure in words, in pre-order: a node is a header (kind and arity), then what belongs to the kind, then the children.
+// A structure in words, in pre-order: a node is a header (kind and arity), then what belongs to the kind, then the
+// children.
 //   Dict, OrderedDict   the keys, one object word each (a dict's are sorted)
 //   DefaultDict         the factory, then the keys
 //   NamedTuple          the type
@@ -88,8 +89,7 @@ bool hashWord(Word word, uint64_t &hash);
 int equalWords(const Word *a, const Word *b, size_t count);
 
 struct TreeObject {
-  PyObject_HEAD
-  std::vector<Word> *words; // their objects are owned
+  PyObject_HEAD std::vector<Word> *words; // their objects are owned
   Py_ssize_t leafCount, nodeCount;
   Py_hash_t hash;
 };

@@ -20,7 +20,10 @@ bool pcrt::python::interrupted() {
 
 static PyObject *errorType = nullptr;
 
-void pcrt::python::setErrorType(PyObject *type) { Py_XSETREF(errorType, Py_NewRef(type)); }
+PyObject *pcrt::python::setErrorType(PyObject *type) {
+  PyObject *before = std::exchange(errorType, type == Py_None ? nullptr : Py_NewRef(type));
+  return before ? before : Py_NewRef(Py_None);
+}
 
 static PyObject *exceptionOf(Code code) {
   if (code == Code::OutOfMemory)
@@ -32,9 +35,7 @@ void pcrt::python::raise(const Status &status, const char *where) {
   PyErr_Format(exceptionOf(status.code()), "%s%s%s", where, *where ? ": " : "", status.message().c_str());
 }
 
-void pcrt::python::raise(const Error &error) {
-  PyErr_SetString(exceptionOf(error.code), error.text().c_str());
-}
+void pcrt::python::raise(const Error &error) { PyErr_SetString(exceptionOf(error.code), error.text().c_str()); }
 
 bool pcrt::python::waitFor(Buffer *buffer) {
   if (!buffer->isReady()) {

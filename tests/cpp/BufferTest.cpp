@@ -1,6 +1,6 @@
 // Buffers: alignment, reuse, limits, statistics.
-#include "Check.h"
 #include "runtime/Buffer.h"
+#include "Check.h"
 
 #include <cstring>
 #include <thread>

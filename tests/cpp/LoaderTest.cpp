@@ -3,8 +3,8 @@
 #include "runtime/Executable.h"
 
 #include <cmath>
-#include <elf.h>
 #include <cstring>
+#include <elf.h>
 #include <fstream>
 #include <iterator>
 #include <random>

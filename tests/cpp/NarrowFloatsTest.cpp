@@ -57,7 +57,8 @@ static std::vector<double> samples(double (*valueOf)(uint16_t), uint16_t infinit
   for (uint16_t bits = 0; bits < infinity; ++bits) {
     double value = valueOf(bits), next = bits + 1 < infinity ? valueOf(bits + 1) : 2 * value - valueOf(bits - 1);
     double middle = value + (next - value) / 2;
-    for (double x : {value, middle, std::nextafter(middle, 0.0), std::nextafter(middle, next), value + (next - value) * 0.3})
+    for (double x :
+         {value, middle, std::nextafter(middle, 0.0), std::nextafter(middle, next), value + (next - value) * 0.3})
       values.push_back(random() % 2 ? x : -x);
   }
   return values;
@@ -99,7 +100,8 @@ static void specials() {
   // A nan whose payload lies in the bits that are dropped must not become infinite.
   float quietLow = bitCast<float>(0x7f800001u);
   CHECK((narrow("__truncsfhf2", quietLow) & 0x7fff) > 0x7c00 && (narrow("__truncsfbf2", quietLow) & 0x7fff) > 0x7f80);
-  CHECK((narrow<double>("__truncdfhf2", nan) & 0x7fff) > 0x7c00 && (narrow<double>("__truncdfbf2", nan) & 0x7fff) > 0x7f80);
+  CHECK((narrow<double>("__truncdfhf2", nan) & 0x7fff) > 0x7c00 &&
+        (narrow<double>("__truncdfbf2", nan) & 0x7fff) > 0x7f80);
 }
 
 int main() {

@@ -1,6 +1,6 @@
 // Relocations and stubs of both machines, on bytes: the encodings are those of the ABI supplements.
-#include "Check.h"
 #include "Relocations.h"
+#include "Check.h"
 
 #include <cstring>
 #include <elf.h>
@@ -31,8 +31,8 @@ static uint32_t patched(uint32_t instruction, uint32_t type, int64_t distance, i
 }
 
 static void aarch64() {
-  CHECK(patched(0x94000000, R_AARCH64_CALL26, 0x1000) == 0x94000400);   // bl +0x1000
-  CHECK(patched(0x14000000, R_AARCH64_JUMP26, -4) == 0x17ffffff);       // b -4
+  CHECK(patched(0x94000000, R_AARCH64_CALL26, 0x1000) == 0x94000400);           // bl +0x1000
+  CHECK(patched(0x14000000, R_AARCH64_JUMP26, -4) == 0x17ffffff);               // b -4
   CHECK(patched(0x90000000, R_AARCH64_ADR_PREL_PG_HI21, 0x3008) == 0xf0000000); // adrp x0, 3 pages on
   CHECK(patched(0x90000001, R_AARCH64_ADR_GOT_PAGE, -0x1000) == 0xf0ffffe1);
   CHECK(patched(0x91000000, R_AARCH64_ADD_ABS_LO12_NC, 0x3008, 4) == 0x91003000); // add x0, x0, #12

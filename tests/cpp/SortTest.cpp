@@ -99,8 +99,7 @@ static void checkNarrow(DType dtype, float (*widen)(uint16_t)) {
   std::shuffle(values.begin(), values.end(), std::mt19937(9));
   std::vector<int64_t> dims = {65536};
   CHECK(sortTensors({tensor(values, dims, dtype)}, {tensor(out, dims, dtype)}, 0, 1) == PCRT_OK);
-  std::stable_sort(values.begin(), values.end(),
-                   [&](uint16_t a, uint16_t b) { return before(widen(a), widen(b)); });
+  std::stable_sort(values.begin(), values.end(), [&](uint16_t a, uint16_t b) { return before(widen(a), widen(b)); });
   CHECK(out == values);
 }
 
@@ -155,10 +154,10 @@ static void severalKeys() {
     b[i] = static_cast<double>(random() % 5) - 2;
     c[i] = static_cast<uint8_t>(i);
   }
-  CHECK(sortTensors({tensor(a, dims, DType::Int32), tensor(b, dims, DType::Float64), tensor(c, dims, DType::UInt8)},
-                    {tensor(outA, dims, DType::Int32), tensor(outB, dims, DType::Float64),
-                     tensor(outC, dims, DType::UInt8)},
-                    0, 2) == PCRT_OK);
+  CHECK(sortTensors(
+            {tensor(a, dims, DType::Int32), tensor(b, dims, DType::Float64), tensor(c, dims, DType::UInt8)},
+            {tensor(outA, dims, DType::Int32), tensor(outB, dims, DType::Float64), tensor(outC, dims, DType::UInt8)}, 0,
+            2) == PCRT_OK);
   std::vector<size_t> order(500);
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),

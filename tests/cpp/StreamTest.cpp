@@ -1,6 +1,6 @@
 // Launching: what runs in place, what is enqueued, in which order, how far ahead, and where errors go.
-#include "Check.h"
 #include "runtime/Stream.h"
+#include "Check.h"
 
 #include <algorithm>
 #include <thread>
@@ -8,7 +8,8 @@
 
 using namespace pcrt;
 
-//===-- Kernels -----------------------------------------------------------------------------------------------------===//
+//===-- Kernels
+//-----------------------------------------------------------------------------------------------------===//
 
 static int32_t addOne(const PcrtFrame *frame) {
   *static_cast<int64_t *>(frame->results[0]) = *static_cast<const int64_t *>(frame->args[0]) + 1;
@@ -107,7 +108,8 @@ static int64_t read(const RefPtr<Buffer> &buffer) {
   return *static_cast<const int64_t *>(buffer->data());
 }
 
-//===-- Tests -------------------------------------------------------------------------------------------------------===//
+//===-- Tests
+//-------------------------------------------------------------------------------------------------------===//
 
 static void chooses() {
   Fixture f;

@@ -1,6 +1,6 @@
 // The thread pool: everything submitted runs, tasks overlap, blocked workers are replaced, threads are few and lazy.
-#include "Check.h"
 #include "runtime/ThreadPool.h"
+#include "Check.h"
 #include "runtime/Token.h"
 
 #include <cstdlib>

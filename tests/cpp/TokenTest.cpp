@@ -1,6 +1,6 @@
 // Tokens: ready, failed, continuations, waiting and interrupting a wait.
-#include "Check.h"
 #include "runtime/Token.h"
+#include "Check.h"
 
 #include <thread>
 #include <vector>

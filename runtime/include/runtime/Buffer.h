@@ -1,5 +1,5 @@
-// Memory of arrays: counted buffers from a pool that keeps freed blocks for the next call. A buffer also holds the token
-// of the execution that fills it. After Token; before Stream and Executable.
+// Memory of arrays: counted buffers from a pool that keeps freed blocks for the next call. A buffer also holds the
+// token of the execution that fills it. After Token; before Stream and Executable.
 #ifndef PYCOMPILER_RUNTIME_BUFFER_H
 #define PYCOMPILER_RUNTIME_BUFFER_H
 

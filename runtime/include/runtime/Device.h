@@ -1,5 +1,5 @@
-// A device: where arrays live and executions run. There is one so far, the CPU; the launching side asks a device for its
-// memory and its stream, and for nothing else.
+// A device: where arrays live and executions run. There is one so far, the CPU; the launching side asks a device for
+// its memory and its stream, and for nothing else.
 #ifndef PYCOMPILER_RUNTIME_DEVICE_H
 #define PYCOMPILER_RUNTIME_DEVICE_H
 

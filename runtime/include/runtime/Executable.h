@@ -1,5 +1,5 @@
-// Compiled code that was loaded: an ELF object, mapped, relocated and callable. After Buffer (arguments, results and the
-// arena); before Stream, which runs it. Knows no compiler: it is handed the bytes of a relocatable object.
+// Compiled code that was loaded: an ELF object, mapped, relocated and callable. After Buffer (arguments, results and
+// the arena); before Stream, which runs it. Knows no compiler: it is handed the bytes of a relocatable object.
 #ifndef PYCOMPILER_RUNTIME_EXECUTABLE_H
 #define PYCOMPILER_RUNTIME_EXECUTABLE_H
 
@@ -44,7 +44,8 @@ const PcrtTable &libraryTable();
 
 class Executable : public RefCounted<Executable> {
 public:
-  /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one counts.
+  /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one
+  /// counts.
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, BufferPool &pool);
   /// For an entry that lives elsewhere (linked into the program).

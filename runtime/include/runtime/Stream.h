@@ -35,8 +35,8 @@ public:
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
 
-  /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread holds.
-  /// Long: in place too, but let others go on meanwhile. Enqueue: hand it over.
+  /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread
+  /// holds. Long: in place too, but let others go on meanwhile. Enqueue: hand it over.
   enum class Manner { Short, Long, Enqueue };
   Manner mannerOf(const Launch &launch) const;
 
