@@ -220,7 +220,7 @@ class CallKey(NamedTuple):
     context: Hashable
 
 class JitFunction:
-    """A function that calls compiled code, cached by CallKey. It binds as a method, and wraps `fun` as functools does."""
+    """A function that calls compiled code, cached by CallKey. Binds as a method; wraps `fun` as functools does."""
 
     def __init__(
         self,

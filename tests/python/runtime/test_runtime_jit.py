@@ -411,14 +411,19 @@ def test_comparisons_that_change_the_cache(vector):
     assert len(calls) >= 2
 
 
-def test_cycles_are_collected(vector):
-    def fun(x):
-        return fun.jitted
+def cyclic(x):
+    """A weak reference to a jitted function that only its own function refers to."""
 
-    fun.jitted, _ = make(fun)
-    fun.jitted(vector())
-    reference = weakref.ref(fun.jitted)
-    del fun
+    def fun(x):
+        return jitted
+
+    jitted, _ = make(fun)
+    jitted(x)
+    return weakref.ref(jitted)
+
+
+def test_cycles_are_collected(vector):
+    reference = cyclic(vector())
     gc.collect()
     assert reference() is None
 
