@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pycompiler.core.aval import is_array
 from pycompiler.core.trace import Origin
@@ -18,10 +18,11 @@ class FlatFunction:
     """`fun(*args, **kwargs)` called with the leaves of `(args, kwargs)`. After a call, `out_tree` is its result's.
 
     With `places`, the tree holds the arguments at these positions only; the others, and keyword arguments, are fixed.
-    With `has_aux`, the function returns a pair and the second half is put aside, in `aux`.
+    With `has_aux`, the function returns a pair; the leaves of its second half follow those of the first, which `active`
+    counts, and `split` takes both apart again.
     """
 
-    __slots__ = ("_out_tree", "aux", "fixed", "fixed_kwargs", "fun", "has_aux", "in_tree", "places", "transform")
+    __slots__ = ("_aux_tree", "_out_tree", "fixed", "fixed_kwargs", "fun", "has_aux", "in_tree", "places", "transform")
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class FlatFunction:
         self.fixed = fixed
         self.fixed_kwargs = fixed_kwargs or {}
         self.has_aux = has_aux
-        self.aux: Any = None
+        self._aux_tree: PyTreeDef | None = None
         self._out_tree: PyTreeDef | None = None
 
     @property
@@ -56,13 +57,10 @@ class FlatFunction:
             for place, arg in zip(self.places, moving, strict=True):
                 args[place] = arg
         result = self.fun(*args, **kwargs, **self.fixed_kwargs)
+        aux_leaves: list[Any] = []
         if self.has_aux:
-            if not isinstance(result, tuple) or len(result) != 2:  # pyright: ignore[reportUnknownArgumentType]
-                raise TypeError(
-                    f"{self.transform}: with has_aux=True {self.origin().name} must return a pair (output, aux), "
-                    f"it returned {_article(result)}"  # pyright: ignore[reportUnknownArgumentType]
-                )
-            result, self.aux = result  # pyright: ignore[reportUnknownVariableType]
+            result, aux = self._pair(result)
+            aux_leaves, self._aux_tree = tree_flatten(aux)
         outs, self._out_tree = tree_flatten(result)
         for index, out in enumerate(outs):
             if not is_array(out):
@@ -70,7 +68,25 @@ class FlatFunction:
                 raise TypeError(
                     f"{self.transform}: {self.origin().name} returned {_article(out)} at output{path}, not an array"
                 )
-        return outs
+        return [*outs, *aux_leaves]
+
+    def _pair(self, result: Any) -> tuple[Any, Any]:
+        if not isinstance(result, tuple) or len(cast(tuple[Any, ...], result)) != 2:
+            raise TypeError(
+                f"{self.transform}: with has_aux=True {self.origin().name} must return a pair (output, aux), "
+                f"it returned {_article(cast(object, result))}"
+            )
+        return cast(tuple[Any, Any], result)
+
+    def active(self) -> int:
+        """How many leaves the output has without the aux. Only after a call."""
+        return self.out_tree.num_leaves
+
+    def split(self, outs: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The leaves of the output, and the aux: None without `has_aux`."""
+        count = self.active()
+        aux = None if self._aux_tree is None else self._aux_tree.unflatten(outs[count:])
+        return list(outs[:count]), aux
 
     def origin(self) -> Origin:
         """What a trace of this function is told about it."""

@@ -67,23 +67,32 @@ class JvpTrace(Trace):
         """A tracer for a value that varies; the value itself for one that does not."""
         return primal if type(tangent) is Zero else JvpTracer(self, primal, tangent)
 
-    def split(self, x: Any) -> tuple[Any, Any]:
-        """The primal and the tangent of a result."""
-        if isinstance(x, JvpTracer) and x.owner is self:
-            return x.primal, x.tangent
-        return x, Zero(get_aval(x))
+    def primal_of(self, x: Any) -> Any:
+        """A result, or anything else, without its tangent."""
+        return x.primal if isinstance(x, JvpTracer) and x.owner is self else x
+
+    def tangent_of(self, x: Any) -> Any:
+        """The tangent of a result."""
+        return x.tangent if isinstance(x, JvpTracer) and x.owner is self else Zero(get_aval(x))
 
 
 def push_forward(
-    function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any], trace: JvpTrace
+    function: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    trace: JvpTrace,
+    active: Callable[[], int] | None = None,
 ) -> tuple[list[Any], list[Any]]:
-    """The results of a flat function and their tangents, where tangents may be Zero. The trace ends."""
+    """The results of a flat function and their tangents, where tangents may be Zero. The trace ends.
+
+    `active`, asked after the call, says how many of the results have tangents: what follows them is aux.
+    """
     try:
         outs = function(*[trace.wrap(x, t) for x, t in zip(primals, tangents, strict=True)])
-        pairs = [trace.split(out) for out in outs]
+        count = len(outs) if active is None else active()
+        return [trace.primal_of(out) for out in outs], [trace.tangent_of(out) for out in outs[:count]]
     finally:
         trace.finish()
-    return [x for x, _ in pairs], [t for _, t in pairs]
 
 
 def jvp_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> tuple[ClosedGraph, tuple[bool, ...]]:

@@ -29,16 +29,20 @@ class LinearizeTrace(JvpTrace):
 
 
 def linearize(
-    function: Callable[..., Sequence[Any]], primals: Sequence[Any], varying: Sequence[bool], origin: Origin
+    function: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    varying: Sequence[bool],
+    origin: Origin,
+    active: Callable[[], int] | None = None,
 ) -> tuple[list[Any], ClosedGraph, list[bool]]:
     """The results of a flat function, the linear graph from the tangents of the varying arguments to those of the
-    results that vary, and which results these are."""
+    results that vary, and which results these are. `active` as for `push_forward`."""
     linear = GraphTrace(origin)
     tangents = [
         linear.new_input(strong(get_aval(x))) if v else Zero(get_aval(x)) for x, v in zip(primals, varying, strict=True)
     ]
     try:
-        outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(origin))
+        outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(origin), active)
         closed = linear.close([t for t in out_tangents if type(t) is not Zero])
     finally:
         linear.finish()

@@ -132,7 +132,8 @@ def _value_and_grad(
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any]:
     flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux)
-    outs, linear, varying = linearize_flat(flat, leaves, [True] * len(leaves), flat.origin())
+    outs, linear, varying = linearize_flat(flat, leaves, [True] * len(leaves), flat.origin(), flat.active)
+    outs, aux = flat.split(outs)
     name = flat.origin().name
     if len(outs) != 1 or flat.out_tree.num_nodes != 1:
         raise TypeError(
@@ -151,7 +152,7 @@ def _value_and_grad(
         )
     gradients = _pull_back(linear, leaves, varying, [_one(aval)])
     (value,) = on_device(outs)
-    return (value, flat.aux) if has_aux else value, derivatives(flat, argnums, gradients)
+    return (value, aux) if has_aux else value, derivatives(flat, argnums, gradients)
 
 
 def _pull_back(
@@ -175,18 +176,22 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     check_arrays("vjp", fun, leaves, in_tree)
     leaves = on_device(leaves)
     moving = [dtypes.is_floating(get_aval(leaf).dtype) for leaf in leaves]
-    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin())
-    out_tree, out_avals = flat.out_tree, [get_aval(out) for out in outs]
+    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
+    outs, aux = flat.split(outs)
+    name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
+
+    def output_names() -> list[str]:
+        return [f"output{path}" for path in out_tree.paths()]
 
     @boundary
     def vjp_fun(cotangent: Any) -> Any:
-        given = _check_tangents(f"vjp of {flat.origin().name}: the cotangent", "output", out_tree, out_avals, cotangent)
+        given = _check_tangents(f"vjp of {name}: the cotangent", output_names, out_tree, out_avals, cotangent)
         cotangents = iter(_pull_back(linear, leaves, varying, given))
         results = [next(cotangents) if m else _float0(leaf) for leaf, m in zip(leaves, moving, strict=True)]
         return in_tree.unflatten(results)[0]
 
     value = out_tree.unflatten(on_device(outs))
-    return (value, vjp_fun, flat.aux) if has_aux else (value, vjp_fun)
+    return (value, vjp_fun, aux) if has_aux else (value, vjp_fun)
 
 
 @boundary
@@ -208,11 +213,12 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     leaves = on_device(leaves)
     avals = [get_aval(leaf) for leaf in leaves]
     name = flat.origin().name
-    given = _check_tangents(f"jvp of {name}: the tangent", "primal", in_tree, avals, (tuple(tangents), {}))
-    outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()))
+    given = _check_tangents(f"jvp of {name}: the tangent", flat.names, in_tree, avals, (tuple(tangents), {}))
+    outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()), flat.active)
+    outs, aux = flat.split(outs)
     shown = [_float0(t) if is_zero(t) and not _varies(t.aval) else instantiate(t) for t in out_tangents]
     value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(on_device(shown))
-    return (value, derivative, flat.aux) if has_aux else (value, derivative)
+    return (value, derivative, aux) if has_aux else (value, derivative)
 
 
 @boundary
@@ -227,12 +233,13 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     leaves = on_device(leaves)
     avals = [get_aval(leaf) for leaf in leaves]
     moving = [_varies(aval) for aval in avals]
-    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin())
+    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
+    outs, aux = flat.split(outs)
     name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
 
     @boundary
     def linear_fun(*tangents: Any) -> Any:
-        given = _check_tangents(f"linearize of {name}: the tangent", "primal", in_tree, avals, (tangents, {}))
+        given = _check_tangents(f"linearize of {name}: the tangent", flat.names, in_tree, avals, (tangents, {}))
         args = [instantiate(t) for t, moves in zip(given, moving, strict=True) if moves]
         results = iter(evaluate(linear, args))
         shown = [
@@ -242,7 +249,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         return out_tree.unflatten(on_device(shown))
 
     value = out_tree.unflatten(on_device(outs))
-    return (value, linear_fun, flat.aux) if has_aux else (value, linear_fun)
+    return (value, linear_fun, aux) if has_aux else (value, linear_fun)
 
 
 def _varies(aval: ShapedArray) -> bool:
@@ -255,11 +262,13 @@ def _float0(x: Any) -> np.ndarray[Any, Any]:
     return np.zeros(aval.shape, dtypes.float0)
 
 
-def _check_tangents(what: str, place: str, treedef: PyTreeDef, avals: Sequence[ShapedArray], tree: Any) -> list[Any]:
+def _check_tangents(
+    what: str, names: Callable[[], Sequence[str]], treedef: PyTreeDef, avals: Sequence[ShapedArray], tree: Any
+) -> list[Any]:
     """The leaves of a tree of tangents, which must be of the given structure and types; Zero for integers."""
     given, found = tree_flatten(tree)
     if found != treedef:
-        raise TypeError(f"{what} must have the structure of the {place}, {treedef}, got {found}")
+        raise TypeError(f"{what} must have the structure of what it belongs to, {treedef}, got {found}")
     checked: list[Any] = []
     for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
         dtype = getattr(tangent, "dtype", None)
@@ -274,5 +283,5 @@ def _check_tangents(what: str, place: str, treedef: PyTreeDef, avals: Sequence[S
                 continue
         wanted = short(aval) if _varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"
         got = short(tangent) if is_array(tangent) else f"{tangent!r} of type {type(tangent).__name__}"
-        raise TypeError(f"{what} for {place}{treedef.paths()[index]} must be {wanted}, got {got}")
+        raise TypeError(f"{what} for {names()[index]} must be {wanted}, got {got}")
     return on_device(checked)

@@ -68,12 +68,13 @@ def _jacobian(
     kwargs: dict[str, Any],
 ) -> Any:
     flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux)
-    outs, linear, varying = linearize(flat, leaves, [True] * len(leaves), flat.origin())
+    outs, linear, varying = linearize(flat, leaves, [True] * len(leaves), flat.origin(), flat.active)
+    outs, aux = flat.split(outs)
     out_avals, in_avals = [get_aval(out) for out in outs], [get_aval(leaf) for leaf in leaves]
     _check_outputs(flat, out_avals)
     blocks = blocks_of(linear, out_avals, in_avals, varying)
     jacobian = flat.out_tree.unflatten([derivatives(flat, argnums, on_device(row)) for row in blocks])
-    return (jacobian, flat.aux) if has_aux else jacobian
+    return (jacobian, aux) if has_aux else jacobian
 
 
 def _check_outputs(flat: FlatFunction, avals: Sequence[ShapedArray]) -> None:

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from pycompiler.core import primitive as primitives
+from pycompiler.core.aval import get_aval
 
 
 def evaluate_by_reference(primitive, args, params):
-    return primitive.reference(*map(np.asarray, args), **params)
+    arrays = [np.asarray(arg, get_aval(arg).dtype) for arg in args]
+    return primitive.reference(*arrays, **params)
 
 
 @pytest.fixture(autouse=True)
