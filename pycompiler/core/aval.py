@@ -108,6 +108,8 @@ def as_array(x: Any) -> Any:
             dtypes.warn_of_narrowing("an input array", given.dtype, aval.dtype)
         return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
     get_aval(x)
+    if isinstance(x, ShapeDtypeStruct):
+        raise TypeError(f"{x!r} has no elements: only eval_shape, make_jaxpr and lower take it")
     return x
 
 

@@ -140,6 +140,17 @@ def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Gra
     return Graph(graph.constvars, graph.inputs, equations, outputs)
 
 
+def pruned(closed: ClosedGraph) -> ClosedGraph:
+    """The graph without dead code, and without the constants that nothing reads."""
+    graph = eliminate_dead_code(closed.graph)
+    read: set[Atom] = set(graph.outputs)
+    for equation in graph.equations:
+        read.update(equation.inputs)
+    pairs = [(var, const) for var, const in zip(graph.constvars, closed.consts, strict=True) if var in read]
+    kept = Graph([var for var, _ in pairs], graph.inputs, graph.equations, graph.outputs)
+    return ClosedGraph(kept, [const for _, const in pairs])
+
+
 def depends_on(graph: Graph, atom: Atom) -> list[int]:
     """The inputs, by number, that a value of the graph was computed from."""
     needed: set[Atom] = {atom}

@@ -12,7 +12,7 @@ from typing import Any
 
 from pycompiler.core.aval import get_aval, strong
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, close_over
+from pycompiler.core.graph import ClosedGraph, close_over, pruned
 from pycompiler.core.jvp import JvpTrace, push_forward
 from pycompiler.core.primitive import Primitive, Zero
 from pycompiler.core.record import GraphTrace, record
@@ -43,7 +43,8 @@ def linearize(
     ]
     try:
         outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(origin), active)
-        closed = linear.close([t for t in out_tangents if type(t) is not Zero])
+        # A residual that only dead equations read need not be kept.
+        closed = pruned(linear.close([t for t in out_tangents if type(t) is not Zero]))
     finally:
         linear.finish()
     return outs, closed, [type(t) is not Zero for t in out_tangents]

@@ -102,6 +102,8 @@ class GraphTrace(Trace):
         aval = get_aval(x)
         if isinstance(x, np.generic):
             return Literal(x.astype(aval.dtype), aval)
+        if not isinstance(x, (bool, int, float)):
+            raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
         # NumPy checks the range: 3_000_000_000 is no int32.
         np.asarray(x, aval.dtype)
         return Literal(x, aval)

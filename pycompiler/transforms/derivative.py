@@ -97,7 +97,8 @@ def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool 
     With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`.
     Raises TypeError when the value is no floating-point scalar or when an argument is not floating-point.
 
-    >>> value_and_grad(lambda x: x * x)(3.0)
+    >>> import pycompiler as pc
+    >>> pc.value_and_grad(lambda x: x * x)(3.0)
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
 
@@ -111,7 +112,8 @@ def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool 
 def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that gives the gradient of `fun`: as `value_and_grad`, without the value.
 
-    >>> grad(lambda x: x * x)(3.0)
+    >>> import pycompiler as pc
+    >>> pc.grad(lambda x: x * x)(3.0)
     Array(6., dtype=float32)
     """
 
@@ -201,7 +203,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     With `has_aux` a third result, the aux. Tangents of integers are of dtype float0. Raises TypeError where a tangent
     does not have the structure, shape and dtype of its primal.
 
-    >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
+    >>> import pycompiler as pc
+    >>> pc.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
     (Array(6., dtype=float32), Array(3., dtype=float32))
     """
     for name, given in (("primals", primals), ("tangents", tangents)):

@@ -20,7 +20,8 @@ def make_jaxpr(
 
     With `return_shape`, the graph and the shapes of the results, as `eval_shape` gives them.
 
-    >>> make_jaxpr(lambda x: pnp.sin(x) * 2)(3.0)
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.make_jaxpr(lambda x: pnp.sin(x) * 2)(3.0)
     { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0:f32[] in (c,) }
     """
 
@@ -36,7 +37,8 @@ def make_jaxpr(
 def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """The tree of results of `fun` with a ShapeDtypeStruct in the place of each array; nothing is computed.
 
-    >>> eval_shape(lambda x: x @ x.T, ShapeDtypeStruct((3, 4), "float32"))
+    >>> import pycompiler as pc
+    >>> pc.eval_shape(lambda x: x @ x.T, pc.ShapeDtypeStruct((3, 4), "float32"))
     ShapeDtypeStruct(shape=(3, 3), dtype=float32)
     """
     return _shapes(*_trace("eval_shape", fun, (), args, kwargs))

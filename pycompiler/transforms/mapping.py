@@ -31,7 +31,8 @@ def vmap(
 
     Raises ValueError when sizes differ, when an axis does not exist, and when nothing is mapped.
 
-    >>> vmap(lambda x, y: x * y, in_axes=(0, None))(pnp.arange(3.0), 2.0)
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.vmap(lambda x, y: x * y, in_axes=(0, None))(pnp.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float32)
     """
 

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import ShapeDtypeStruct, get_aval
 from pycompiler.core.config import config
 from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.linearize import linearize_graph
+from pycompiler.core.record import make_graph
+from pycompiler.core.trace import Origin
 from pycompiler.ops import PRIMITIVES as P
 from pycompiler.transforms import grad, jacfwd, jacrev, jvp, linearize, make_jaxpr, value_and_grad, vjp
 
@@ -170,3 +174,22 @@ def test_the_results_look_like_the_function():
     assert grad(wave).__name__ == "wave"
     assert grad(wave).__wrapped__ is wave
     assert grad(wave).__doc__ == "grad of wave."
+
+
+def test_residuals_that_nothing_needs_are_not_kept():
+    def fun(x):
+        # The derivative of sin would read cos(x); stop_gradient makes it dead.
+        return mul.bind(P["stop_gradient"].bind(sin.bind(x)), x)
+
+    graph = make_graph(lambda x: [fun(x)], [get_aval(1.0)], Origin("jit", fun))
+    parts = linearize_graph(graph, (True,))
+    assert len(parts.residuals) == 1
+    assert [equation.primitive.name for equation in parts.linear.graph.equations] == ["mul"]
+
+
+def test_a_shape_has_no_elements():
+    shape = ShapeDtypeStruct((), "float32")
+    with pytest.raises(TypeError, match="has no elements: only eval_shape, make_jaxpr and lower take it"):
+        grad(wave)(shape)
+    with pytest.raises(TypeError, match="has no elements"):
+        make_jaxpr(lambda x: mul.bind(x, shape))(1.0)
