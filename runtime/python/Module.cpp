@@ -99,8 +99,10 @@ static void synchronize() {
   orThrow(done);
 }
 
+/// At exit. Ctrl-C ends the wait: then what still runs ends with the process.
 static void shutdown() {
-  nb::gil_scoped_release released;
+  synchronize();
+  WithoutGil released;
   Device::cpu().shutdown();
 }
 

@@ -2,7 +2,8 @@
 // order as in NumPy and XLA: nan last, -0 equal to +0.
 //
 // Every key becomes an unsigned integer of the same order. One key of up to 32 bits is packed with its position into a
-// 64-bit word, so that a plain sort of words is a stable sort of the keys.
+// 64-bit word, so that a plain sort of words is a stable sort of the keys; long lines of such words are sorted by the
+// digits of the key, least significant first.
 #include "../LibraryCalls.h"
 #include "runtime/DType.h"
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <new>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 using namespace pcrt;
@@ -86,6 +88,26 @@ void keysOf(const PcrtTensor &tensor, const Lines &lines, int64_t line, uint64_t
   }
 }
 
+/// From this length on, sorting by digits is faster than by comparisons.
+constexpr size_t radixLength = 512;
+
+/// Sorts words by their upper halves, `keyBytes` bytes of which are used; a stable pass for each byte.
+void radixSort(std::vector<uint64_t> &words, std::vector<uint64_t> &scratch, size_t keyBytes) {
+  for (size_t shift = 32; shift < 32 + 8 * keyBytes; shift += 8) {
+    size_t starts[256] = {};
+    for (uint64_t word : words)
+      ++starts[(word >> shift) & 255];
+    if (starts[(words[0] >> shift) & 255] == words.size())
+      continue; // all alike in this digit
+    size_t next = 0;
+    for (size_t &start : starts)
+      next += std::exchange(start, next);
+    for (uint64_t word : words)
+      scratch[starts[(word >> shift) & 255]++] = word;
+    words.swap(scratch);
+  }
+}
+
 /// The positions of a line's elements in sorted order. Equal keys keep their order: positions break ties.
 class LineSorter {
 public:
@@ -106,7 +128,12 @@ private:
     keysOf(inputs[0], lines, line, keys.data());
     for (size_t i = 0; i < length; ++i)
       keys[i] = keys[i] << 32 | i;
-    std::sort(keys.begin(), keys.end());
+    if (length >= radixLength) {
+      scratch.resize(length);
+      radixSort(keys, scratch, byteSize(static_cast<DType>(inputs[0].dtype)));
+    } else {
+      std::sort(keys.begin(), keys.end());
+    }
     for (size_t i = 0; i < length; ++i)
       order[i] = static_cast<int64_t>(keys[i] & UINT32_MAX);
   }
@@ -126,7 +153,7 @@ private:
   const int64_t keyCount;
   const Lines &lines;
   const size_t length;
-  std::vector<uint64_t> keys;
+  std::vector<uint64_t> keys, scratch;
   std::vector<int64_t> order;
 };
 
