@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
@@ -59,7 +59,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         if known == 0 or total % known != 0:
             raise ValueError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
-    return movement.reshape(a, sizes)
+    return as_array(movement.reshape(a, sizes))
 
 
 def ravel(a: Any, order: str = "C") -> Array:
@@ -73,7 +73,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     order = tuple(reversed(range(rank))) if axes is None else canonical_axes("transpose", tuple(axes), rank)
     if len(order) != rank:
         raise ValueError(f"transpose: axes {tuple(axes or ())} do not name the {rank} of {short(get_aval(a))}")
-    return a if order == tuple(range(rank)) else movement.transpose(a, order)
+    return as_array(a) if order == tuple(range(rank)) else movement.transpose(a, order)
 
 
 permute_dims = transpose
@@ -132,13 +132,13 @@ def broadcast_to(array: Any, shape: Any) -> Array:
     tail = sizes[len(sizes) - len(given) :] if len(given) <= len(sizes) else ()
     if len(tail) != len(given) or any(n not in (1, m) for n, m in zip(given, tail, strict=True)):
         raise ValueError(f"broadcast_to: {short(get_aval(array))} does not broadcast to {sizes}")
-    return _broadcast_to(array, sizes)
+    return as_array(_broadcast_to(array, sizes))
 
 
 def broadcast_arrays(*args: Any) -> list[Array]:
     """The arrays repeated to their common shape."""
     check_arrays("broadcast_arrays", *args)
-    return broadcast("broadcast_arrays", *args)
+    return [as_array(x) for x in broadcast("broadcast_arrays", *args)]
 
 
 def _at_least(x: Any, axes_of: dict[int, tuple[int, ...]]) -> Array:
@@ -294,7 +294,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     first, second = canonical_axes("rot90", axes, ndim(m))
     match k % 4:
         case 0:
-            return m
+            return as_array(m)
         case 1:
             return swapaxes(flip(m, second), first, second)
         case 2:
@@ -315,7 +315,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
         if places:
             end = movement.slice_in_dim(a, total - places, total, axis=along)
             a = movement.concatenate([end, movement.slice_in_dim(a, 0, total - places, axis=along)], along)
-    return a
+    return as_array(a)
 
 
 def tile(A: Any, reps: Any) -> Array:

@@ -4,6 +4,7 @@ Sums of float16 and bfloat16 are computed in float32. Sums of small integers and
 bits wide.
 """
 
+import builtins
 from collections.abc import Callable
 from math import prod as product_of
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce
@@ -57,8 +58,7 @@ def _accumulated(
                 wanted = default
     computed = dtypes.float32 if wanted in FLOAT16S else wanted
     axes = canonical_axes(name, axis, len(aval.shape))
-    weak = aval.weak_type and dtype is None
-    x = a if aval.dtype == computed and weak == aval.weak_type else cast(a, computed, weak)
+    x = cast(a, computed)
     return _restored(function(_masked(name, x, where, start), axes), aval.shape, axes, keepdims), wanted
 
 
@@ -111,9 +111,9 @@ def _extremum(
         axes = canonical_axes(name, axis, len(aval.shape))
         if where is not None and initial is None:
             raise ValueError(f"{name}: where= needs initial=, the value for no elements")
-        if initial is None and any(aval.shape[i] == 0 for i in axes):
+        if initial is None and builtins.any(aval.shape[i] == 0 for i in axes):
             raise ValueError(f"{name}: {short(aval)} has no elements over axes {axes}, and no initial= is given")
-        x = _masked(name, a, where, identity(aval.dtype))
+        x = _masked(name, cast(a, aval.dtype), where, identity(aval.dtype))
         result = _restored(function(x, axes), aval.shape, axes, keepdims)
         return result if initial is None else combine(result, cast(initial, aval.dtype))
 
@@ -311,7 +311,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     """Whether two arrays have one shape and equal elements."""
     check_arrays("array_equal", a1, a2)
     if get_aval(a1).shape != get_aval(a2).shape:
-        return broadcast_to(np.asarray(False), ())
+        return as_array(np.asarray(False))
     same = ufuncs.equal(a1, a2)
     if equal_nan:
         same = ufuncs.logical_or(same, ufuncs.logical_and(ufuncs.isnan(a1), ufuncs.isnan(a2)))

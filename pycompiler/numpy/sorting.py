@@ -78,7 +78,7 @@ def median(a: Any, axis: int | None = None, keepdims: bool = False) -> Array:
     middle = [movement.index_in_dim(ordered, i, along, keepdims=False) for i in ((count - 1) // 2, count // 2)]
     # Nan is last: where the last one is nan, so is the median.
     last = movement.index_in_dim(ordered, count - 1, along, keepdims=False)
-    result = lax.select(ufuncs.isnan(last), last, lax.mul(lax.add(*middle), 0.5))
+    result = lax.select(ufuncs.isnan(last), last, lax.mul(lax.add(*middle), np.asarray(0.5, get_aval(x).dtype)))
     if not keepdims:
         return result
     return movement.expand_dims(result, range(rank) if axis is None else (along,))

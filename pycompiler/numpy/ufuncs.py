@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
@@ -34,13 +34,18 @@ def _float_function(name: str, function: Callable[[Array], Array], summary: str)
     return _named(ufunc, name, f"{summary} Integers are taken as floats.")
 
 
+def _strong(value: float, like: Array) -> Any:
+    """A constant of the dtype of `like` that is not weakly typed."""
+    return np.asarray(value, get_aval(like).dtype)
+
+
 exp = _float_function("exp", lax.exp, "e to the power of x.")
 exp2 = _float_function("exp2", lax.exp2, "2 to the power of x.")
 expm1 = _float_function("expm1", lax.expm1, "exp(x) - 1, exact near 0.")
 log = _float_function("log", lax.log, "The natural logarithm; of a negative number nan.")
 log1p = _float_function("log1p", lax.log1p, "log(1 + x), exact near 0.")
-log2 = _float_function("log2", lambda x: lax.div(lax.log(x), scalar_log(2)), "The logarithm to base 2.")
-log10 = _float_function("log10", lambda x: lax.mul(lax.log(x), 1 / scalar_log(10)), "The logarithm to base 10.")
+log2 = _float_function("log2", lambda x: lax.div(lax.log(x), _strong(scalar_log(2), x)), "The logarithm to base 2.")
+log10 = _float_function("log10", lambda x: lax.div(lax.log(x), _strong(scalar_log(10), x)), "The logarithm to base 10.")
 sin = _float_function("sin", lax.sin, "The sine of x in radians.")
 cos = _float_function("cos", lax.cos, "The cosine of x in radians.")
 tan = _float_function("tan", lax.tan, "The tangent of x in radians.")
@@ -136,7 +141,7 @@ def logical_not(x: Any, /) -> Array:
 def positive(x: Any, /) -> Array:
     """x."""
     check_arrays("positive", x)
-    return x
+    return as_array(x)
 
 
 def negative(x: Any, /) -> Array:
@@ -148,7 +153,7 @@ def absolute(x: Any, /) -> Array:
     """The magnitude of x; the lowest integer wraps to itself."""
     check_arrays("abs", x)
     dtype = get_aval(x).dtype
-    return x if dtype == dtypes.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
+    return as_array(x) if dtype == dtypes.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
 
 
 abs = absolute
@@ -305,7 +310,7 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         (x,) = converted(name, x)
-        return function(x) if dtypes.is_floating(get_aval(x).dtype) else x
+        return function(x) if dtypes.is_floating(get_aval(x).dtype) else as_array(x)
 
     return _named(ufunc, name, summary)
 
@@ -326,7 +331,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     if not dtypes.is_floating(get_aval(a).dtype):
         if decimals < 0:
             raise TypeError(f"round: {short(get_aval(a))} with negative decimals is not there; convert it to a float")
-        return a
+        return as_array(a)
     if decimals == 0:
         return lax.round(a)
     factor = 10.0**decimals
@@ -341,7 +346,7 @@ def clip(arr: Any, min: Any = None, max: Any = None) -> Array:
     check_arrays("clip", arr)
     if min is not None:
         arr = maximum(min, arr)
-    return arr if max is None else minimum(max, arr)
+    return as_array(arr) if max is None else minimum(max, arr)
 
 
 def fmax(x: Any, y: Any, /) -> Array:
@@ -362,7 +367,9 @@ def _test(name: str, function: Callable[[Array], Array], otherwise: bool, summar
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         aval = get_aval(x)
-        return function(x) if dtypes.is_floating(aval.dtype) else broadcast_to(np.asarray(otherwise), aval.shape)
+        if dtypes.is_floating(aval.dtype):
+            return function(x)
+        return as_array(broadcast_to(np.asarray(otherwise), aval.shape))
 
     return _named(ufunc, name, summary)
 
@@ -402,7 +409,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
 def conjugate(x: Any, /) -> Array:
     """x: there are no complex numbers yet."""
     check_arrays("conjugate", x)
-    return x
+    return as_array(x)
 
 
 conj = real = conjugate
@@ -423,7 +430,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if not dtypes.is_floating(dtype):
-        return x
+        return as_array(x)
     limits = dtypes.finfo(dtype)
     x = where(isnan(x), cast(nan, dtype), x)
     x = where(isposinf(x), cast(float(limits.max) if posinf is None else posinf, dtype), x)
