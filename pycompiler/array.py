@@ -16,7 +16,7 @@ from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler.core.aval import is_array
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
-from pycompiler.numpy import indexing
+from pycompiler.numpy import indexing, updates
 
 Binary = Callable[[Any, Any], Any]
 
@@ -146,6 +146,12 @@ def _bool(self: Array) -> bool:
     return bool(self.item())
 
 
+def _length(self: Array) -> int:
+    if self.ndim == 0:
+        raise TypeError("len() of an array without dimensions")
+    return self.shape[0]
+
+
 def _index(self: Array) -> int:
     if self.ndim or self.dtype.kind not in "iub":
         raise TypeError(f"only an integer array without dimensions can be an index, got {self.aval}")
@@ -175,6 +181,7 @@ def _reduce(self: Array) -> tuple[Any, ...]:
 _OWN: dict[str, Any] = {
     "__bool__": _bool,
     "__int__": lambda self: int(self.item()),
+    "__len__": _length,
     "__float__": lambda self: float(self.item()),
     "__complex__": lambda self: complex(self.item()),
     "__index__": _index,
@@ -209,7 +216,7 @@ def _attributes() -> dict[str, Any]:
         "flatten": _method(pnp.ravel, "flatten"),
         "T": property(lambda self: pnp.transpose(self), doc="The axes reversed."),
         "mT": property(lambda self: pnp.swapaxes(self, -1, -2), doc="The last two axes swapped."),
-        "at": property(indexing.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
+        "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": lambda self: self,
         "__getitem__": indexing.getitem,

@@ -24,7 +24,7 @@ def check_arrays(name: str, *xs: Any) -> None:
 
 
 def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
-    """x in another dtype; scalars become literals, anything else is converted. Nothing is done where nothing changes."""
+    """x in another dtype; scalars become literals, anything else is converted, where anything changes."""
     aval = get_aval(x)
     if aval.dtype == dtype and aval.weak_type == weak:
         return x

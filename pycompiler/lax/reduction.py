@@ -54,8 +54,9 @@ def dot_general(
 ) -> Array:
     """The product summed over contracting dimensions, for each index of batch dimensions.
 
-    dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch dimensions,
-    what is left of lhs, what is left of rhs. `precision` is taken for compatibility: every product is of full precision.
+    dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
+    dimensions, what is left of lhs, what is left of rhs. `precision` is taken for compatibility: every product is of
+    full precision.
     """
     check_arrays("dot_general", lhs, rhs)
     (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = dimension_numbers
@@ -100,7 +101,7 @@ def batch_matmul(lhs: Array, rhs: Array, precision: Any = None) -> Array:
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """operand sorted in one dimension, nan last; several arrays of one shape together, by the first num_keys of them."""
+    """operand sorted in one dimension, nan last; several arrays together, by the first num_keys of them."""
     several = isinstance(operand, tuple | list)
     arrays = operand if several else (operand,)
     check_arrays("sort", *arrays)

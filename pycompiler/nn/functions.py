@@ -79,7 +79,7 @@ def identity(x: Any) -> Array:
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:
-    """x times the normal distribution's probability of less than x; `approximate`: by tanh (Hendrycks, Gimpel, 2016)."""
+    """x times the normal distribution's probability of less than x; `approximate`: by tanh (Hendrycks, Gimpel 2016)."""
     return fused(_gelu, *promoted_inexact("gelu", x), approximate=bool(approximate))
 
 

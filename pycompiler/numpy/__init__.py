@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as _np
 
-from pycompiler._runtime import Array as ndarray
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as _dtypes
 from pycompiler.core.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
@@ -474,6 +474,7 @@ __all__ = [
     "zeros_like",
 ]
 
+ndarray = Array
 newaxis = None
 euler_gamma = 0.57721566490153286
 

@@ -239,8 +239,8 @@ def _pair(a: Array, left: str, b: Array, right: str, kept: str, subscripts: str)
 
 
 def einsum(subscripts: str, /, *operands: Any, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """Sums of products by Einstein's convention: `einsum('ij,jk->ik', a, b)`. Without `->` the indices that occur once are
-    kept, in alphabetical order. ValueError where the indices do not fit the operands."""
+    """Sums of products by Einstein's convention: `einsum('ij,jk->ik', a, b)`. Without `->` the indices that occur
+    once are kept, in alphabetical order. ValueError where the indices do not fit the operands."""
     if not isinstance(subscripts, str):
         raise TypeError(f"einsum: the first argument is the string of subscripts, got {subscripts!r}")
     check_arrays("einsum", *operands)

@@ -1,4 +1,4 @@
-"""Arrays from Python's and NumPy's values, filled ones, ranges; and the names of dtypes, which make arrays when called."""
+"""Arrays from Python's and NumPy's values, filled ones, ranges; the names of dtypes, which make arrays when called."""
 
 from collections.abc import Callable
 from typing import Any
@@ -78,8 +78,8 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, order: str |
             wanted = dtypes.canonicalize(values.dtype)
             if wanted != values.dtype and values.dtype.isnative:
                 warn(
-                    f"array: {values.dtype.name} is narrowed to {wanted.name}, because 64-bit types are off; convert it, or "
-                    'call config.update("enable_x64", True)'
+                    f"array: {values.dtype.name} is narrowed to {wanted.name}, because 64-bit types are off; convert "
+                    'it, or call config.update("enable_x64", True)'
                 )
         result = _from_numpy(values, wanted)
     else:

@@ -1,11 +1,11 @@
-"""x[index] and x.at[index]: integers, slices, ellipsis, None, and integer arrays, static or traced, in any mixture.
+"""x[index]: integers, slices, ellipsis, None, and integer arrays, static or traced, in any mixture.
 
 An index is split in two steps, as NumPy's rules have it: the basic part (slices, None and, where there is no array,
-integers) by slicing, then the arrays together, by rows of a flattened array. Out of range is clamped on reading and
-dropped on writing. Boolean masks are taken outside `jit`, where the size of the result is known; inside it, `where`.
+integers) by slicing, then the arrays together, by rows of a flattened array. Out of range is clamped. Boolean masks are
+taken outside `jit`, where the size of the result is known; inside it, `where`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,10 +19,9 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.errors import NonConcreteBooleanIndexError
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax import movement, reduction
+from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import array
 from pycompiler.numpy.promotion import broadcast_of
 from pycompiler.ops import indexing as ops
 
@@ -87,7 +86,7 @@ def _mask(mask: Any) -> list[Any]:
     return [places.astype(np.int32) for places in np.nonzero(values)]
 
 
-def _understand(name: str, x: Any, index: Any) -> Index:
+def understand(name: str, x: Any, index: Any) -> Index:
     shape = get_aval(x).shape
     items = _items(name, index)
     used = sum(item is not None and item is not Ellipsis for item in items)
@@ -134,7 +133,7 @@ def _entry_axis(item: Any, size: Any) -> Axis:
     return Axis(entry=wrapped if dtype == INT32 else cast(wrapped, INT32))
 
 
-def _sliced(x: Array, axes: Sequence[Axis]) -> Array:
+def sliced(x: Array, axes: Sequence[Axis]) -> Array:
     """x cut to the slices; dimensions that are indexed by arrays stay whole."""
     shape = get_aval(x).shape
     cuts = [Axis(0, size) if axis.entry is not None else axis for axis, size in zip(axes, shape, strict=True)]
@@ -158,18 +157,18 @@ def _sliced(x: Array, axes: Sequence[Axis]) -> Array:
     return movement.rev(x, backwards) if backwards else x
 
 
-def _arrays(axes: Sequence[Axis]) -> list[int]:
+def array_axes(axes: Sequence[Axis]) -> list[int]:
     return [i for i, axis in enumerate(axes) if axis.entry is not None]
 
 
-def _place(index: Index, chosen: Sequence[int]) -> int:
-    """Where the dimensions of the arrays go among the others: at the first of them if they are neighbours, else first."""
+def place_of_arrays(index: Index, chosen: Sequence[int]) -> int:
+    """Where the dimensions of the arrays go among the others: to the first of them if they are neighbours, or first."""
     positions = [i for i, item in enumerate(index.order) if item in chosen]
     together = positions[-1] - positions[0] + 1 == len(positions)
     return positions[0] if together else 0
 
 
-def _flat_positions(x: Array, axes: Sequence[Axis], chosen: Sequence[int], outside: bool) -> tuple[Array, Any]:
+def flat_positions(x: Array, axes: Sequence[Axis], chosen: Sequence[int], outside: bool) -> tuple[Array, Any]:
     """The row-major positions that the arrays name in the dimensions `chosen`, and how many there are.
 
     Out of range an index is clamped or, when `outside`, the position is that after the last.
@@ -190,7 +189,7 @@ def _flat_positions(x: Array, axes: Sequence[Axis], chosen: Sequence[int], outsi
     return (lax.select(inside, position, total) if outside else position), total
 
 
-def _rows(x: Array, chosen: Sequence[int]) -> tuple[Array, list[int]]:
+def as_rows(x: Array, chosen: Sequence[int]) -> tuple[Array, list[int]]:
     """x with the dimensions `chosen` made one, the first; and the permutation that brought them there."""
     shape = get_aval(x).shape
     order = [*chosen, *(i for i in range(len(shape)) if i not in chosen)]
@@ -198,34 +197,34 @@ def _rows(x: Array, chosen: Sequence[int]) -> tuple[Array, list[int]]:
     return movement.reshape(moved, (prod(shape[i] for i in chosen), *(shape[i] for i in order[len(chosen) :]))), order
 
 
-def _single(index: Index) -> bool:
+def all_scalars(index: Index) -> bool:
     """Whether every array is a scalar, so that the index is a slice at a place."""
-    return all(get_aval(index.axes[i].entry).shape == () for i in _arrays(index.axes))
+    return all(get_aval(index.axes[i].entry).shape == () for i in array_axes(index.axes))
 
 
 def getitem(x: Array, index: Any) -> Array:
     """x[index]. IndexError for too many indices, TypeError for what is no index; out of range is clamped."""
     check_arrays("index", x)
-    understood = _understand("index", x, index)
+    understood = understand("index", x, index)
     axes = understood.axes
-    chosen = _arrays(axes)
+    chosen = array_axes(axes)
     if not chosen:
-        return _with_new(_sliced(x, axes), understood, {})
+        return with_new(sliced(x, axes), understood, {})
     shape = get_aval(x).shape
     if any(shape[i] == 0 for i in chosen) and prod(broadcast_of("index", *(axes[i].entry for i in chosen))) != 0:
         raise IndexError(f"index: {short(get_aval(x))} is empty where it is indexed")
-    if _single(understood):
-        x = _take_scalars(_sliced(x, axes), axes, chosen)
-        return _with_new(x, understood, dict.fromkeys(chosen))
-    rows, _ = _rows(_sliced(x, axes), chosen)
-    positions, _ = _flat_positions(x, axes, chosen, outside=False)
+    if all_scalars(understood):
+        x = take_scalars(sliced(x, axes), axes, chosen)
+        return with_new(x, understood, dict.fromkeys(chosen))
+    rows, _ = as_rows(sliced(x, axes), chosen)
+    positions, _ = flat_positions(x, axes, chosen, outside=False)
     taken = ops.gather_rows.bind(rows, positions)
-    return _arrange(taken, understood, chosen, len(get_aval(positions).shape))
+    return arrange(taken, understood, chosen, len(get_aval(positions).shape))
 
 
-def _take_scalars(x: Array, axes: Sequence[Axis], chosen: Sequence[int]) -> Array:
-    """x with a dimension of 1 where a scalar chooses: cut statically while tracing, else at a place that is an argument,
-    so that one compiled slice serves for every place."""
+def take_scalars(x: Array, axes: Sequence[Axis], chosen: Sequence[int]) -> Array:
+    """x with a dimension of 1 where a scalar chooses: cut statically while tracing; else at a place that is an
+    argument, so that one compiled slice serves for every place."""
     shape = get_aval(x).shape
     fixed = all(axes[i].static is not None for i in chosen) and current_trace() is not None
     if fixed:
@@ -240,18 +239,18 @@ def _take_scalars(x: Array, axes: Sequence[Axis], chosen: Sequence[int]) -> Arra
     return ops.dynamic_slice.bind(x, *starts, slice_sizes=tuple(sizes))
 
 
-def _with_new(x: Array, index: Index, dropped: dict[int, None]) -> Array:
+def with_new(x: Array, index: Index, dropped: dict[int, None]) -> Array:
     """x without the dimensions that scalars chose from, with the new ones of size 1."""
     shape = get_aval(x).shape
     sizes = [1 if item is None else shape[item] for item in index.order if item not in dropped]
     return movement.reshape(x, sizes)
 
 
-def _arrange(taken: Array, index: Index, chosen: Sequence[int], rank: int) -> Array:
+def arrange(taken: Array, index: Index, chosen: Sequence[int], rank: int) -> Array:
     """taken, [arrays' dimensions..., others...], with the former at their place and new dimensions of size 1."""
     shape = get_aval(taken).shape
     others = [i for i in range(len(index.axes)) if i not in chosen]
-    place = _place(index, chosen)
+    place = place_of_arrays(index, chosen)
     kept = [item for item in index.order if item not in chosen]
     order: list[int] = []
     sizes: list[Any] = []
@@ -325,211 +324,3 @@ def take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array:
         places = movement.expand_dims(movement.iota(INT32, size), [j for j in range(rank) if j != i])
         entries.append(indices if i == axis else places)
     return getitem(arr, tuple(entries))
-
-
-# Writing.
-
-
-class IndexUpdate:
-    """`x.at`: `x.at[index].set(values)` and its like give a new array with some elements changed."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Array) -> None:
-        self.array = array
-
-    def __getitem__(self, index: Any) -> "Place":
-        return Place(self.array, index)
-
-    def __repr__(self) -> str:
-        return f"IndexUpdate({self.array!r})"
-
-
-class Place:
-    """`x.at[index]`: what can be done there. Every method gives a new array; out of range is dropped."""
-
-    __slots__ = ("array", "index")
-
-    def __init__(self, array: Array, index: Any) -> None:
-        self.array = array
-        self.index = index
-
-    def get(self, **hints: Any) -> Array:
-        """The elements: x[index]."""
-        return getitem(self.array, self.index)
-
-    def set(self, values: Any, **hints: Any) -> Array:
-        """x with the elements replaced; where an index occurs twice the last value stays."""
-        return self._changed("set", values, lambda old, new: new)
-
-    def add(self, values: Any, **hints: Any) -> Array:
-        """x with values added; where an index occurs twice both are."""
-        return self._changed("add", values, ufuncs.add)
-
-    def subtract(self, values: Any, **hints: Any) -> Array:
-        """x with values subtracted; where an index occurs twice both are."""
-        return self._changed("add", ufuncs.negative(values), ufuncs.add)
-
-    def multiply(self, values: Any, **hints: Any) -> Array:
-        """x with elements multiplied."""
-        return self._changed("multiply", values, ufuncs.multiply)
-
-    mul = multiply
-
-    def divide(self, values: Any, **hints: Any) -> Array:
-        """x with elements divided."""
-        return self._changed("divide", values, ufuncs.divide)
-
-    def power(self, values: Any, **hints: Any) -> Array:
-        """x with elements raised to a power."""
-        return self._changed("power", values, ufuncs.power)
-
-    def min(self, values: Any, **hints: Any) -> Array:
-        """x with the lesser of the elements and values."""
-        return self._changed("min", values, ufuncs.minimum)
-
-    def max(self, values: Any, **hints: Any) -> Array:
-        """x with the greater of the elements and values."""
-        return self._changed("max", values, ufuncs.maximum)
-
-    def apply(self, ufunc: Callable[[Array], Array], **hints: Any) -> Array:
-        """x with a function applied to the elements."""
-        return self._changed("apply", self.get(), lambda old, new: ufunc(old))
-
-    def _changed(self, name: str, values: Any, combine: Callable[[Array, Array], Array]) -> Array:
-        x = array(self.array)
-        name = f"at[].{name}"
-        check_arrays(name, values)
-        index = _understand(name, x, self.index)
-        if _single(index):
-            return _set_slice(name, x, index, values, combine)
-        return _set_rows(name, x, index, values, combine)
-
-
-def _fitted(name: str, values: Any, shape: Any, dtype: Any) -> Array:
-    """values in the shape and dtype of what they replace."""
-    given = get_aval(values).shape
-    tail = shape[len(shape) - len(given) :]
-    if len(given) > len(shape) or any(n not in (1, m) for n, m in zip(given, tail, strict=True)):
-        raise ValueError(
-            f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {tuple(shape)}"
-        )
-    return broadcast_to(cast(values, dtype), shape)
-
-
-def _set_slice(name: str, x: Array, index: Index, values: Any, combine: Callable[[Array, Array], Array]) -> Array:
-    """x changed in a slice at a place: its elements are read, combined, and written back."""
-    axes, shape, dtype = index.axes, get_aval(x).shape, get_aval(x).dtype
-    chosen = _arrays(axes)
-    if any(shape[i] == 0 for i in chosen):
-        return x
-    old = _take_scalars(_sliced(x, axes), axes, chosen)
-    seen = _with_new(old, index, dict.fromkeys(chosen))
-    new = cast(combine(seen, _fitted(name, values, get_aval(seen).shape, dtype)), dtype)
-    new = movement.reshape(broadcast_to(new, get_aval(seen).shape), get_aval(old).shape)
-    inside = np.asarray(True)
-    for i in chosen:
-        entry = axes[i].entry
-        inside = lax.bitwise_and(inside, lax.bitwise_and(lax.ge(entry, 0), lax.lt(entry, shape[i])))
-    if chosen:
-        new = lax.select(inside, new, old)
-    backwards = [i for i, axis in enumerate(axes) if axis.entry is None and axis.step < 0]
-    new = movement.rev(new, backwards) if backwards else new
-    if all(abs(axis.step) == 1 for axis in axes):
-        starts = [
-            axis.entry
-            if axis.entry is not None
-            else np.int32(axis.start if axis.step > 0 or not axis.count else axis.start - axis.count + 1)
-            for axis in axes
-        ]
-        return ops.dynamic_update_slice.bind(x, new, *starts) if axes else new
-    return _set_strided(x, new, axes, chosen)
-
-
-def _set_strided(x: Array, new: Array, axes: Sequence[Axis], chosen: Sequence[int]) -> Array:
-    """x with every n-th element replaced: the new ones spread apart, chosen where a spread mask says so."""
-    shape, dtype = get_aval(x).shape, get_aval(x).dtype
-    if prod(get_aval(new).shape) == 0:
-        return x
-    # The dimensions that scalars choose from are cut out, changed, and written back at their place.
-    inner = _take_scalars(x, axes, chosen)
-    sizes = get_aval(inner).shape
-    config = []
-    for i, axis in enumerate(axes):
-        step = abs(axis.step)
-        first = 0 if axis.entry is not None else axis.start + min(axis.step, 0) * (axis.count - 1)
-        count = 1 if axis.entry is not None else axis.count
-        config.append((first, sizes[i] - first - (count - 1) * step - 1, step - 1))
-    mask = movement.pad(broadcast_to(np.asarray(True), get_aval(new).shape), np.asarray(False), config)
-    changed = lax.select(mask, movement.pad(new, cast(0, dtype), config), inner)
-    if not chosen:
-        return changed
-    starts = [axis.entry if axis.entry is not None else np.int32(0) for axis in axes]
-    return ops.dynamic_update_slice.bind(x, changed, *starts) if shape else changed
-
-
-def _set_rows(name: str, x: Array, index: Index, values: Any, combine: Callable[[Array, Array], Array]) -> Array:
-    """x changed at integer arrays: rows of the flattened array are added to, or replaced by their last writer."""
-    axes, aval = index.axes, get_aval(x)
-    chosen = _arrays(axes)
-    if any(axis.entry is None and (axis.step != 1 or axis.count != aval.shape[i]) for i, axis in enumerate(axes)):
-        # Cut the slices out, change them there, and put them back.
-        cut = _sliced(x, axes)
-        whole = [axis if axis.entry is not None else Axis(0, axis.count) for axis in axes]
-        changed = _set_rows(name, cut, Index(whole, index.order), values, combine)
-        sliced = [
-            Axis(0, size) if axis.entry is not None else axis for axis, size in zip(axes, aval.shape, strict=True)
-        ]
-        back = Index(sliced, list(range(len(axes))))
-        return _set_slice(name, x, back, changed, lambda old, new: new)
-    rows, order = _rows(x, chosen)
-    positions, total = _flat_positions(x, axes, chosen, outside=True)
-    rank = len(get_aval(positions).shape)
-    reading, _ = _flat_positions(x, axes, chosen, outside=False)
-    if total == 0:
-        return x
-    old = _arrange(ops.gather_rows.bind(rows, reading), index, chosen, rank)
-    fitted = _fitted(name, values, get_aval(old).shape, aval.dtype)
-    if name == "at[].add":
-        changed = ops.scatter_add_rows.bind(rows, positions, _disarrange(fitted, index, chosen, rank))
-    elif name in ("at[].set", "at[].apply"):
-        new = cast(combine(old, fitted), aval.dtype)
-        changed = _replaced(rows, positions, _disarrange(new, index, chosen, rank))
-    else:
-        raise NotImplementedError(
-            f"{name} at integer arrays is not there yet, since an index may occur twice; if none does, write "
-            "x.at[index].set(...) with the elements x[index] combined"
-        )
-    shape = aval.shape
-    moved = movement.reshape(changed, tuple(shape[i] for i in order))
-    return movement.transpose(moved, [order.index(i) for i in range(len(order))])
-
-
-def _disarrange(values: Array, index: Index, chosen: Sequence[int], rank: int) -> Array:
-    """The inverse of _arrange: the arrays' dimensions first, no new ones."""
-    before = sum(item not in chosen for item in index.order[: _place(index, chosen)])
-    kept = [item for item in index.order if item not in chosen]
-    shape = list(get_aval(values).shape)
-    labels: list[Any] = [*kept[:before], *(("array", i) for i in range(rank)), *kept[before:]]
-    sizes = [size for size, label in zip(shape, labels, strict=True) if label is not None]
-    labels = [label for label in labels if label is not None]
-    values = movement.reshape(values, sizes)
-    wanted = [*(("array", i) for i in range(rank)), *sorted(label for label in labels if isinstance(label, int))]
-    return movement.transpose(values, [labels.index(label) for label in wanted])
-
-
-def _replaced(rows: Array, positions: Array, updates: Array) -> Array:
-    """rows with those at the positions replaced, by the last update that names each. There is no primitive for it yet:
-    every row looks for its last writer, which costs a comparison for each pair."""
-    (total, *rest), count = get_aval(rows).shape, prod(get_aval(positions).shape)
-    if count == 0:
-        return rows
-    positions = movement.reshape(positions, (count,))
-    updates = movement.reshape(updates, (count, *rest))
-    pairs = (total, count)
-    named = lax.eq(movement.broadcasted_iota(INT32, pairs, 0), movement.broadcast_in_dim(positions, pairs, (1,)))
-    numbers = lax.select(named, movement.broadcasted_iota(INT32, pairs, 1), np.int32(-1))
-    last = reduction.reduce_max(numbers, (1,))
-    chosen = ops.gather_rows.bind(updates, lax.max(last, 0))
-    written = movement.broadcast_in_dim(lax.ge(last, 0), (total, *rest), (0,))
-    return lax.select(written, chosen, rows)

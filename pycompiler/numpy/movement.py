@@ -1,6 +1,7 @@
 """Functions that change the shape of arrays, join them and take them apart."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -239,8 +240,7 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
     else:
         inner = [int(i) for i in np.asarray(indices_or_sections)]
         cuts = [0, *(min(max(i + total if i < 0 else i, 0), total) for i in inner), total]
-    pairs = zip(cuts[:-1], cuts[1:], strict=True)
-    return [movement.slice_in_dim(ary, start, max(start, stop), axis=axis) for start, stop in pairs]
+    return [movement.slice_in_dim(ary, start, max(start, stop), axis=axis) for start, stop in pairwise(cuts)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:

@@ -416,7 +416,7 @@ conj = real = conjugate
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
-    """x where the condition holds, else y; all broadcast. Without x and y the size would depend on data: a TypeError."""
+    """x where the condition holds, else y; all broadcast. Without x and y a TypeError."""
     if x is None or y is None:
         raise TypeError("where: needs x and y; the indices of the true elements would have a size that depends on data")
     check_arrays("where", condition, x, y)

@@ -70,8 +70,9 @@ max_ = elementwise("max", 2, "biuf", partials=(_share, _swapped), reference=rule
 min_ = elementwise("min", 2, "biuf", partials=(_share, _swapped), reference=rules.quiet(np.minimum))
 
 
-# convert(x, new_dtype, weak_type=False): floats to integers truncate towards zero and saturate, nan becomes 0; to bool is != 0. Between
-# integers it wraps. Not attributes in the dialect: new_dtype, which the result's type says, and weak_type.
+# convert(x, new_dtype, weak_type=False): floats to integers truncate towards zero and saturate, nan becomes 0; to
+# bool is != 0. Between integers it wraps. Not attributes in the dialect: new_dtype, which the
+# result's type says, and weak_type.
 
 
 def _convert_shape(x: ShapedArray, *, new_dtype: rules.Dtype, weak_type: bool = False) -> ShapedArray:

@@ -195,7 +195,7 @@ def _randint(key: Array, low: Array, high: Array, *, shape: tuple[int, ...], dty
 
 
 def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Array:
-    """Integers from minval up to, not including, maxval; int32 unless a dtype is given. minval where the range is empty."""
+    """Integers from minval up to, not including, maxval; int32 unless a dtype is given. Of an empty range minval."""
     check_key("randint", key)
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, "randint")
     if not dtypes.is_integer(wanted):
@@ -227,7 +227,7 @@ def _permuted_numbers(key: Array, *, count: int) -> Array:
 
 
 def permutation(key: Array, x: Any, axis: int = 0, independent: bool = False) -> Array:
-    """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int, 0..x-1 shuffled."""
+    """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled."""
     check_key("permutation", key)
     if isinstance(x, int | np.integer):
         return fused(_permuted_numbers, key, count=int(x))

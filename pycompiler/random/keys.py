@@ -35,7 +35,7 @@ def check_key(name: str, key: Any) -> None:
 def key(seed: Any, *, impl: str | None = None) -> Array:
     """The key of an integer seed.
 
-    TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32', the only one there is.
+    TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
 
     >>> from pycompiler import random
     >>> random.key(42)

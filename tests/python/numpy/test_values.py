@@ -21,28 +21,132 @@ CUBE = rng.normal(size=(2, 3, 4)).astype(np.float32)
 NAN = np.array([[1, np.nan, -3, 0, np.inf], [2, 2, -np.inf, -0.0, 5]], np.float32)
 PLACES = np.array([[2, 0, 1], [1, 1, 4], [3, 2, 0]], np.int32)
 
-UNARY_FLOAT = (
-    "exp exp2 expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh "
-    "asin acos atan asinh atanh sqrt cbrt degrees radians deg2rad rad2deg fabs reciprocal sinc"
-).split()
-UNARY = (
-    "abs absolute negative positive sign square floor ceil trunc rint round around isnan isfinite isinf isposinf "
-    "isneginf signbit logical_not nan_to_num conj conjugate real"
-).split()
-BINARY = (
-    "add subtract multiply maximum minimum equal not_equal less less_equal greater greater_equal logical_and "
-    "logical_or logical_xor floor_divide remainder mod fmod fmax fmin divide true_divide"
-).split()
-BINARY_FLOAT = "arctan2 atan2 hypot logaddexp logaddexp2 heaviside copysign nextafter float_power".split()
-BITS = "bitwise_and bitwise_or bitwise_xor".split()
-SHIFTS = "left_shift right_shift bitwise_left_shift bitwise_right_shift".split()
-NOT = "invert bitwise_not bitwise_invert".split()
-REDUCTIONS = "sum prod max min amax amin mean std var any all argmax argmin ptp count_nonzero median".split()
-NAN_REDUCTIONS = "nansum nanprod nanmax nanmin nanmean".split()
+UNARY_FLOAT = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arctanh",
+    "asin",
+    "acos",
+    "atan",
+    "asinh",
+    "atanh",
+    "sqrt",
+    "cbrt",
+    "degrees",
+    "radians",
+    "deg2rad",
+    "rad2deg",
+    "fabs",
+    "reciprocal",
+    "sinc",
+]
+UNARY = [
+    "abs",
+    "absolute",
+    "negative",
+    "positive",
+    "sign",
+    "square",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "round",
+    "around",
+    "isnan",
+    "isfinite",
+    "isinf",
+    "isposinf",
+    "isneginf",
+    "signbit",
+    "logical_not",
+    "nan_to_num",
+    "conj",
+    "conjugate",
+    "real",
+]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "floor_divide",
+    "remainder",
+    "mod",
+    "fmod",
+    "fmax",
+    "fmin",
+    "divide",
+    "true_divide",
+]
+BINARY_FLOAT = [
+    "arctan2",
+    "atan2",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+    "heaviside",
+    "copysign",
+    "nextafter",
+    "float_power",
+]
+BITS = ["bitwise_and", "bitwise_or", "bitwise_xor"]
+SHIFTS = ["left_shift", "right_shift", "bitwise_left_shift", "bitwise_right_shift"]
+NOT = ["invert", "bitwise_not", "bitwise_invert"]
+REDUCTIONS = [
+    "sum",
+    "prod",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "mean",
+    "std",
+    "var",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+    "ptp",
+    "count_nonzero",
+    "median",
+]
+NAN_REDUCTIONS = ["nansum", "nanprod", "nanmax", "nanmin", "nanmean"]
 
 CASES = {
-    "array": [lambda m: m.array([[1, 2], [3, 4]]), lambda m: m.array(2.0), lambda m: m.array([1.5, True]),
-              lambda m: m.array([m.ones(2), m.zeros(2)]), lambda m: m.array(3, dtype=m.float32), lambda m: m.array(1, ndmin=2)],
+    "array": [
+        lambda m: m.array([[1, 2], [3, 4]]),
+        lambda m: m.array(2.0),
+        lambda m: m.array([1.5, True]),
+        lambda m: m.array([m.ones(2), m.zeros(2)]),
+        lambda m: m.array(3, dtype=m.float32),
+        lambda m: m.array(1, ndmin=2),
+    ],
     "asarray": [lambda m: m.asarray(F), lambda m: m.asarray([]), lambda m: m.asarray(True)],
     "copy": [lambda m: m.copy(F)],
     "zeros": [lambda m: m.zeros((2, 3)), lambda m: m.zeros(4, int), lambda m: m.zeros((), m.bfloat16)],
@@ -53,10 +157,22 @@ CASES = {
     "ones_like": [lambda m: m.ones_like(F, shape=(2,))],
     "empty_like": [lambda m: m.empty_like(F)],
     "full_like": [lambda m: m.full_like(INT, 3), lambda m: m.full_like(F, 3)],
-    "arange": [lambda m: m.arange(5), lambda m: m.arange(2, 9, 3), lambda m: m.arange(1.0, 2.0, 0.25),
-               lambda m: m.arange(5, 0, -2), lambda m: m.arange(0), lambda m: m.arange(4, dtype=m.float16)],
-    "linspace": [lambda m: m.linspace(0, 1, 5), lambda m: m.linspace(2.0, -1.0, 4, endpoint=False), lambda m: m.linspace(0, 1, 1),
-                 lambda m: m.linspace(V, V + 1, 3), lambda m: m.linspace(0, 9, 4, retstep=True)[1], lambda m: m.linspace(V, 2 * V, 3, axis=1)],
+    "arange": [
+        lambda m: m.arange(5),
+        lambda m: m.arange(2, 9, 3),
+        lambda m: m.arange(1.0, 2.0, 0.25),
+        lambda m: m.arange(5, 0, -2),
+        lambda m: m.arange(0),
+        lambda m: m.arange(4, dtype=m.float16),
+    ],
+    "linspace": [
+        lambda m: m.linspace(0, 1, 5),
+        lambda m: m.linspace(2.0, -1.0, 4, endpoint=False),
+        lambda m: m.linspace(0, 1, 1),
+        lambda m: m.linspace(V, V + 1, 3),
+        lambda m: m.linspace(0, 9, 4, retstep=True)[1],
+        lambda m: m.linspace(V, 2 * V, 3, axis=1),
+    ],
     "eye": [lambda m: m.eye(3), lambda m: m.eye(2, 4, 1, int)],
     "identity": [lambda m: m.identity(3)],
     "tri": [lambda m: m.tri(3), lambda m: m.tri(3, 5, -1, int)],
@@ -65,38 +181,90 @@ CASES = {
     "diag": [lambda m: m.diag(V), lambda m: m.diag(V, -2), lambda m: m.diag(SQUARE, 1)],
     "diagonal": [lambda m: m.diagonal(SQUARE), lambda m: m.diagonal(CUBE, 1, 1, 2)],
     "meshgrid": [lambda m: m.meshgrid(V, m.arange(3)), lambda m: m.meshgrid(V, V, indexing="ij", sparse=True)],
-    "power": [lambda m: m.power(P, G), lambda m: m.power(F, 3), lambda m: m.power(INT, POS), lambda m: m.power(F, -2),
-              lambda m: m.power(2, INT.astype(np.float32)), lambda m: m.power(F, POS), lambda m: m.power(U8, 2)],
+    "power": [
+        lambda m: m.power(P, G),
+        lambda m: m.power(F, 3),
+        lambda m: m.power(INT, POS),
+        lambda m: m.power(F, -2),
+        lambda m: m.power(2, INT.astype(np.float32)),
+        lambda m: m.power(F, POS),
+        lambda m: m.power(U8, 2),
+    ],
     "pow": [lambda m: m.pow(P, 2.5)],
     "divmod": [lambda m: m.divmod(F, G), lambda m: m.divmod(INT, POS)],
-    "clip": [lambda m: m.clip(F, -0.5, 0.5), lambda m: m.clip(INT, 2), lambda m: m.clip(F, max=0), lambda m: m.clip(F, G, P)],
-    "where": [lambda m: m.where(BOOL, F, G), lambda m: m.where(F > 0, F, 0), lambda m: m.where(INT, 1, 2.5),
-              lambda m: m.where(BOOL[:, :1], F, V[:5])],
+    "clip": [
+        lambda m: m.clip(F, -0.5, 0.5),
+        lambda m: m.clip(INT, 2),
+        lambda m: m.clip(F, max=0),
+        lambda m: m.clip(F, G, P),
+    ],
+    "where": [
+        lambda m: m.where(BOOL, F, G),
+        lambda m: m.where(F > 0, F, 0),
+        lambda m: m.where(INT, 1, 2.5),
+        lambda m: m.where(BOOL[:, :1], F, V[:5]),
+    ],
     "isclose": [lambda m: m.isclose(F, F + 1e-6), lambda m: m.isclose(NAN, NAN, equal_nan=True)],
     "allclose": [lambda m: m.allclose(F, F), lambda m: m.allclose(F, G)],
-    "array_equal": [lambda m: m.array_equal(F, F), lambda m: m.array_equal(F, V), lambda m: m.array_equal(NAN, NAN, equal_nan=True)],
+    "array_equal": [
+        lambda m: m.array_equal(F, F),
+        lambda m: m.array_equal(F, V),
+        lambda m: m.array_equal(NAN, NAN, equal_nan=True),
+    ],
     "average": [lambda m: m.average(F), lambda m: m.average(F, 1, P), lambda m: m.average(F, 1, V[:5])],
     "arccosh": [lambda m: m.arccosh(1 + np.abs(F) * 10), lambda m: m.arccosh(np.float32(1e30))],
     "acosh": [lambda m: m.acosh(np.float32(3))],
-    "dot": [lambda m: m.dot(F, G.T), lambda m: m.dot(V, V), lambda m: m.dot(CUBE, SQUARE), lambda m: m.dot(2, F), lambda m: m.dot(INT, POS.T)],
-    "matmul": [lambda m: m.matmul(F, G.T), lambda m: m.matmul(V, V), lambda m: m.matmul(CUBE, SQUARE), lambda m: m.matmul(V[:3], CUBE),
-               lambda m: m.matmul(CUBE, V[:4]), lambda m: m.matmul(CUBE[:, None], CUBE.transpose(0, 2, 1)), lambda m: m.matmul(BOOL, BOOL.T),
-               lambda m: m.matmul(F.astype(m.bfloat16), G.T), lambda m: m.matmul(CUBE[:1], CUBE.transpose(0, 2, 1))],
+    "dot": [
+        lambda m: m.dot(F, G.T),
+        lambda m: m.dot(V, V),
+        lambda m: m.dot(CUBE, SQUARE),
+        lambda m: m.dot(2, F),
+        lambda m: m.dot(INT, POS.T),
+    ],
+    "matmul": [
+        lambda m: m.matmul(F, G.T),
+        lambda m: m.matmul(V, V),
+        lambda m: m.matmul(CUBE, SQUARE),
+        lambda m: m.matmul(V[:3], CUBE),
+        lambda m: m.matmul(CUBE, V[:4]),
+        lambda m: m.matmul(CUBE[:, None], CUBE.transpose(0, 2, 1)),
+        lambda m: m.matmul(BOOL, BOOL.T),
+        lambda m: m.matmul(F.astype(m.bfloat16), G.T),
+        lambda m: m.matmul(CUBE[:1], CUBE.transpose(0, 2, 1)),
+    ],
     "vdot": [lambda m: m.vdot(F, G)],
     "inner": [lambda m: m.inner(F, G), lambda m: m.inner(2, V)],
     "outer": [lambda m: m.outer(V, F), lambda m: m.outer(INT, V)],
     "vecdot": [lambda m: m.vecdot(F, G), lambda m: m.vecdot(CUBE, CUBE, axis=1)],
-    "tensordot": [lambda m: m.tensordot(CUBE, CUBE, ((0, 2), (0, 2))), lambda m: m.tensordot(F, G.T, 1), lambda m: m.tensordot(V, V, 0)],
+    "tensordot": [
+        lambda m: m.tensordot(CUBE, CUBE, ((0, 2), (0, 2))),
+        lambda m: m.tensordot(F, G.T, 1),
+        lambda m: m.tensordot(V, V, 0),
+    ],
     "trace": [lambda m: m.trace(SQUARE), lambda m: m.trace(CUBE, 1, 1, 2)],
-    "einsum": [lambda m: m.einsum("ij,kj->ik", F, G), lambda m: m.einsum("ij,kj", F, G), lambda m: m.einsum("ii->i", SQUARE),
-               lambda m: m.einsum("ii", SQUARE), lambda m: m.einsum("bij,jk->bik", CUBE, SQUARE), lambda m: m.einsum("ij->ji", F),
-               lambda m: m.einsum("i,j,ij->", V[:3], V[:5], F), lambda m: m.einsum("...ij,...jk->...ik", CUBE, SQUARE),
-               lambda m: m.einsum("bij,bkj->bik", CUBE, CUBE), lambda m: m.einsum("ij->", F), lambda m: m.einsum("i,i->i", V, V),
-               lambda m: m.einsum("ij,jk,kl->il", F, G.T, F)],
+    "einsum": [
+        lambda m: m.einsum("ij,kj->ik", F, G),
+        lambda m: m.einsum("ij,kj", F, G),
+        lambda m: m.einsum("ii->i", SQUARE),
+        lambda m: m.einsum("ii", SQUARE),
+        lambda m: m.einsum("bij,jk->bik", CUBE, SQUARE),
+        lambda m: m.einsum("ij->ji", F),
+        lambda m: m.einsum("i,j,ij->", V[:3], V[:5], F),
+        lambda m: m.einsum("...ij,...jk->...ik", CUBE, SQUARE),
+        lambda m: m.einsum("bij,bkj->bik", CUBE, CUBE),
+        lambda m: m.einsum("ij->", F),
+        lambda m: m.einsum("i,i->i", V, V),
+        lambda m: m.einsum("ij,jk,kl->il", F, G.T, F),
+    ],
     "shape": [lambda m: m.asarray(m.shape(F))],
     "ndim": [lambda m: m.asarray(m.ndim(F))],
     "size": [lambda m: m.asarray(m.size(F, 1))],
-    "astype": [lambda m: m.astype(F, m.int32), lambda m: m.astype(INT, m.float16), lambda m: m.astype(NAN, m.int32), lambda m: m.astype(NAN, bool)],
+    "astype": [
+        lambda m: m.astype(F, m.int32),
+        lambda m: m.astype(INT, m.float16),
+        lambda m: m.astype(NAN, m.int32),
+        lambda m: m.astype(NAN, bool),
+    ],
     "reshape": [lambda m: m.reshape(F, (5, 3)), lambda m: m.reshape(F, -1), lambda m: m.reshape(CUBE, (4, -1))],
     "ravel": [lambda m: m.ravel(CUBE)],
     "transpose": [lambda m: m.transpose(CUBE), lambda m: m.transpose(CUBE, (1, -1, 0))],
@@ -112,7 +280,11 @@ CASES = {
     "atleast_1d": [lambda m: m.atleast_1d(1.0), lambda m: m.atleast_1d(F)],
     "atleast_2d": [lambda m: m.atleast_2d(V), lambda m: m.atleast_2d(V, 1.0)],
     "atleast_3d": [lambda m: m.atleast_3d(V), lambda m: m.atleast_3d(F)],
-    "concatenate": [lambda m: m.concatenate([F, G]), lambda m: m.concatenate([F, INT], 1), lambda m: m.concatenate([F, V], None)],
+    "concatenate": [
+        lambda m: m.concatenate([F, G]),
+        lambda m: m.concatenate([F, INT], 1),
+        lambda m: m.concatenate([F, V], None),
+    ],
     "concat": [lambda m: m.concat([F, G], axis=1)],
     "stack": [lambda m: m.stack([F, G]), lambda m: m.stack([V, V], -1), lambda m: m.stack(F)],
     "vstack": [lambda m: m.vstack([V, V]), lambda m: m.vstack([F, G])],
@@ -132,22 +304,48 @@ CASES = {
     "roll": [lambda m: m.roll(F, 2), lambda m: m.roll(F, -1, 1), lambda m: m.roll(CUBE, (1, 2), (0, 2))],
     "tile": [lambda m: m.tile(F, 2), lambda m: m.tile(F, (2, 1, 3)), lambda m: m.tile(V, (2, 2))],
     "repeat": [lambda m: m.repeat(F, 3), lambda m: m.repeat(F, 2, 1), lambda m: m.repeat(F, np.array([1, 0, 2]), 0)],
-    "pad": [lambda m: m.pad(F, 1), lambda m: m.pad(F, ((1, 2), (0, 3)), constant_values=4), lambda m: m.pad(V, (1, 2), constant_values=(7, 8))],
-    "take": [lambda m: m.take(F, PLACES), lambda m: m.take(F, PLACES[0], 1), lambda m: m.take(V, np.array([0, 99, -1])),
-             lambda m: m.take(V, np.array([9, -8]), mode="wrap"), lambda m: m.take(V, np.array([9, -9]), mode="clip"),
-             lambda m: m.take(INT, 12), lambda m: m.take(V, np.array([9]), fill_value=5)],
-    "take_along_axis": [lambda m: m.take_along_axis(F, PLACES, 1), lambda m: m.take_along_axis(F, np.array([[2, 0, 1, 1, 0]]), 0),
-                        lambda m: m.take_along_axis(F, m.argsort(F, 1), 1), lambda m: m.take_along_axis(F, PLACES[0], None)],
-    "sort": [lambda m: m.sort(F), lambda m: m.sort(INT, 0), lambda m: m.sort(F, None), lambda m: m.sort(NAN, descending=True)],
+    "pad": [
+        lambda m: m.pad(F, 1),
+        lambda m: m.pad(F, ((1, 2), (0, 3)), constant_values=4),
+        lambda m: m.pad(V, (1, 2), constant_values=(7, 8)),
+    ],
+    "take": [
+        lambda m: m.take(F, PLACES),
+        lambda m: m.take(F, PLACES[0], 1),
+        lambda m: m.take(V, np.array([0, 99, -1])),
+        lambda m: m.take(V, np.array([9, -8]), mode="wrap"),
+        lambda m: m.take(V, np.array([9, -9]), mode="clip"),
+        lambda m: m.take(INT, 12),
+        lambda m: m.take(V, np.array([9]), fill_value=5),
+    ],
+    "take_along_axis": [
+        lambda m: m.take_along_axis(F, PLACES, 1),
+        lambda m: m.take_along_axis(F, np.array([[2, 0, 1, 1, 0]]), 0),
+        lambda m: m.take_along_axis(F, m.argsort(F, 1), 1),
+        lambda m: m.take_along_axis(F, PLACES[0], None),
+    ],
+    "sort": [
+        lambda m: m.sort(F),
+        lambda m: m.sort(INT, 0),
+        lambda m: m.sort(F, None),
+        lambda m: m.sort(NAN, descending=True),
+    ],
     "argsort": [lambda m: m.argsort(INT), lambda m: m.argsort(F, 0), lambda m: m.argsort(INT, descending=True)],
     "lexsort": [lambda m: m.lexsort((V, np.round(V)))],
     "searchsorted": [lambda m: m.searchsorted(np.sort(V), F), lambda m: m.searchsorted(np.arange(5), 3, side="right")],
-    "cumsum": [lambda m: m.cumsum(F), lambda m: m.cumsum(INT, 1), lambda m: m.cumsum(BOOL, 0), lambda m: m.cumsum(F, 0, m.float16)],
+    "cumsum": [
+        lambda m: m.cumsum(F),
+        lambda m: m.cumsum(INT, 1),
+        lambda m: m.cumsum(BOOL, 0),
+        lambda m: m.cumsum(F, 0, m.float16),
+    ],
     "cumprod": [lambda m: m.cumprod(F, 1), lambda m: m.cumprod(INT, 0)],
-}  # fmt: skip
+}
 
 for name in UNARY_FLOAT:
-    CASES[name] = [lambda m, f=name, x=x: getattr(m, f)(x) for x in (P, POS, np.float32(0.5), 0.25, BOOL, P.astype("bfloat16"))]
+    CASES[name] = [
+        lambda m, f=name, x=x: getattr(m, f)(x) for x in (P, POS, np.float32(0.5), 0.25, BOOL, P.astype("bfloat16"))
+    ]
 for name in UNARY:
     CASES[name] = [lambda m, f=name, x=x: getattr(m, f)(x) for x in (F, NAN, INT, 0.5, np.float16(2.5))]
 for name in BINARY:
@@ -158,7 +356,9 @@ for name in ("add", "multiply", "maximum", "minimum", "equal", "less", "logical_
 for name in BINARY_FLOAT:
     CASES[name] = [lambda m, f=name, p=p: getattr(m, f)(*p) for p in [(P, G), (POS, P), (NAN, 1.0), (V, 0.5)]]
 for name in BITS:
-    CASES[name] = [lambda m, f=name, p=p: getattr(m, f)(*p) for p in [(INT, POS), (U8, 3), (BOOL, BOOL[::-1]), (INT, U8)]]
+    CASES[name] = [
+        lambda m, f=name, p=p: getattr(m, f)(*p) for p in [(INT, POS), (U8, 3), (BOOL, BOOL[::-1]), (INT, U8)]
+    ]
 for name in SHIFTS:
     CASES[name] = [lambda m, f=name, p=p: getattr(m, f)(*p) for p in [(INT, POS), (U8, 3)]]
 for name in NOT:
@@ -187,8 +387,22 @@ CASES["std"].append(lambda m: m.std(F, correction=1))
 for name in NAN_REDUCTIONS:
     CASES[name] = [lambda m, f=name: getattr(m, f)(NAN[:, :4]), lambda m, f=name: getattr(m, f)(NAN, axis=0)]
 
-CASES = {name: cases for name, cases in sorted(CASES.items())}
-NO_FUNCTIONS = {"pi", "e", "inf", "nan", "newaxis", "euler_gamma", "ndarray", "dtype", "finfo", "iinfo", "int_", "uint", "float_"}
+CASES = dict(sorted(CASES.items()))
+NO_FUNCTIONS = {
+    "pi",
+    "e",
+    "inf",
+    "nan",
+    "newaxis",
+    "euler_gamma",
+    "ndarray",
+    "dtype",
+    "finfo",
+    "iinfo",
+    "int_",
+    "uint",
+    "float_",
+}
 TYPES = {"bool", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"} | {
     "float16", "bfloat16", "float32", "float64"
 }  # fmt: skip

@@ -1,0 +1,149 @@
+"""x[index] and x.at[index] against NumPy's and jax's, eager and traced."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+
+X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+ROWS = np.array([2, 0, -1, 1])
+GRID = np.array([[0, 1], [2, 2]], np.int32)
+
+READ = {
+    "int": np.s_[1],
+    "negative": np.s_[-1],
+    "ints": np.s_[1, -2, 3],
+    "slice": np.s_[1:3],
+    "step": np.s_[:, ::2, 1::3],
+    "backwards": np.s_[::-1, 3:0:-2],
+    "empty": np.s_[2:1],
+    "ellipsis": np.s_[..., 0],
+    "new": np.s_[None, 1, ..., None],
+    "mixed": np.s_[1, ::-1, None, 2:],
+    "array": np.s_[ROWS],
+    "grid": np.s_[:, GRID],
+    "list": np.s_[[0, 2]],
+    "arrays": np.s_[ROWS[:2], [3, 1]],
+    "apart": np.s_[[0, 2], :, [1, 4]],
+    "array and int": np.s_[GRID, 1],
+    "int and array apart": np.s_[1, :, [1, 4]],
+    "array and slice": np.s_[ROWS, 1:3, ::-1],
+    "array and new": np.s_[:, None, [3, 0], None],
+    "broadcast": np.s_[GRID[:, :1], GRID[0]],
+    "everything": np.s_[[0, 1], None, -1, ::2],
+    "mask": X[:, 0, 0] > 10,
+    "whole mask": X > 30,
+    "mask and slice": np.s_[:, [True, False, True, True], 1:],
+    "np int": np.s_[np.int64(2), np.int32(-1)],
+    "nothing": np.s_[()],
+}
+
+
+@pytest.mark.parametrize("index", READ.values(), ids=READ)
+def test_read(index):
+    expected = X[index]
+    got = pnp.asarray(X)[index]
+    assert got.shape == np.shape(expected)
+    np.testing.assert_array_equal(np.asarray(got), expected)
+    np.testing.assert_array_equal(np.asarray(pc.jit(lambda x: x[index])(X)), expected)
+
+
+@pytest.mark.parametrize("index", [np.s_[7], np.s_[-9], np.s_[np.array([0, 9, -9])], np.s_[1, np.array([5, 1])]])
+def test_reading_out_of_range_is_clamped(index):
+    np.testing.assert_array_equal(np.asarray(pnp.asarray(X)[index]), _clamped(index))
+
+
+def _clamped(index):
+    parts = index if isinstance(index, tuple) else (index,)
+    clipped = [
+        np.clip(np.where(np.asarray(i) < 0, np.asarray(i) + n, i), 0, n - 1)
+        for i, n in zip(parts, X.shape[: len(parts)], strict=True)
+    ]
+    return X[tuple(clipped)]
+
+
+@pytest.mark.parametrize("i", [0, 2, -1, 5])
+def test_traced_index(i):
+    f = pc.jit(lambda x, i: (x[i], x[:, i], x[..., i, 1:3], x.at[i].set(7.0), x.at[:, i].add(1.0)))
+    x = jnp.asarray(X)
+    expected = (x[min(i, 2)], x[:, min(i, 3)], x[..., min(i, 4), 1:3], x.at[i].set(7.0), x.at[:, i].add(1.0))
+    for got, want in zip(f(X, i), expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+UPDATES = ["set", "add", "subtract", "multiply", "divide", "power", "min", "max"]
+
+
+@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("index", READ.values(), ids=READ)
+def test_update(name, index):
+    parts = [np.asarray(i) if isinstance(i, list) else i for i in (index if isinstance(index, tuple) else (index,))]
+    index = tuple(parts)
+    if any(isinstance(i, np.ndarray) for i in parts) and name not in ("set", "add", "subtract"):
+        with pytest.raises(NotImplementedError, match="an index may occur twice"):
+            getattr(pnp.asarray(X).at[index], name)(2.0)
+        return
+    values = np.asarray(np.random.default_rng(0).uniform(0.5, 1.5, X[index].shape), np.float32)
+    for value in (2.0, values):
+        expected = np.asarray(getattr(jnp.asarray(X).at[index], name)(value))
+        np.testing.assert_allclose(np.asarray(getattr(pnp.asarray(X).at[index], name)(value)), expected, rtol=1e-6)
+        traced = pc.jit(lambda x, v: getattr(x.at[index], name)(v))(X, value)
+        np.testing.assert_allclose(np.asarray(traced), expected, rtol=1e-6)
+
+
+def test_update_by_a_function():
+    x = pnp.asarray(X)
+    np.testing.assert_array_equal(
+        np.asarray(x.at[1].apply(pnp.negative)), np.asarray(jnp.asarray(X).at[1].apply(jnp.negative))
+    )
+    np.testing.assert_array_equal(np.asarray(x.at[1, ::2].get()), X[1, ::2])
+
+
+@pytest.mark.parametrize("index", [np.s_[5], np.s_[-9], np.s_[np.array([0, 7, -8])], np.s_[:, 9], np.s_[1, 9]])
+@pytest.mark.parametrize("name", ["set", "add"])
+def test_writing_out_of_range_is_dropped(index, name):
+    expected = np.asarray(getattr(jnp.asarray(X).at[index], name)(1.0))
+    np.testing.assert_array_equal(np.asarray(getattr(pnp.asarray(X).at[index], name)(1.0)), expected)
+
+
+def test_repeated_indices():
+    x = pnp.zeros(4)
+    np.testing.assert_array_equal(np.asarray(x.at[np.array([1, 1, 2])].add(1.0)), [0, 2, 1, 0])
+    np.testing.assert_array_equal(np.asarray(x.at[np.array([1, 1, 2])].set(np.array([5.0, 6.0, 7.0]))), [0, 6, 7, 0])
+
+
+def test_dtype_of_the_array_stays():
+    assert pnp.array([0, 0, 0]).at[1].set(2.7).dtype == pnp.int32
+    assert pnp.array([0, 0, 0]).at[2].set(1).tolist() == [0, 0, 1]
+
+
+def test_derivatives():
+    def f(x):
+        return (x[1:] * x[:-1]).sum() + x[np.array([0, 0, 2])].sum() + x.at[1].set(5.0)[1] + x.at[0].multiply(3.0)[0]
+
+    np.testing.assert_allclose(np.asarray(pc.grad(f)(pnp.array([1.0, 2.0, 3.0]))), [7, 4, 3])
+
+
+def test_errors():
+    x = pnp.asarray(X)
+    with pytest.raises(IndexError, match=r"too many indices: 4 for f32\[3,4,5\]"):
+        x[1, 2, 3, 4]
+    with pytest.raises(TypeError, match="'a' of type str is not an index"):
+        x["a"]
+    with pytest.raises(TypeError, match=r"an index must be made of integers, got f32\[\]"):
+        x[pnp.float32(1)]
+    with pytest.raises(IndexError, match="a single ellipsis"):
+        x[..., ...]
+    with pytest.raises(ValueError, match=r"values f32\[3\] do not broadcast to the indexed shape"):
+        x.at[0].set(pnp.ones(3))
+    with pytest.raises(IndexError, match="lax.dynamic_slice"):
+        pc.jit(lambda x, n: x[:n])(X, 2)
+    with pytest.raises(IndexError, match="the size of the result is not known"):
+        pc.jit(lambda x: x[x > 0])(X)
+
+
+def test_iteration_and_length():
+    assert len(pnp.asarray(X)) == 3
+    assert [row.shape for row in pnp.asarray(X)] == [(4, 5)] * 3
