@@ -44,6 +44,24 @@ private:
   Location loc;
 };
 
+bool isEmpty(ArrayRef<OpFoldResult> sizes) {
+  return llvm::any_of(sizes, [](OpFoldResult size) { return isZeroInteger(size); });
+}
+
+/// The tensor dialect rejects an offset that equals the size, as an empty slice may have.
+Value extractSlice(OpBuilder &b, Location loc, Value source, ArrayRef<OpFoldResult> offsets,
+                   ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+  if (isEmpty(sizes))
+    return tensor::EmptyOp::create(b, loc, sizes, getElementTypeOrSelf(source));
+  return tensor::ExtractSliceOp::create(b, loc, source, offsets, sizes, strides);
+}
+
+Value insertSlice(OpBuilder &b, Location loc, Value source, Value target, ArrayRef<OpFoldResult> offsets,
+                  ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+  return isEmpty(sizes) ? target
+                        : tensor::InsertSliceOp::create(b, loc, source, target, offsets, sizes, strides).getResult();
+}
+
 struct SliceLowering : OpConversionPattern<SliceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(SliceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -51,9 +69,8 @@ struct SliceLowering : OpConversionPattern<SliceOp> {
     SmallVector<OpFoldResult> sizes;
     for (auto [start, limit, stride] : llvm::zip(op.getStartIndices(), op.getLimitIndices(), op.getStrides()))
       sizes.push_back(index.number(llvm::divideCeil(uint64_t(std::max<int64_t>(limit - start, 0)), uint64_t(stride))));
-    Value slice =
-        tensor::ExtractSliceOp::create(rewriter, op.getLoc(), adaptor.getOperand(), index.numbers(op.getStartIndices()),
-                                       sizes, index.numbers(op.getStrides()));
+    Value slice = extractSlice(rewriter, op.getLoc(), adaptor.getOperand(), index.numbers(op.getStartIndices()), sizes,
+                               index.numbers(op.getStrides()));
     replaceTyped(rewriter, op, slice);
     return success();
   }
@@ -89,7 +106,7 @@ struct PadLowering : OpConversionPattern<PadOp> {
     Value operand = adaptor.getOperand();
     int64_t rank = result.getRank();
     SmallVector<OpFoldResult> resultSizes, counts, sources, targets, steps, ones(rank, index.number(1));
-    bool crops = false, isEmpty = false;
+    bool crops = false;
     for (int64_t dim = 0; dim < rank; ++dim) {
       int64_t low = op.getLow()[dim], high = op.getHigh()[dim], interior = op.getInterior()[dim];
       PaddedDim padded = padDim(index, index.size(operand, dim), low, high, interior);
@@ -99,15 +116,12 @@ struct PadLowering : OpConversionPattern<PadOp> {
       targets.push_back(padded.target);
       steps.push_back(index.number(interior + 1));
       crops |= low < 0 || high < 0;
-      isEmpty |= getConstantIntValue(padded.count) == 0;
     }
     Value scalar = tensor::ExtractOp::create(rewriter, loc, adaptor.getPaddingValue(), ValueRange());
     Value padded = filled(rewriter, loc, resultSizes, scalar);
-    if (!isEmpty) {
-      if (crops)
-        operand = tensor::ExtractSliceOp::create(rewriter, loc, operand, sources, counts, ones);
-      padded = tensor::InsertSliceOp::create(rewriter, loc, operand, padded, targets, counts, steps);
-    }
+    if (crops)
+      operand = extractSlice(rewriter, loc, operand, sources, counts, ones);
+    padded = insertSlice(rewriter, loc, operand, padded, targets, counts, steps);
     replaceTyped(rewriter, op, padded);
     return success();
   }
@@ -130,7 +144,7 @@ struct ConcatenateLowering : OpConversionPattern<ConcatenateOp> {
     SmallVector<OpFoldResult> offsets(result.getRank(), index.number(0)), strides(result.getRank(), index.number(1));
     for (Value operand : adaptor.getOperands()) {
       sizes = tensor::getMixedSizes(rewriter, loc, operand);
-      joined = tensor::InsertSliceOp::create(rewriter, loc, operand, joined, offsets, sizes, strides);
+      joined = insertSlice(rewriter, loc, operand, joined, offsets, sizes, strides);
       offsets[dimension] = index.add(offsets[dimension], sizes[dimension]);
     }
     replaceTyped(rewriter, op, joined);
@@ -163,7 +177,7 @@ struct DynamicSliceLowering : OpConversionPattern<DynamicSliceOp> {
     SmallVector<OpFoldResult> sizes = index.numbers(op.getSliceSizes());
     SmallVector<OpFoldResult> strides(sizes.size(), index.number(1));
     auto offsets = clampedStarts(rewriter, loc, adaptor.getOperand(), adaptor.getStartIndices(), sizes);
-    Value slice = tensor::ExtractSliceOp::create(rewriter, loc, adaptor.getOperand(), offsets, sizes, strides);
+    Value slice = extractSlice(rewriter, loc, adaptor.getOperand(), offsets, sizes, strides);
     replaceTyped(rewriter, op, slice);
     return success();
   }
@@ -178,8 +192,7 @@ struct DynamicUpdateSliceLowering : OpConversionPattern<DynamicUpdateSliceOp> {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getUpdate());
     SmallVector<OpFoldResult> strides(sizes.size(), index.number(1));
     auto offsets = clampedStarts(rewriter, loc, adaptor.getOperand(), adaptor.getStartIndices(), sizes);
-    Value updated = tensor::InsertSliceOp::create(rewriter, loc, adaptor.getUpdate(), adaptor.getOperand(), offsets,
-                                                  sizes, strides);
+    Value updated = insertSlice(rewriter, loc, adaptor.getUpdate(), adaptor.getOperand(), offsets, sizes, strides);
     replaceTyped(rewriter, op, updated);
     return success();
   }

@@ -178,47 +178,53 @@ struct ReshapeLowering : OpConversionPattern<ReshapeOp> {
     return success();
   }
 
-  /// Through one dimension, which is always a view of a dense tensor.
   LogicalResult reshapeDynamic(ReshapeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const {
-    Location loc = op.getLoc();
-    Value operand = adaptor.getOperand();
-    int64_t sourceRank = cast<RankedTensorType>(operand.getType()).getRank();
     RankedTensorType result = storageType(cast<RankedTensorType>(op.getType()));
+    Value reshaped = result.getNumDynamicDims() > 1
+                         ? withShapeTensor(rewriter, op.getLoc(), adaptor.getOperand(), result, adaptor.getOutputDims())
+                         : throughOneDim(rewriter, op.getLoc(), adaptor.getOperand(), result, adaptor.getOutputDims());
+    rewriter.replaceOp(op, reshaped);
+    return success();
+  }
+
+  /// A shape that is data: upstream does not lower an expansion of one dim to several dynamic ones.
+  static Value withShapeTensor(OpBuilder &b, Location loc, Value operand, RankedTensorType result, ValueRange dynamic) {
+    SmallVector<Value> sizes;
+    for (OpFoldResult size : sizesFrom(b, result, dynamic))
+      sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
+    Value shape = tensor::FromElementsOp::create(b, loc, sizes);
+    return tensor::ReshapeOp::create(b, loc, result, operand, shape);
+  }
+
+  /// Always a view of a dense tensor. A size that is not given follows from the number of elements.
+  static Value throughOneDim(OpBuilder &b, Location loc, Value operand, RankedTensorType result, ValueRange dynamic) {
+    Type element = result.getElementType();
+    int64_t total = result.hasStaticShape() ? result.getNumElements() : ShapedType::kDynamic;
+    int64_t sourceRank = cast<RankedTensorType>(operand.getType()).getRank();
     Value flat = operand;
     if (sourceRank > 1)
-      flat = tensor::CollapseShapeOp::create(rewriter, loc, operand, ArrayRef{allDims(sourceRank)});
+      flat = tensor::CollapseShapeOp::create(b, loc, operand, ArrayRef{allDims(sourceRank)});
     else if (sourceRank == 0)
-      flat = tensor::ExpandShapeOp::create(rewriter, loc, RankedTensorType::get({1}, result.getElementType()), operand,
+      flat = tensor::ExpandShapeOp::create(b, loc, RankedTensorType::get({1}, element), operand,
                                            ArrayRef<ReassociationIndices>());
-    SmallVector<Value> dynamicSizes(adaptor.getOutputDims());
-    if (dynamicSizes.empty() && !result.hasStaticShape()) {
-      if (result.getNumDynamicDims() > 1)
-        return op.emitOpError("has ") << result.getNumDynamicDims()
-                                      << " dynamic result dims: give their sizes as output_dims";
-      Value count = getValueOrCreateConstantIndexOp(rewriter, loc, tensor::getMixedSize(rewriter, loc, flat, 0));
+    SmallVector<Value> sizes(dynamic);
+    if (sizes.empty() && !result.hasStaticShape()) {
       int64_t known = 1;
       for (int64_t size : result.getShape())
         known *= ShapedType::isDynamic(size) ? 1 : std::max<int64_t>(size, 1);
-      dynamicSizes.push_back(
-          arith::DivSIOp::create(rewriter, loc, count, arith::ConstantIndexOp::create(rewriter, loc, known)));
+      Value count = getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, flat, 0));
+      sizes.push_back(arith::DivSIOp::create(b, loc, count, arith::ConstantIndexOp::create(b, loc, known)));
     }
-    if (result.getRank() == 0) {
-      auto one = RankedTensorType::get({1}, result.getElementType());
-      Value cast = one == flat.getType() ? flat : tensor::CastOp::create(rewriter, loc, one, flat).getResult();
-      rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, result, cast, ArrayRef<ReassociationIndices>());
-      return success();
-    }
-    SmallVector<OpFoldResult> sizes = sizesFrom(rewriter, result, dynamicSizes);
-    // An expansion keeps whether its source is static, so the source says it as the result does.
-    int64_t total = result.hasStaticShape() ? result.getNumElements() : ShapedType::kDynamic;
-    auto flatType = RankedTensorType::get({total}, result.getElementType());
+    // A view has a static size only if its source has one.
+    auto flatType = RankedTensorType::get({total}, element);
     if (flat.getType() != flatType)
-      flat = tensor::CastOp::create(rewriter, loc, flatType, flat);
+      flat = tensor::CastOp::create(b, loc, flatType, flat);
+    if (result.getRank() == 0)
+      return tensor::CollapseShapeOp::create(b, loc, result, flat, ArrayRef<ReassociationIndices>());
     if (result.getRank() == 1)
-      rewriter.replaceOp(op, flat);
-    else
-      rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, result, flat, ArrayRef{allDims(result.getRank())}, sizes);
-    return success();
+      return flat;
+    return tensor::ExpandShapeOp::create(b, loc, result, flat, ArrayRef{allDims(result.getRank())},
+                                         sizesFrom(b, result, sizes));
   }
 };
 

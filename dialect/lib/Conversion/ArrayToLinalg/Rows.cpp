@@ -50,6 +50,10 @@ struct ScatterAddRowsLowering : OpConversionPattern<ScatterAddRowsOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ScatterAddRowsOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (llvm::is_contained(op.getOperand().getType().getShape(), 0)) { // there is nothing to add to
+      replaceTyped(rewriter, op, adaptor.getOperand());
+      return success();
+    }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Scatter scatter{b, adaptor.getIndices(), adaptor.getUpdates()};
     replaceTyped(rewriter, op, scatter.overBatch(adaptor.getOperand(), {}));

@@ -93,3 +93,17 @@ func.func @dynamic_update_slice(%x: tensor<?xf32>, %u: tensor<4xf32>, %i: tensor
   %0 = array.dynamic_update_slice %x, %u at(%i) : (tensor<?xf32>, tensor<4xf32>, tensor<i64>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// What is empty is not read or inserted: its offset may equal the size.
+// CHECK-LABEL: func @empty
+// CHECK-NEXT: %[[S:.*]] = tensor.empty() : tensor<0xf32>
+// CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK-NEXT: %[[R:.*]] = tensor.insert_slice %arg0 into %[[E]][0] [4] [1]
+// CHECK-NEXT: return %[[R]]
+func.func @empty(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = array.slice %x start_indices = [4] limit_indices = [4] strides = [1] : (tensor<4xf32>) -> tensor<0xf32>
+  %1 = array.concatenate %x, %0 dimension = 0 : (tensor<4xf32>, tensor<0xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -110,8 +110,8 @@ func.func @nothing(%x: tensor<0x3xi1>) -> tensor<5x0xi1> {
 // -----
 
 // CHECK-LABEL: func @reshape_dynamic
-// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1]] : tensor<?x4xf32> into tensor<?xf32>
-// CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [%arg1, %arg2] : tensor<?xf32> into tensor<?x?xf32>
+// CHECK: %[[SHAPE:.*]] = tensor.from_elements %arg1, %arg2 : tensor<2xindex>
+// CHECK: tensor.reshape %arg0(%[[SHAPE]]) : (tensor<?x4xf32>, tensor<2xindex>) -> tensor<?x?xf32>
 func.func @reshape_dynamic(%x: tensor<?x4xf32>, %n: index, %m: index) -> tensor<?x?xf32> {
   %0 = array.reshape %x output_dims(%n, %m) : (tensor<?x4xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
