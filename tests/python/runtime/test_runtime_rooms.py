@@ -1,5 +1,7 @@
-"""The one-way rule between the C++ rooms, by their includes: runtime/ knows neither MLIR nor, outside of python/, Python;
-dialect/ sees of runtime/ only what compiled code is a party to."""
+"""The one-way rule between the C++ rooms, by their includes.
+
+runtime/ knows no MLIR, and outside of python/ no Python; dialect/ sees of runtime/ only what compiled code is party to.
+"""
 
 import pathlib
 import re
@@ -7,7 +9,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[3]
-FOREIGN = re.compile(r"(mlir|llvm|array|Python\.h|nanobind|numpy|structmember)")
+FOREIGN = re.compile(r"(mlir/|llvm/|array/|Python\.h|nanobind/|numpy/)")
 CONTRACT = {"runtime/Abi.h", "runtime/Symbols.def"}
 
 
