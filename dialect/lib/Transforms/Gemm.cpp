@@ -18,9 +18,14 @@ MemRefType stridedType(ArrayRef<int64_t> shape, Type element, ArrayRef<int64_t> 
   return MemRefType::get(shape, element, StridedLayoutAttr::get(element.getContext(), dynamic, strides));
 }
 
-/// Packed panels: [panel][k][column].
+/// Panels as the tile reads them, packed or in place: [panel][k][column].
 MemRefType panelsType(Type element, const GemmTile &tile) {
   return stridedType({dynamic, dynamic, tile.columns()}, element, {dynamic, dynamic, 1});
+}
+
+/// Packed panels: the rows of one panel follow each other.
+MemRefType packedType(Type element, const GemmTile &tile) {
+  return stridedType({dynamic, dynamic, tile.columns()}, element, {dynamic, tile.columns(), 1});
 }
 
 /// One function under construction, with short names for the operations that all of them use.
@@ -48,15 +53,15 @@ public:
   Value sub(Value x, int64_t y) { return y == 0 ? x : sub(x, index(y)); }
   Value mul(Value x, int64_t y) { return arith::MulIOp::create(b, x, index(y)); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
-  Value ceilDiv(Value x, int64_t y) { return arith::DivUIOp::create(b, add(x, y - 1), index(y)); }
-  Value rows(Value matrix, Value offset0, Value offset1, Value size0, Value size1) {
+  Value ceilDiv(Value x, Value y) { return arith::DivUIOp::create(b, add(x, sub(y, 1)), y); }
+  Value block(Value matrix, Value offset0, Value offset1, Value size0, Value size1) {
     SmallVector<OpFoldResult> offsets{offset0, offset1}, sizes{size0, size1}, strides(2, b.getIndexAttr(1));
     return memref::SubViewOp::create(b, cast<MemRefType>(matrix.getType()), matrix, offsets, sizes, strides);
   }
 
   /// A loop over [begin, end) whose body is built by `body(induction variable)`.
-  void loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> body) {
-    auto loop = scf::ForOp::create(b, begin, end, index(step));
+  void loop(Value begin, Value end, Value step, llvm::function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(b, begin, end, step);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
@@ -153,14 +158,12 @@ func::FuncOp getTilesFunction(ModuleOp module, Type element, const GemmTile &til
     return function;
   MemRefType a = gemmMatrixType(element, false), c = gemmMatrixType(element, true);
   FunctionBuilder f(module, name, {a, panelsType(element, tile), c, IntegerType::get(module.getContext(), 1)});
-  Value rows = f.dim(f.argument(0), 0), zero = f.index(0);
   TileEmitter emitter(f, tile, f.argument(0), f.argument(1), f.argument(2));
-  f.loop(zero, rows, GemmBlocking::mc, [&](Value block) {
-    Value end = f.min(f.add(block, GemmBlocking::mc), rows);
-    f.loop(zero, f.dim(f.argument(1), 0), 1, [&](Value panel) {
-      Value column = f.mul(panel, tile.columns());
-      f.loop(block, end, tile.rows, [&](Value i) { emitter.emit(i, panel, column, f.argument(3)); });
-    });
+  Value zero = f.index(0);
+  f.loop(zero, f.dim(f.argument(1), 0), f.index(1), [&](Value panel) {
+    Value column = f.mul(panel, tile.columns());
+    f.loop(zero, f.dim(f.argument(0), 0), f.index(tile.rows),
+           [&](Value i) { emitter.emit(i, panel, column, f.argument(3)); });
   });
   return f.finish();
 }
@@ -172,13 +175,13 @@ func::FuncOp getPackRows(ModuleOp module, Type element, const GemmTile &tile) {
   std::string name = tileName("gemm_pack_rows_", element, tile);
   if (auto function = module.lookupSymbol<func::FuncOp>(name))
     return function;
-  FunctionBuilder f(module, name, {gemmMatrixType(element, true), panelsType(element, tile)});
+  FunctionBuilder f(module, name, {gemmMatrixType(element, true), packedType(element, tile)});
   Value b = f.argument(0), panels = f.argument(1), zero = f.index(0);
   VectorType type = vectorType(element, tile);
-  f.loop(zero, f.dim(panels, 0), 1, [&](Value panel) {
+  f.loop(zero, f.dim(panels, 0), f.index(1), [&](Value panel) {
     Value column = f.mul(panel, tile.columns());
     SmallVector<Value> masks = columnMasks(f, tile, f.sub(f.dim(b, 1), column));
-    f.loop(zero, f.dim(b, 0), 1, [&](Value k) {
+    f.loop(zero, f.dim(b, 0), f.index(1), [&](Value k) {
       for (int64_t v = 0; v < tile.vectors; ++v) {
         Value row = vector::MaskedLoadOp::create(f.b, type, b, ValueRange{k, f.add(column, v * tile.lanes)}, masks[v],
                                                  zeroVector(f.b, type));
@@ -189,20 +192,18 @@ func::FuncOp getPackRows(ModuleOp module, Type element, const GemmTile &tile) {
   return f.finish();
 }
 
-/// @gemm_pack_strided_*(b: k x n, panels, first): copies the rows from `first` on, element by element; columns beyond n
-/// repeat the last one.
+/// @gemm_pack_strided_*(b: k x n, panels): copies element by element; columns beyond n repeat the last one.
 func::FuncOp getPackStrided(ModuleOp module, Type element, const GemmTile &tile) {
   std::string name = tileName("gemm_pack_strided_", element, tile);
   if (auto function = module.lookupSymbol<func::FuncOp>(name))
     return function;
-  FunctionBuilder f(module, name,
-                    {gemmMatrixType(element, false), panelsType(element, tile), IndexType::get(module.getContext())});
+  FunctionBuilder f(module, name, {gemmMatrixType(element, false), packedType(element, tile)});
   Value b = f.argument(0), panels = f.argument(1), zero = f.index(0);
   Value last = f.sub(f.dim(b, 1), 1);
-  f.loop(zero, f.dim(panels, 0), 1, [&](Value panel) {
+  f.loop(zero, f.dim(panels, 0), f.index(1), [&](Value panel) {
     Value column = f.mul(panel, tile.columns());
-    f.loop(f.argument(2), f.dim(b, 0), 1, [&](Value k) {
-      f.loop(zero, f.index(tile.columns()), 1, [&](Value j) {
+    f.loop(zero, f.dim(b, 0), f.index(1), [&](Value k) {
+      f.loop(zero, f.index(tile.columns()), f.index(1), [&](Value j) {
         Value value = memref::LoadOp::create(f.b, b, ValueRange{k, f.min(f.add(column, j), last)});
         memref::StoreOp::create(f.b, value, panels, ValueRange{panel, k, j});
       });
@@ -230,25 +231,26 @@ void transposeInRegisters(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) 
   }
 }
 
-/// @gemm_pack_columns_*(b: n x k, panels): transposes squares in registers; the rows of k that fill no square are left
-/// to the strided copy. Columns beyond n repeat the last one.
+/// @gemm_pack_columns_*(b: n x k, panels): transposes squares in registers. The last square begins early enough to be
+/// whole, so k is at least the side of one. Columns beyond n repeat the last one.
 func::FuncOp getPackColumns(ModuleOp module, Type element, const GemmTile &tile) {
   std::string name = tileName("gemm_pack_columns_", element, tile);
   if (auto function = module.lookupSymbol<func::FuncOp>(name))
     return function;
-  func::FuncOp strided = getPackStrided(module, element, tile);
-  FunctionBuilder f(module, name, {gemmMatrixType(element, true), panelsType(element, tile)});
+  FunctionBuilder f(module, name, {gemmMatrixType(element, true), packedType(element, tile)});
   Value b = f.argument(0), panels = f.argument(1), zero = f.index(0);
   Value n = f.dim(b, 0), k = f.dim(b, 1), last = f.sub(n, 1);
-  Value full = f.mul(arith::DivUIOp::create(f.b, k, f.index(tile.lanes)), tile.lanes);
-  VectorType type = vectorType(element, tile);
-  f.loop(zero, f.dim(panels, 0), 1, [&](Value panel) {
-    f.loop(zero, f.index(tile.columns()), tile.lanes, [&](Value column) {
+  int64_t side = gemmSquareSide(tile);
+  Value lastSquare = f.sub(k, side);
+  auto type = VectorType::get({side}, element);
+  f.loop(zero, f.dim(panels, 0), f.index(1), [&](Value panel) {
+    f.loop(zero, f.index(tile.columns()), f.index(side), [&](Value column) {
       Value first = f.add(f.mul(panel, tile.columns()), column);
       SmallVector<Value> sources;
-      for (int64_t lane = 0; lane < tile.lanes; ++lane)
+      for (int64_t lane = 0; lane < side; ++lane)
         sources.push_back(f.min(f.add(first, lane), last));
-      f.loop(zero, full, tile.lanes, [&](Value depth) {
+      f.loop(zero, k, f.index(side), [&](Value position) {
+        Value depth = f.min(position, lastSquare);
         SmallVector<Value> square;
         for (Value source : sources)
           square.push_back(vector::LoadOp::create(f.b, type, b, ValueRange{source, depth}));
@@ -258,10 +260,6 @@ func::FuncOp getPackColumns(ModuleOp module, Type element, const GemmTile &tile)
       });
     });
   });
-  Value transposed = memref::TransposeOp::create(
-      f.b, b, AffineMapAttr::get(AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, f.b.getContext())));
-  Value any = memref::CastOp::create(f.b, gemmMatrixType(element, false), transposed);
-  func::CallOp::create(f.b, strided, ValueRange{any, panels, full});
   return f.finish();
 }
 
@@ -269,20 +267,18 @@ func::FuncOp getPackColumns(ModuleOp module, Type element, const GemmTile &tile)
 Value emitPacking(FunctionBuilder &f, Type element, const GemmTile &tile, GemmPacking packing, func::FuncOp pack,
                   Value block, Value buffer, Value k, Value n) {
   MemRefType type = panelsType(element, tile);
-  SmallVector<OpFoldResult> sizes{f.ceilDiv(n, tile.columns()), k, f.b.getIndexAttr(tile.columns())};
+  SmallVector<OpFoldResult> sizes{f.ceilDiv(n, f.index(tile.columns())), k, f.b.getIndexAttr(tile.columns())};
   if (packing == GemmPacking::InPlace) {
     auto data = memref::ExtractStridedMetadataOp::create(f.b, block);
     SmallVector<OpFoldResult> strides{f.index(tile.columns()), data.getStrides()[0], f.b.getIndexAttr(1)};
     return memref::ReinterpretCastOp::create(f.b, type, data.getBaseBuffer(), OpFoldResult(data.getOffset()), sizes,
                                              strides);
   }
-  SmallVector<OpFoldResult> strides{f.mul(k, tile.columns()), f.index(tile.columns()), f.b.getIndexAttr(1)};
-  Value panels = memref::ReinterpretCastOp::create(f.b, type, buffer, OpFoldResult(f.index(0)), sizes, strides);
-  SmallVector<Value> operands{block, panels};
-  if (packing == GemmPacking::Strided)
-    operands.push_back(f.index(0));
-  func::CallOp::create(f.b, pack, operands);
-  return panels;
+  SmallVector<OpFoldResult> strides{f.mul(k, tile.columns()), f.b.getIndexAttr(tile.columns()), f.b.getIndexAttr(1)};
+  Value panels = memref::ReinterpretCastOp::create(f.b, packedType(element, tile), buffer, OpFoldResult(f.index(0)),
+                                                   sizes, strides);
+  func::CallOp::create(f.b, pack, ValueRange{block, panels});
+  return memref::CastOp::create(f.b, type, panels);
 }
 
 StringRef packingName(GemmPacking packing) {
@@ -321,6 +317,11 @@ MemRefType gemmMatrixType(Type element, bool unitStride) {
   return stridedType({dynamic, dynamic}, element, {dynamic, unitStride ? 1 : dynamic});
 }
 
+int64_t gemmSquareSide(const GemmTile &tile) {
+  // Squares of 8 take a third of the time of 16 to compile, and are transposed as fast as the second cache delivers.
+  return std::min<int64_t>(tile.lanes, 8);
+}
+
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
   // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach
@@ -348,19 +349,24 @@ func::FuncOp getGemmFunction(ModuleOp module, Type element, const GemmTile &tile
                      gemmMatrixType(element, true), MemRefType::get({dynamic}, element), IntegerType::get(context, 1)});
   Value a = f.argument(0), b = f.argument(1), c = f.argument(2), zero = f.index(0);
   Value m = f.dim(a, 0), k = f.dim(a, 1), n = f.dim(c, 1);
-  f.loop(zero, n, GemmBlocking::nc, [&](Value column) {
+  // Blocks of k are of about the same size: a short last one would write c for little work.
+  Value blocks = f.ceilDiv(k, f.index(GemmBlocking::kc)), step = f.ceilDiv(k, blocks);
+  f.loop(zero, n, f.index(GemmBlocking::nc), [&](Value column) {
     Value width = f.min(f.sub(n, column), f.index(GemmBlocking::nc));
-    f.loop(zero, k, GemmBlocking::kc, [&](Value depth) {
-      Value height = f.min(f.sub(k, depth), f.index(GemmBlocking::kc));
-      Value block = packing == GemmPacking::Columns ? f.rows(b, column, depth, width, height)
-                                                    : f.rows(b, depth, column, height, width);
+    f.loop(zero, k, step, [&](Value depth) {
+      Value height = f.min(f.sub(k, depth), step);
+      Value block = packing == GemmPacking::Columns ? f.block(b, column, depth, width, height)
+                                                    : f.block(b, depth, column, height, width);
       Value panels = emitPacking(f, element, tile, packing, pack, block, f.argument(3), height, width);
       // The first block of k starts the sums, the others add to them.
       Value later = arith::CmpIOp::create(f.b, arith::CmpIPredicate::sgt, depth, zero);
       Value accumulate = arith::OrIOp::create(f.b, f.argument(4), later);
-      func::CallOp::create(
-          f.b, tiles,
-          ValueRange{f.rows(a, zero, depth, m, height), panels, f.rows(c, zero, column, m, width), accumulate});
+      f.loop(zero, m, f.index(GemmBlocking::mc), [&](Value row) {
+        Value rows = f.min(f.sub(m, row), f.index(GemmBlocking::mc));
+        func::CallOp::create(
+            f.b, tiles,
+            ValueRange{f.block(a, row, depth, rows, height), panels, f.block(c, row, column, rows, width), accumulate});
+      });
     });
   });
   return f.finish();

@@ -22,7 +22,7 @@ struct GemmTile {
 enum class GemmPacking {
   InPlace, ///< Read where it is: unit stride along n, n a multiple of the tile's columns.
   Rows,    ///< Copied to panels; unit stride along n.
-  Columns, ///< Copied to panels; unit stride along k: transposed in registers.
+  Columns, ///< Copied to panels; unit stride along k, at least gemmSquareSide: transposed in registers.
   Strided, ///< Copied to panels, element by element; any strides.
 };
 
@@ -36,6 +36,9 @@ struct GemmBlocking {
 
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
+
+/// The side of the squares that GemmPacking::Columns transposes.
+int64_t gemmSquareSide(const GemmTile &tile);
 
 /// Elements that the packed block of a k x n operand takes; 0 where it is read in place.
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, int64_t n);

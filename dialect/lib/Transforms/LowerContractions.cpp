@@ -157,7 +157,8 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type ele
     bool inPlace = product.n.size % tile.columns() == 0 && (rowBytes < pageBytes || product.m.size <= fewRows);
     return inPlace ? GemmPacking::InPlace : GemmPacking::Rows;
   }
-  return product.k.strides[1] == 1 ? GemmPacking::Columns : GemmPacking::Strided;
+  bool hasSquares = product.k.strides[1] == 1 && product.k.size >= gemmSquareSide(tile);
+  return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
 }
 
 //===--- Zero fills -----------------------------------------------------------------------------------------------===//

@@ -66,7 +66,7 @@ func.func @shared(%a: memref<128x100xf32>, %b: memref<100x70xf32>, %c: memref<12
 // CHECK: scf.for
 // CHECK: func.call @gemm_f32_8x32_columns
 // CHECK: func.func private @gemm_pack_columns_f32_8x32
-// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-24: vector.shuffle
 func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
     ins(%a, %b : memref<7x48x32xf32>, memref<7x50x32xf32>) outs(%c : memref<7x48x50xf32>) {
