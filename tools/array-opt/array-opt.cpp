@@ -1,7 +1,7 @@
 // array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
 // prints it.
 #include "array/Conversion/Passes.h"
-#include "array/IR/Array.h"
+#include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -12,11 +12,12 @@
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::array::registerArrayConversionPasses();
-  mlir::array::registerFuseElementwise();
+  mlir::array::registerArrayTransformsPasses();
+  mlir::array::registerArrayPipelines();
 
   mlir::DialectRegistry registry;
-  registry.insert<mlir::array::ArrayDialect>();
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
+  mlir::array::registerPipelineDialects(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "array-opt: array programs\n", registry));
 }

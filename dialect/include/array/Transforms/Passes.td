@@ -28,13 +28,15 @@ def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {
     `func.func @main(tensors) -> tensors` becomes a function on memrefs: first the arguments, read through
     `bufferization.to_tensor restrict`, then the results, each written by
     `bufferization.materialize_in_destination ... restrict writable`. So one-shot-bufferize computes results in
-    the caller's buffers, and `bufferization.alloc_tensor` or `memref.alloc` is left for temporaries only.
+    the caller's buffers, and `bufferization.alloc_tensor` or `memref.alloc` is left for temporaries only. Constants of
+    equal elements become fills; others will be read-only globals.
 
     Invariants: @main is the module's one function with a body (nested calls were inlined before) and has one
     block; every shape is static.
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
-                           "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
@@ -113,6 +115,17 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+//===--- Vectors --------------------------------------------------------------------------------------------------===//
+
+def LowerMasks : Pass<"array-lower-masks", "::mlir::ModuleOp"> {
+  let summary = "Lower vector masks to comparisons of lane numbers";
+  let description = [{
+    `vector.create_mask` and `vector.constant_mask` become comparisons with a constant vector of lane numbers, or constants.
+    It is the one part of upstream's `convert-vector-to-llvm` that `convert-to-llvm` lacks for 1-D vectors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
+}
+
 //===--- The entry and the runtime's table ------------------------------------------------------------------------===//
 
 def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"> {
@@ -120,8 +133,8 @@ def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"
   let description = [{
     `array.runtime_call` on memrefs becomes an indirect call of the routine's slot in PcrtTable
     (runtime/include/runtime/Abi.h): operands are described by PcrtTensor structures on the stack. A status
-    other than PCRT_OK leaves the function at once. The function gets the call frame as its last argument, marked
-    `array.frame`, and returns an i32 status; so @main is the one function that may hold such calls.
+    other than PCRT_OK leaves the function at once. The function gets the call frame as its last argument, with the
+    role "frame", and returns an i32 status; so @main is the one function that may hold such calls.
 
     Invariants: structured control flow is lowered (the early return needs a branch); operands are dense and row-major.
   }];
@@ -132,7 +145,7 @@ def EmitEntry : Pass<"array-emit-entry", "::mlir::ModuleOp"> {
   let summary = "Emit the C entry over the call frame";
   let description = [{
     Emits `int32_t pcrt_main(const PcrtFrame *)`, which loads the pointers from the frame and calls @main, now a
-    private function over bare pointers: `llvm.noalias` and `llvm.nonnull`, aligned to the element for arguments and to 64 bytes for
+    private function over bare pointers: `llvm.noalias`, aligned to the element for arguments and to 64 bytes for
     results and the arena, arguments `llvm.readonly`. Memrefs are rebuilt from the pointers as static descriptors.
 
     Invariant: @main takes memrefs only (and the frame, when array-lower-runtime-calls added it).

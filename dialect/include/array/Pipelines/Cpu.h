@@ -1,0 +1,37 @@
+// The named pipelines for the CPU. Each `build` function is one stage; lib/Pipelines/Cpu.cpp reads top to bottom.
+#ifndef ARRAY_PIPELINES_CPU_H
+#define ARRAY_PIPELINES_CPU_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::array {
+
+/// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.
+void buildArrayToLinalgPipeline(OpPassManager &pm);
+
+/// linalg on tensors -> fused linalg on the caller's buffers.
+void buildLinalgToBuffersPipeline(OpPassManager &pm);
+
+/// linalg on buffers -> scf loops over vectors of at most `vectorBits` a register; temporaries in one planned arena.
+void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits);
+
+/// Loops -> the LLVM dialect, with the C entry.
+void buildLoopsToLLVMPipeline(OpPassManager &pm);
+
+/// All of the above: `--array-to-llvm`.
+void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits);
+
+/// The width of this machine's vector registers.
+unsigned hostVectorBits();
+
+/// Registers `--array-to-linalg` and `--array-to-llvm`.
+void registerArrayPipelines();
+
+/// The dialects, interfaces and translations that the pipelines need, and no others: a context that loads them takes
+/// about a millisecond, one with all of MLIR ten times that.
+void registerPipelineDialects(DialectRegistry &registry);
+
+} // namespace mlir::array
+
+#endif // ARRAY_PIPELINES_CPU_H

@@ -1,0 +1,40 @@
+// From a module of the array dialect to object code in memory that runtime/ loads without LLVM.
+#ifndef ARRAY_TARGET_COMPILE_H
+#define ARRAY_TARGET_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir::array {
+
+struct CompileOptions {
+  std::string cpu;      ///< An LLVM CPU name; empty for this machine's.
+  std::string features; ///< LLVM target features ("+avx2,-avx512f"); empty for this machine's, when `cpu` is empty too.
+  int optLevel = 1;     ///< LLVM's code generation level, 0 to 3.
+};
+
+struct CompiledObject {
+  std::vector<char> object; ///< A relocatable ELF file, position independent.
+  std::string entry;        ///< The symbol of the C entry, a PcrtEntry.
+  uint64_t arenaBytes = 0;  ///< What the frame's arena must hold.
+  double flops = 0;         ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
+  std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
+};
+
+/// Compiles @main. The module is left as it is. On failure a diagnostic has been emitted.
+FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions &options);
+
+/// The stages at which moduleAt can stop, in order.
+inline constexpr llvm::StringLiteral kStages[] = {"array", "linalg", "bufferized", "loops", "llvm", "asm"};
+
+/// The text of the module after `stage`, one of kStages. The module is left as it is.
+FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+
+/// Estimated scalar operations of one run of a module of linalg on tensors.
+double estimateFlops(ModuleOp module);
+
+} // namespace mlir::array
+
+#endif // ARRAY_TARGET_COMPILE_H

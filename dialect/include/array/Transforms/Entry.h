@@ -1,0 +1,31 @@
+// What each argument of @main means, once it is a function on buffers: array-prepare-entry, array-plan-memory and
+// array-lower-runtime-calls mark the arguments that they add, and array-emit-entry maps them to the call frame.
+#ifndef ARRAY_TRANSFORMS_ENTRY_H
+#define ARRAY_TRANSFORMS_ENTRY_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <optional>
+
+namespace mlir::array {
+
+/// The name of the C entry in the object.
+inline constexpr llvm::StringLiteral kEntryName = "pcrt_main";
+
+/// The function attribute that holds the size of the arena.
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "array.arena_bytes";
+
+enum class EntryRole { Argument, Result, Arena, Frame };
+
+/// Marks argument `index` of `function`; it is the argument attribute `array.role`.
+void setEntryRole(func::FuncOp function, unsigned index, EntryRole role);
+
+/// The mark of argument `index`, or nothing when it has none.
+std::optional<EntryRole> getEntryRole(func::FuncOp function, unsigned index);
+
+/// The address `bytes` after `base`, both of type !llvm.ptr; and the pointer that is stored there.
+Value offsetPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes);
+Value loadPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes);
+
+} // namespace mlir::array
+
+#endif // ARRAY_TRANSFORMS_ENTRY_H

@@ -1,0 +1,92 @@
+// The CPU pipelines, in order, from the array dialect to the LLVM dialect. lib/Target takes the result to object code.
+#include "array/Pipelines/Cpu.h"
+#include "array/Conversion/Passes.h"
+#include "array/Transforms/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace mlir::array {
+
+void buildArrayToLinalgPipeline(OpPassManager &pm) {
+  // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertArrayToLinalg());
+}
+
+void buildLinalgToBuffersPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  // The results' buffers become known before bufferization, so that it computes in them; without the elimination of empty
+  // tensors every result would be computed in a temporary and copied.
+  pm.addPass(createPrepareEntry());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
+  // Products first, while they are still one operation. They ask for packing buffers, so memory is planned after them.
+  pm.addPass(createLowerContractions({vectorBits}));
+  pm.addNestedPass<func::FuncOp>(createPlanMemory());
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits}));
+  pm.addPass(createExpandMath());
+}
+
+void buildLoopsToLLVMPipeline(OpPassManager &pm) {
+  // The early return of a library call that failed needs branches, hence the order of these two.
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
+  pm.addPass(createEmitEntry());
+
+  pm.addPass(createLowerMasks());
+  // Views become arithmetic on their offsets, then one conversion takes every dialect to LLVM's.
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  ConvertToLLVMPassOptions toLLVM;
+  toLLVM.allowPatternRollback = false; // nothing needs it, and keeping the undo log takes time
+  pm.addPass(createConvertToLLVMPass(toLLVM));
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits) {
+  buildArrayToLinalgPipeline(pm);
+  buildLinalgToBuffersPipeline(pm);
+  buildBuffersToLoopsPipeline(pm, vectorBits);
+  buildLoopsToLLVMPipeline(pm);
+}
+
+unsigned hostVectorBits() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return features.lookup("avx512f") ? 512 : features.lookup("avx2") ? 256 : 128;
+}
+
+namespace {
+struct CpuOptions : PassPipelineOptions<CpuOptions> {
+  Option<unsigned> vectorBits{*this, "vector-bits", llvm::cl::desc("Width of a vector register in bits (this machine's)"),
+                              llvm::cl::init(hostVectorBits())};
+};
+} // namespace
+
+void registerArrayPipelines() {
+  PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
+                             buildArrayToLinalgPipeline);
+  PassPipelineRegistration<CpuOptions>(
+      "array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+      [](OpPassManager &pm, const CpuOptions &options) { buildArrayToLLVMPipeline(pm, options.vectorBits); });
+}
+
+} // namespace mlir::array

@@ -1,0 +1,68 @@
+// The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime compares
+// it with a threshold, so only the order of magnitude matters.
+#include "array/Target/Compile.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::array {
+
+// A transcendental function is about this many multiplications of a polynomial.
+static constexpr double kMathCost = 10;
+// The trips that are assumed of a loop whose bounds are not constants.
+static constexpr double kUnknownTrips = 16;
+
+static double elements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return 1;
+  double count = 1;
+  for (int64_t dim : shaped.getShape())
+    count *= ShapedType::isDynamic(dim) ? kUnknownTrips : dim;
+  return count;
+}
+
+static double costOf(Operation &op);
+
+static double costOf(Region &region) {
+  double cost = 0;
+  for (Block &block : region)
+    for (Operation &op : block)
+      cost += costOf(op);
+  return cost;
+}
+
+static double costOf(Operation &op) {
+  if (auto generic = dyn_cast<linalg::LinalgOp>(op)) {
+    double trips = 1;
+    for (int64_t extent : generic.getStaticLoopRanges())
+      trips *= ShapedType::isDynamic(extent) ? kUnknownTrips : extent;
+    // Moving an element is work too.
+    return trips * std::max(1.0, costOf(op.getRegion(0)));
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    auto constant = [](OpFoldResult value) { return getConstantIntValue(value); };
+    auto low = constant(loop.getLowerBound()), high = constant(loop.getUpperBound()), step = constant(loop.getStep());
+    double trips = low && high && step && *step > 0 ? std::max<double>(0, double(*high - *low) / *step) : kUnknownTrips;
+    return trips * costOf(loop.getRegion());
+  }
+  if (op.getNumRegions() != 0) {
+    double cost = 0;
+    for (Region &region : op.getRegions())
+      cost += costOf(region);
+    return cost;
+  }
+  if (op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>() || isa<tensor::EmptyOp>(op))
+    return 0;
+  double each = isa<math::MathDialect>(op.getDialect()) ? kMathCost : 1;
+  double moved = 1;
+  for (Type type : op.getResultTypes())
+    moved = std::max(moved, elements(type));
+  return each * moved;
+}
+
+double estimateFlops(ModuleOp module) { return costOf(module.getBodyRegion()); }
+
+} // namespace mlir::array

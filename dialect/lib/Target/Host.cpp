@@ -1,0 +1,132 @@
+// LLVM IR -> optimized LLVM IR -> object code of this machine, in memory.
+#include "Host.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include <map>
+
+namespace mlir::array {
+
+// The passes before this have made the loops, the vectors and the accumulators; what is left is to clean up addresses.
+// Neither LLVM's vectorizer nor O2 makes these kernels faster, and O2 takes six times as long.
+static constexpr llvm::StringLiteral kLLVMPipeline =
+    "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine,simplifycfg)";
+
+struct HostTarget::Optimizer {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  llvm::ModulePassManager passes;
+
+  explicit Optimizer(llvm::TargetMachine *machine) : builder(machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(callGraph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, callGraph, modules);
+    llvm::cantFail(builder.parsePassPipeline(passes, kLLVMPipeline));
+  }
+};
+
+HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine)
+    : machine(std::move(machine)), optimizer(std::make_unique<Optimizer>(this->machine.get())) {}
+
+HostTarget::~HostTarget() = default;
+
+/// This machine's features as LLVM's feature string.
+static std::string hostFeatures() {
+  llvm::SubtargetFeatures features;
+  for (auto &feature : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
+  return features.getString();
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const CompileOptions &options) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return llvm::createStringError("LLVM can't generate code for this machine: " + message);
+
+  bool isHost = options.cpu.empty();
+  std::string cpu = isHost ? llvm::sys::getHostCPUName().str() : options.cpu;
+  std::string features = isHost && options.features.empty() ? hostFeatures() : options.features;
+  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, "", ""));
+  if (!info->isCPUStringValid(cpu))
+    return llvm::createStringError("unknown CPU '" + cpu + "' for " + triple.str());
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, static_cast<llvm::CodeGenOptLevel>(options.optLevel)));
+  if (!machine)
+    return llvm::createStringError("LLVM can't generate code for " + triple.str());
+  return machine;
+}
+
+llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options) {
+  static std::mutex lock;
+  static auto *targets = new std::map<std::tuple<std::string, std::string, int>, std::unique_ptr<HostTarget>>();
+  std::lock_guard<std::mutex> guard(lock);
+  if (options.optLevel < 0 || options.optLevel > 3)
+    return llvm::createStringError("the code generation level must be 0 to 3, not %d", options.optLevel);
+  auto &target = (*targets)[{options.cpu, options.features, options.optLevel}];
+  if (!target) {
+    auto machine = makeMachine(options);
+    if (!machine)
+      return machine.takeError();
+    target.reset(new HostTarget(std::move(*machine)));
+  }
+  return target.get();
+}
+
+unsigned HostTarget::vectorBits() const {
+  auto has = [&](const char *feature) {
+    return machine->getTargetTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures(feature);
+  };
+  return has("+avx512f") ? 512 : has("+avx2") ? 256 : 128;
+}
+
+void HostTarget::prepare(llvm::Module &module) const {
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : module) {
+    function.setDoesNotThrow();
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine->getTargetCPU());
+    function.addFnAttr("target-features", machine->getTargetFeatureString());
+    // Without it LLVM splits 512-bit vectors on CPUs whose clock it fears for.
+    function.addFnAttr("prefer-vector-width", "512");
+  }
+}
+
+void HostTarget::optimize(llvm::Module &module) {
+  std::lock_guard<std::mutex> guard(busy);
+  optimizer->passes.run(module, optimizer->modules);
+  optimizer->modules.clear();
+  optimizer->callGraph.clear();
+  optimizer->functions.clear();
+  optimizer->loops.clear();
+}
+
+llvm::Expected<std::vector<char>> HostTarget::emit(llvm::Module &module, llvm::CodeGenFileType kind) {
+  std::lock_guard<std::mutex> guard(busy);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
+    return llvm::createStringError("LLVM can't emit this kind of file for " + machine->getTargetTriple().str());
+  passes.run(module);
+  return std::vector<char>(bytes.begin(), bytes.end());
+}
+
+} // namespace mlir::array

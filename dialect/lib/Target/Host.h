@@ -1,0 +1,46 @@
+// LLVM's part of the compilation for one (cpu, features, level): made once and kept, because a TargetMachine and a pass
+// builder cost more than a small kernel's code generation.
+#ifndef ARRAY_LIB_TARGET_HOST_H
+#define ARRAY_LIB_TARGET_HOST_H
+
+#include "array/Target/Compile.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+#include <memory>
+#include <mutex>
+
+namespace mlir::array {
+
+class HostTarget {
+public:
+  /// The target for these options, which lives as long as the process.
+  static llvm::Expected<HostTarget *> get(const CompileOptions &options);
+
+  /// The width of a vector register.
+  unsigned vectorBits() const;
+  /// Sets the triple, the data layout and every function's attributes.
+  void prepare(llvm::Module &module) const;
+  /// Runs LLVM's part of the optimizations.
+  void optimize(llvm::Module &module);
+  /// Generates an object file, or assembly text.
+  llvm::Expected<std::vector<char>> emit(llvm::Module &module, llvm::CodeGenFileType kind);
+
+  ~HostTarget();
+
+private:
+  explicit HostTarget(std::unique_ptr<llvm::TargetMachine> machine);
+  struct Optimizer;
+
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<Optimizer> optimizer;
+  std::mutex busy; ///< The machine and the analysis managers serve one module at a time.
+};
+
+/// Fails when the object has an undefined symbol that the runtime's loader can't resolve.
+llvm::Error checkSymbols(llvm::ArrayRef<char> object);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TARGET_HOST_H

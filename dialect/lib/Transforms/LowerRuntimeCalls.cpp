@@ -1,0 +1,197 @@
+// array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol for it.
+// Every offset comes from runtime/include/runtime/Abi.h. array-emit-entry passes the frame on.
+#include "array/IR/Array.h"
+#include "array/Transforms/Entry.h"
+#include "array/Transforms/Passes.h"
+#include "runtime/Abi.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cstddef>
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_LOWERRUNTIMECALLS
+#include "array/Transforms/Passes.h.inc"
+
+namespace {
+
+/// The offset of a routine's slot in the table.
+std::optional<int64_t> slotOffset(StringRef name) {
+  return llvm::StringSwitch<std::optional<int64_t>>(name)
+#define PCRT_TABLE_OFFSET(slot) .Case(#slot, offsetof(PcrtTable, slot))
+      PCRT_LIBRARY_CALLS(PCRT_TABLE_OFFSET)
+#undef PCRT_TABLE_OFFSET
+          .Default(std::nullopt);
+}
+
+/// The ABI's code of an element type of the array dialect.
+std::optional<PcrtDType> dtypeCode(Type type) {
+  if (type.isInteger(1))
+    return PCRT_DTYPE_Bool;
+  if (type.isF16())
+    return PCRT_DTYPE_Float16;
+  if (type.isBF16())
+    return PCRT_DTYPE_BFloat16;
+  if (type.isF32())
+    return PCRT_DTYPE_Float32;
+  if (type.isF64())
+    return PCRT_DTYPE_Float64;
+  bool isUnsigned = type.isUnsignedInteger();
+  switch (type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0) {
+  case 8:
+    return isUnsigned ? PCRT_DTYPE_UInt8 : PCRT_DTYPE_Int8;
+  case 16:
+    return isUnsigned ? PCRT_DTYPE_UInt16 : PCRT_DTYPE_Int16;
+  case 32:
+    return isUnsigned ? PCRT_DTYPE_UInt32 : PCRT_DTYPE_Int32;
+  case 64:
+    return isUnsigned ? PCRT_DTYPE_UInt64 : PCRT_DTYPE_Int64;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Lowers the calls of one function. Stack space is taken once, in the entry block, so that a call in a loop does not grow it.
+class CallLowering {
+public:
+  CallLowering(func::FuncOp function, Value frame)
+      : builder(function.getLoc(), function.getContext()), entry(&function.getBody().front()), frame(frame) {}
+
+  LogicalResult lower(RuntimeCallOp call) {
+    std::optional<int64_t> slot = slotOffset(call.getName());
+    if (!slot)
+      return call.emitError("the runtime has no library routine named '") << call.getName() << "'";
+    builder.setLoc(call.getLoc());
+    builder.setInsertionPoint(call);
+
+    FailureOr<Value> inputs = describe(call, call.getIns(), 0);
+    FailureOr<Value> outputs = describe(call, call.getOuts(), call.getIns().size());
+    if (failed(inputs) || failed(outputs))
+      return failure();
+    Value params = reserve(call.getParams().size() * sizeof(int64_t));
+    for (auto [index, param] : llvm::enumerate(call.getParams()))
+      store(constant(param, 64), params, index * sizeof(int64_t));
+
+    Value table = loadPointer(builder, call.getLoc(), frame, offsetof(PcrtFrame, table));
+    Value routine = loadPointer(builder, call.getLoc(), table, *slot);
+    Type pointer = frame.getType(), i32 = builder.getI32Type();
+    auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, i32, pointer, i32, pointer});
+    auto status = LLVM::CallOp::create(builder, type,
+                                       ValueRange{routine, frame, *inputs, constant(call.getIns().size(), 32), *outputs,
+                                                  constant(call.getOuts().size(), 32), params});
+    returnOnFailure(call, status.getResult());
+    call.erase();
+    return success();
+  }
+
+private:
+  Value constant(int64_t value, unsigned bits) {
+    return LLVM::ConstantOp::create(builder, builder.getIntegerType(bits), value);
+  }
+
+  void store(Value value, Value base, int64_t offset) {
+    LLVM::StoreOp::create(builder, value, offsetPointer(builder, builder.getLoc(), base, offset));
+  }
+
+  /// Stack space for a call's structures.
+  Value reserve(int64_t bytes) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(entry);
+    return LLVM::AllocaOp::create(builder, frame.getType(), builder.getI8Type(), constant(std::max<int64_t>(bytes, 1), 64),
+                                  alignof(PcrtTensor));
+  }
+
+  /// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
+  FailureOr<Value> describe(RuntimeCallOp call, ValueRange operands, size_t firstOperand) {
+    int64_t dims = operands.size() * sizeof(PcrtTensor), bytes = dims;
+    for (Value operand : operands)
+      bytes += cast<ShapedType>(operand.getType()).getRank() * sizeof(int64_t);
+    Value tensors = reserve(bytes);
+    for (auto [index, operand] : llvm::enumerate(operands)) {
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      std::optional<PcrtDType> dtype =
+          dtypeCode(cast<TypeAttr>(call.getElementTypes()[firstOperand + index]).getValue());
+      if (!type || !memref::isStaticShapeAndContiguousRowMajor(type))
+        return call.emitError("operand #") << firstOperand + index << " must be a dense buffer of static shape, but is "
+                                           << operand.getType();
+      if (!dtype)
+        return call.emitError("operand #") << firstOperand + index << " has an element type that libraries don't take";
+      int64_t tensor = index * sizeof(PcrtTensor);
+      store(dataPointer(operand, type), tensors, tensor + offsetof(PcrtTensor, data));
+      store(offsetPointer(builder, call.getLoc(), tensors, dims), tensors, tensor + offsetof(PcrtTensor, dims));
+      store(constant(type.getRank(), 32), tensors, tensor + offsetof(PcrtTensor, rank));
+      store(constant(*dtype, 32), tensors, tensor + offsetof(PcrtTensor, dtype));
+      for (int64_t dim : type.getShape()) {
+        store(constant(dim, 64), tensors, dims);
+        dims += sizeof(int64_t);
+      }
+    }
+    return tensors;
+  }
+
+  Value dataPointer(Value buffer, MemRefType type) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(builder, buffer);
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, buffer);
+    Value width = arith::ConstantIndexOp::create(builder, llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    Value offset = arith::MulIOp::create(builder, metadata.getOffset(), width);
+    Value address = arith::AddIOp::create(builder, base, offset);
+    Value integer = arith::IndexCastOp::create(builder, builder.getI64Type(), address);
+    return LLVM::IntToPtrOp::create(builder, frame.getType(), integer);
+  }
+
+  /// Splits the block after the call: what follows runs only when the routine succeeded.
+  void returnOnFailure(RuntimeCallOp call, Value status) {
+    Value ok = constant(PCRT_OK, 32);
+    Value failed = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, status, ok);
+    Block *before = call->getBlock();
+    Block *after = before->splitBlock(call);
+    Block *leave = builder.createBlock(after);
+    func::ReturnOp::create(builder, status);
+    builder.setInsertionPointToEnd(before);
+    cf::CondBranchOp::create(builder, failed, leave, after);
+  }
+
+  ImplicitLocOpBuilder builder;
+  Block *entry;
+  Value frame;
+};
+
+struct LowerRuntimeCalls : impl::LowerRuntimeCallsBase<LowerRuntimeCalls> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    SmallVector<RuntimeCallOp> calls;
+    function.walk([&](RuntimeCallOp call) { calls.push_back(call); });
+    if (calls.empty())
+      return;
+    Value frame = takeFrame(function);
+    CallLowering lowering(function, frame);
+    for (RuntimeCallOp call : calls)
+      if (failed(lowering.lower(call)))
+        return signalPassFailure();
+  }
+
+  /// Appends the frame to the arguments and a status to the results.
+  static Value takeFrame(func::FuncOp function) {
+    OpBuilder builder(function.getContext());
+    function.walk([&](func::ReturnOp leave) {
+      builder.setInsertionPoint(leave);
+      Value ok = LLVM::ConstantOp::create(builder, leave.getLoc(), builder.getI32Type(), int64_t(PCRT_OK));
+      leave->setOperands(ok);
+    });
+    unsigned index = function.getNumArguments();
+    (void)function.insertArgument(index, LLVM::LLVMPointerType::get(function.getContext()), DictionaryAttr(),
+                                  function.getLoc());
+    (void)function.insertResult(0, builder.getI32Type(), DictionaryAttr());
+    setEntryRole(function, index, EntryRole::Frame);
+    return function.getArgument(index);
+  }
+};
+
+} // namespace
+} // namespace mlir::array

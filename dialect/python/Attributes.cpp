@@ -1,0 +1,192 @@
+// _compiler.ir: the attributes that the op builder needs, under the names of upstream's mlir.ir.
+#include "Binding.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <cstring>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace pycompiler {
+namespace {
+
+// One Python class for each kind; they differ in `get` only.
+struct PyIntegerAttr : PyAttribute {};
+struct PyFloatAttr : PyAttribute {};
+struct PyBoolAttr : PyAttribute {};
+struct PyStringAttr : PyAttribute {};
+struct PyUnitAttr : PyAttribute {};
+struct PyTypeAttr : PyAttribute {};
+struct PyArrayAttr : PyAttribute {};
+struct PyDenseI32ArrayAttr : PyAttribute {};
+struct PyDenseI64ArrayAttr : PyAttribute {};
+struct PyFlatSymbolRefAttr : PyAttribute {};
+struct PyDenseElementsAttr : PyAttribute {};
+
+/// The bytes of an array, kept until the end of the scope. NumPy can't describe bfloat16 to the buffer protocol, but gives its
+/// bytes.
+struct BufferView {
+  nb::object source;
+  Py_buffer view;
+  explicit BufferView(nb::object array) : source(std::move(array)) {
+    if (PyObject_GetBuffer(source.ptr(), &view, PyBUF_C_CONTIGUOUS) == 0)
+      return;
+    if (!nb::hasattr(source, "tobytes"))
+      throw nb::python_error();
+    PyErr_Clear();
+    source = source.attr("tobytes")();
+    if (PyObject_GetBuffer(source.ptr(), &view, PyBUF_C_CONTIGUOUS) != 0)
+      throw nb::python_error();
+  }
+  BufferView(const BufferView &) = delete;
+  ~BufferView() { PyBuffer_Release(&view); }
+  llvm::ArrayRef<char> bytes() const { return {static_cast<const char *>(view.buf), static_cast<size_t>(view.len)}; }
+};
+
+mlir::RankedTensorType staticTensor(const PyType &type) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type.type);
+  if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+    throw nb::value_error(("not a tensor of integers or floats with a static shape: " + printed(type.type)).c_str());
+  return tensor;
+}
+
+/// The bytes of `array` as the elements of a tensor. Equal elements are kept as one.
+mlir::DenseElementsAttr denseElements(nb::object array, mlir::RankedTensorType type) {
+  BufferView source(std::move(array));
+  llvm::ArrayRef<char> bytes = source.bytes();
+  size_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  size_t expected = width * type.getNumElements();
+  if (bytes.size() != expected) {
+    std::string message = "the array holds " + std::to_string(bytes.size()) + " bytes, but " + printed(type) + " takes " +
+                          std::to_string(expected);
+    throw nb::value_error(message.c_str());
+  }
+  bool isSplat = expected > width && std::memcmp(bytes.data(), bytes.data() + width, expected - width) == 0;
+  if (isSplat)
+    bytes = bytes.take_front(width);
+  // MLIR packs i1 into bits; a NumPy bool is a byte.
+  if (type.getElementType().isInteger(1)) {
+    const bool *bools = reinterpret_cast<const bool *>(bytes.data());
+    return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bools, bytes.size()));
+  }
+  return mlir::DenseElementsAttr::getFromRawBuffer(type, bytes);
+}
+
+mlir::Attribute parseAttribute(const PyContext &context, const std::string &text) {
+  DiagnosticCollector diagnostics(context.context.get());
+  mlir::Attribute attribute = mlir::parseAttribute(text, context.context.get());
+  if (!attribute)
+    diagnostics.raise("can't parse the attribute '" + text + "'");
+  return attribute;
+}
+
+/// Binds a kind whose `get` takes one value and a context.
+template <typename Kind, typename Value, typename Make>
+void bindKind(nb::module_ &module, const char *name, Make make) {
+  nb::class_<Kind, PyAttribute>(module, name)
+      .def_static(
+          "get",
+          [make](const Value &value, const PyContext *context) {
+            const ContextRef &owner = resolve(context, "context").context;
+            return Kind{{owner, make(owner.get(), value)}};
+          },
+          nb::arg("value"), nb::arg("context") = nb::none());
+}
+
+void bindNumbers(nb::module_ &module) {
+  nb::class_<PyIntegerAttr, PyAttribute>(module, "IntegerAttr")
+      .def_static(
+          "get",
+          [](const PyType &type, int64_t value) {
+            if (!type.type.isIntOrIndex())
+              throw nb::value_error(("not an integer type: " + printed(type.type)).c_str());
+            return PyIntegerAttr{{type.context, mlir::IntegerAttr::get(type.type, value)}};
+          },
+          nb::arg("type"), nb::arg("value"));
+  nb::class_<PyFloatAttr, PyAttribute>(module, "FloatAttr")
+      .def_static(
+          "get",
+          [](const PyType &type, double value) {
+            if (!mlir::isa<mlir::FloatType>(type.type))
+              throw nb::value_error(("not a float type: " + printed(type.type)).c_str());
+            return PyFloatAttr{{type.context, mlir::FloatAttr::get(type.type, value)}};
+          },
+          nb::arg("type"), nb::arg("value"));
+}
+
+void bindDenseElements(nb::module_ &module) {
+  nb::class_<PyDenseElementsAttr, PyAttribute>(module, "DenseElementsAttr")
+      .def_static(
+          "get",
+          [](nb::object array, const PyType &type) {
+            return PyDenseElementsAttr{{type.context, denseElements(std::move(array), staticTensor(type))}};
+          },
+          nb::arg("array"), nb::arg("type"))
+      .def_static(
+          "get_splat",
+          [](const PyType &shaped, const PyAttribute &element) {
+            mlir::RankedTensorType type = staticTensor(shaped);
+            auto typed = mlir::dyn_cast<mlir::TypedAttr>(element.attribute);
+            if (!typed || typed.getType() != type.getElementType())
+              throw nb::value_error(("the element is not of type " + printed(type.getElementType())).c_str());
+            return PyDenseElementsAttr{{shaped.context, mlir::DenseElementsAttr::get(type, element.attribute)}};
+          },
+          nb::arg("shaped_type"), nb::arg("element_attr"));
+}
+
+} // namespace
+
+void bindAttributes(nb::module_ &module) {
+  nb::class_<PyAttribute>(module, "Attribute")
+      .def_static(
+          "parse",
+          [](const std::string &text, const PyContext *context) {
+            const PyContext &owner = resolve(context, "context");
+            return PyAttribute{owner.context, parseAttribute(owner, text)};
+          },
+          nb::arg("asm"), nb::arg("context") = nb::none())
+      .def("__eq__",
+           [](const PyAttribute &self, const PyAttribute &other) { return self.attribute == other.attribute; })
+      .def("__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
+      .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
+      .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
+
+  bindNumbers(module);
+  bindDenseElements(module);
+  bindKind<PyBoolAttr, bool>(module, "BoolAttr",
+                             [](auto *context, bool value) { return mlir::BoolAttr::get(context, value); });
+  bindKind<PyStringAttr, std::string>(module, "StringAttr", [](auto *context, const std::string &value) {
+    return mlir::StringAttr::get(context, value);
+  });
+  bindKind<PyFlatSymbolRefAttr, std::string>(
+      module, "FlatSymbolRefAttr",
+      [](auto *context, const std::string &value) { return mlir::FlatSymbolRefAttr::get(context, value); });
+  bindKind<PyDenseI32ArrayAttr, std::vector<int32_t>>(
+      module, "DenseI32ArrayAttr",
+      [](auto *context, const std::vector<int32_t> &value) { return mlir::DenseI32ArrayAttr::get(context, value); });
+  bindKind<PyDenseI64ArrayAttr, std::vector<int64_t>>(
+      module, "DenseI64ArrayAttr",
+      [](auto *context, const std::vector<int64_t> &value) { return mlir::DenseI64ArrayAttr::get(context, value); });
+  bindKind<PyArrayAttr, std::vector<PyAttribute>>(
+      module, "ArrayAttr", [](auto *context, const std::vector<PyAttribute> &values) {
+        llvm::SmallVector<mlir::Attribute> attributes;
+        for (const PyAttribute &value : values)
+          attributes.push_back(value.attribute);
+        return mlir::ArrayAttr::get(context, attributes);
+      });
+  nb::class_<PyTypeAttr, PyAttribute>(module, "TypeAttr")
+      .def_static(
+          "get", [](const PyType &type) { return PyTypeAttr{{type.context, mlir::TypeAttr::get(type.type)}}; },
+          nb::arg("value"));
+  nb::class_<PyUnitAttr, PyAttribute>(module, "UnitAttr")
+      .def_static(
+          "get",
+          [](const PyContext *context) {
+            const ContextRef &owner = resolve(context, "context").context;
+            return PyUnitAttr{{owner, mlir::UnitAttr::get(owner.get())}};
+          },
+          nb::arg("context") = nb::none());
+}
+
+} // namespace pycompiler

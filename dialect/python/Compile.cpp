@@ -1,0 +1,56 @@
+// _compiler.compile_to_object and module_at: the C++ API of array/Target/Compile.h.
+#include "Binding.h"
+#include "array/Target/Compile.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace pycompiler {
+
+using mlir::array::CompiledObject;
+using mlir::array::CompileOptions;
+
+static CompiledObject compile(const PyModule &module, const std::string &cpu, const std::string &features,
+                              int optLevel) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  mlir::FailureOr<CompiledObject> result = mlir::failure();
+  {
+    nb::gil_scoped_release release;
+    result = mlir::array::compileToObject(*module.tree->module, CompileOptions{cpu, features, optLevel});
+  }
+  if (mlir::failed(result))
+    diagnostics.raise("compilation failed");
+  return std::move(*result);
+}
+
+static std::string moduleAt(const PyModule &module, const std::string &stage, const std::string &cpu,
+                            const std::string &features, int optLevel) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  mlir::FailureOr<std::string> text =
+      mlir::array::moduleAt(*module.tree->module, stage, CompileOptions{cpu, features, optLevel});
+  if (mlir::failed(text))
+    diagnostics.raise("compilation up to the stage '" + stage + "' failed");
+  return std::move(*text);
+}
+
+void bindCompile(nb::module_ &module) {
+  const CompileOptions defaults;
+  nb::class_<CompiledObject>(module, "CompiledObject", "Object code in memory, with what the runtime must know of it.")
+      .def_prop_ro("object",
+                   [](const CompiledObject &self) { return nb::bytes(self.object.data(), self.object.size()); })
+      .def_ro("entry", &CompiledObject::entry)
+      .def_ro("arena_bytes", &CompiledObject::arenaBytes)
+      .def_ro("flops", &CompiledObject::flops, "Estimated scalar operations of one call.")
+      .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.");
+
+  module.def("compile_to_object", compile, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
+             nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+             "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's.\n\n"
+             "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
+  module.def("module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
+             nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+             "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm.");
+}
+
+} // namespace pycompiler

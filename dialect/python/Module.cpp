@@ -1,0 +1,27 @@
+// pycompiler._compiler: MLIR's part of pycompiler, loaded at the first compilation. Upstream's Python bindings can't be used:
+// no package has them for the MLIR that the array dialect is built with, so what is needed is bound here by their names.
+#include "Binding.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+/// Makes `name` importable as a module of its own.
+static nb::module_ addSubmodule(nb::module_ &parent, const char *name, const char *doc) {
+  nb::module_ submodule = parent.def_submodule(name, doc);
+  std::string qualified = nb::cast<std::string>(parent.attr("__name__")) + "." + name;
+  nb::module_::import_("sys").attr("modules")[qualified.c_str()] = submodule;
+  return submodule;
+}
+
+NB_MODULE(_compiler, module) {
+  module.attr("__doc__") = "The array dialect, its passes, and the compilation to object code.";
+  nb::module_ ir = addSubmodule(module, "ir", "The part of mlir.ir that an op builder needs.");
+  pycompiler::bindDiagnostics(ir);
+  pycompiler::bindTypes(ir);
+  pycompiler::bindAttributes(ir);
+  pycompiler::bindOperations(ir);
+  nb::module_ passes = addSubmodule(module, "passmanager", "mlir.passmanager for the passes of the array dialect.");
+  pycompiler::bindPassManager(passes);
+  pycompiler::bindCompile(module);
+}

@@ -1,0 +1,209 @@
+// _compiler.ir: modules, operations, blocks and values, under the names of upstream's mlir.ir. Building an operation checks
+// nothing but that it exists; Module.verify checks the whole.
+#include "Binding.h"
+
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace pycompiler {
+namespace {
+
+PyModule parseModule(const std::string &text, const PyContext *given) {
+  const PyContext &context = resolve(given, "context");
+  DiagnosticCollector diagnostics(context.context.get());
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  {
+    nb::gil_scoped_release release;
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(context.context.get()));
+  }
+  if (!module)
+    diagnostics.raise("can't parse the module");
+  return {std::shared_ptr<Tree>(new Tree{context.context, std::move(module)})};
+}
+
+PyModule createModule(const PyLocation *given) {
+  const PyLocation &location = resolve(given, "location");
+  mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(location.location));
+  return {std::shared_ptr<Tree>(new Tree{location.context, std::move(module)})};
+}
+
+bool verify(const PyOperation &operation) {
+  operation.check();
+  DiagnosticCollector diagnostics(operation.context());
+  if (mlir::failed(mlir::verify(operation.op)))
+    diagnostics.raise("verification failed");
+  return true;
+}
+
+PyOperation topOperation(const PyModule &module) { return {module.tree, module.tree->module->getOperation()}; }
+
+/// Adds every element of a Python sequence, unwrapped, to `out`.
+template <typename Wrapper, typename Out, typename Unwrap>
+void append(nb::handle sequence, Out &out, Unwrap unwrap) {
+  if (!sequence.is_none())
+    for (nb::handle element : sequence)
+      out.push_back(unwrap(nb::cast<const Wrapper &>(element)));
+}
+
+PyOperation createOperation(const std::string &name, nb::handle results, nb::handle operands, nb::handle attributes,
+                            int regions, const PyLocation *location, const PyInsertionPoint *point) {
+  const PyBlock &block = resolve(point, "insertion point").block;
+  block.check();
+  mlir::OperationState state(resolve(location, "location").location, name);
+  if (!state.name.isRegistered())
+    throw nb::value_error(("there is no operation '" + name + "'").c_str());
+  append<PyType>(results, state.types, [](const PyType &type) { return type.type; });
+  append<PyValue>(operands, state.operands, [&](const PyValue &value) {
+    value.check();
+    if (value.tree != block.tree)
+      throw nb::value_error("an operand is of another module");
+    return value.value;
+  });
+  if (!attributes.is_none())
+    for (auto [key, value] : nb::cast<nb::dict>(attributes))
+      state.addAttribute(nb::cast<const char *>(key), nb::cast<const PyAttribute &>(value).attribute);
+  for (int i = 0; i < regions; ++i)
+    state.addRegion();
+  mlir::Operation *op = mlir::Operation::create(state);
+  block.block->push_back(op);
+  return {block.tree, op};
+}
+
+PyBlock createBlock(const PyRegion &region, nb::handle types, nb::handle locations) {
+  region.check();
+  llvm::SmallVector<mlir::Type> argumentTypes;
+  append<PyType>(types, argumentTypes, [](const PyType &type) { return type.type; });
+  llvm::SmallVector<mlir::Location> argumentLocations;
+  append<PyLocation>(locations, argumentLocations, [](const PyLocation &location) { return location.location; });
+  if (argumentLocations.empty())
+    argumentLocations.assign(argumentTypes.size(), mlir::UnknownLoc::get(region.context()));
+  if (argumentLocations.size() != argumentTypes.size())
+    throw nb::value_error("a block needs one location for each argument");
+  auto *block = new mlir::Block();
+  block->addArguments(argumentTypes, argumentLocations);
+  region.region->push_front(block);
+  return {region.tree, block};
+}
+
+/// A list of what is in `range`, each wrapped with the module that holds it.
+template <typename Wrapper, typename Range> nb::list wrapAll(const Node &node, Range &&range) {
+  nb::list result;
+  for (auto &&element : range) {
+    if constexpr (std::is_constructible_v<Wrapper, std::shared_ptr<Tree>, decltype(&element)>)
+      result.append(Wrapper(node.tree, &element));
+    else
+      result.append(Wrapper(node.tree, element));
+  }
+  return result;
+}
+
+std::string assembly(const PyOperation &operation, bool debugInfo, std::optional<int64_t> elementsLimit) {
+  operation.check();
+  mlir::OpPrintingFlags flags;
+  if (debugInfo)
+    flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
+  if (elementsLimit)
+    flags.elideLargeElementsAttrs(*elementsLimit);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  operation.op->print(stream, flags);
+  return text;
+}
+
+void bindModule(nb::module_ &module) {
+  nb::class_<PyModule>(module, "Module")
+      .def_static("parse", parseModule, nb::arg("asm"), nb::arg("context") = nb::none())
+      .def_static("create", createModule, nb::arg("loc") = nb::none())
+      .def_prop_ro("operation", topOperation)
+      .def_prop_ro("body", [](const PyModule &self) { return PyBlock(self.tree, self.tree->module->getBody()); })
+      .def_prop_ro("context", [](const PyModule &self) { return PyContext{self.tree->context}; })
+      .def("verify", [](const PyModule &self) { return verify(topOperation(self)); })
+      .def("__str__", [](const PyModule &self) { return assembly(topOperation(self), false, std::nullopt); });
+}
+
+void bindOperation(nb::module_ &module) {
+  nb::class_<PyOperation>(module, "Operation")
+      .def_static("create", createOperation, nb::arg("name"), nb::arg("results").none() = nb::none(),
+                  nb::arg("operands").none() = nb::none(), nb::arg("attributes").none() = nb::none(),
+                  nb::arg("regions") = 0, nb::arg("loc") = nb::none(), nb::arg("ip") = nb::none())
+      .def_prop_ro("name",
+                   [](const PyOperation &self) {
+                     self.check();
+                     return self.op->getName().getStringRef().str();
+                   })
+      .def_prop_ro("results",
+                   [](const PyOperation &self) {
+                     self.check();
+                     return wrapAll<PyValue>(self, self.op->getResults());
+                   })
+      .def_prop_ro("result",
+                   [](const PyOperation &self) {
+                     self.check();
+                     if (self.op->getNumResults() != 1)
+                       throw nb::value_error("the operation has not one result");
+                     return PyValue(self.tree, self.op->getResult(0));
+                   })
+      .def_prop_ro("operands",
+                   [](const PyOperation &self) {
+                     self.check();
+                     return wrapAll<PyValue>(self, self.op->getOperands());
+                   })
+      .def_prop_ro("regions",
+                   [](const PyOperation &self) {
+                     self.check();
+                     return wrapAll<PyRegion>(self, self.op->getRegions());
+                   })
+      .def("verify", verify)
+      .def("get_asm", assembly, nb::arg("enable_debug_info") = false, nb::arg("large_elements_limit") = nb::none())
+      .def("__str__", [](const PyOperation &self) { return assembly(self, false, std::nullopt); });
+}
+
+} // namespace
+
+void bindOperations(nb::module_ &module) {
+  bindModule(module);
+  bindOperation(module);
+
+  nb::class_<PyRegion>(module, "Region").def_prop_ro("blocks", [](const PyRegion &self) {
+    self.check();
+    return wrapAll<PyBlock>(self, *self.region);
+  });
+
+  nb::class_<PyBlock>(module, "Block")
+      .def_static("create_at_start", createBlock, nb::arg("parent"), nb::arg("arg_types") = nb::make_tuple(),
+                  nb::arg("arg_locs").none() = nb::none())
+      .def_prop_ro("arguments",
+                   [](const PyBlock &self) {
+                     self.check();
+                     return wrapAll<PyValue>(self, self.block->getArguments());
+                   })
+      .def_prop_ro("operations", [](const PyBlock &self) {
+        self.check();
+        return wrapAll<PyOperation>(self, *self.block);
+      });
+
+  nb::class_<PyValue>(module, "Value")
+      .def_prop_ro("type",
+                   [](const PyValue &self) {
+                     self.check();
+                     return PyType{self.tree->context, self.value.getType()};
+                   })
+      .def("__eq__", [](const PyValue &self, const PyValue &other) { return self.value == other.value; })
+      .def("__eq__", [](const PyValue &, nb::handle) { return false; }, nb::arg().none())
+      .def("__hash__", [](const PyValue &self) { return static_cast<size_t>(hash_value(self.value)); })
+      .def("__str__", [](const PyValue &self) {
+        self.check();
+        return printed(self.value);
+      });
+
+  auto point = nb::class_<PyInsertionPoint>(module, "InsertionPoint")
+                   .def("__init__",
+                        [](PyInsertionPoint *self, const PyBlock &block) { new (self) PyInsertionPoint{block}; });
+  bindWith(point);
+}
+
+} // namespace pycompiler

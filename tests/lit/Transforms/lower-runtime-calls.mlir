@@ -1,0 +1,46 @@
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-lower-runtime-calls))' --split-input-file | FileCheck %s
+
+// The frame is the last argument. Operands are {data, dims, rank, dtype} structures of 24 bytes, their dimensions behind
+// them; unsigned 32-bit integers are dtype 7. The routine is found through frame->table, and a status that is not 0 is returned.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.*]]: memref<2x3xi32>, %[[R:.*]]: memref<2x3xi32>, %[[FRAME:.*]]: !llvm.ptr {array.role = "frame"}) -> i32
+// CHECK-DAG:     %[[IN:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 8 : i64}
+// CHECK:         %[[ADDRESS:.*]] = llvm.inttoptr
+// CHECK:         llvm.store %[[ADDRESS]], %[[INPUTS:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK:         %[[DIMS:.*]] = llvm.getelementptr inbounds %[[INPUTS]][24]
+// CHECK:         %[[AT8:.*]] = llvm.getelementptr inbounds %[[INPUTS]][8]
+// CHECK:         llvm.store %[[DIMS]], %[[AT8]]
+// CHECK:         %[[RANK:.*]] = llvm.mlir.constant(2 : i32)
+// CHECK:         %[[AT16:.*]] = llvm.getelementptr inbounds %[[INPUTS]][16]
+// CHECK:         llvm.store %[[RANK]], %[[AT16]]
+// CHECK:         %[[DTYPE:.*]] = llvm.mlir.constant(7 : i32)
+// CHECK:         %[[AT20:.*]] = llvm.getelementptr inbounds %[[INPUTS]][20]
+// CHECK:         llvm.store %[[DTYPE]], %[[AT20]]
+// CHECK:         %[[D1:.*]] = llvm.mlir.constant(3 : i64)
+// CHECK:         %[[AT32:.*]] = llvm.getelementptr inbounds %[[INPUTS]][32]
+// CHECK:         llvm.store %[[D1]], %[[AT32]]
+// CHECK:         %[[SLOT:.*]] = llvm.getelementptr inbounds %[[FRAME]][24]
+// CHECK:         %[[TABLE:.*]] = llvm.load %[[SLOT]]
+// CHECK:         %[[SORT:.*]] = llvm.getelementptr inbounds %[[TABLE]][8]
+// CHECK:         %[[ROUTINE:.*]] = llvm.load %[[SORT]]
+// CHECK:         %[[STATUS:.*]] = llvm.call %[[ROUTINE]](%[[FRAME]], %[[INPUTS]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i32, !llvm.ptr, i32, !llvm.ptr) -> i32
+// CHECK:         %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
+// CHECK:         cf.cond_br %[[FAILED]], ^[[LEAVE:.*]], ^[[GO:.*]]
+// CHECK:       ^[[LEAVE]]:
+// CHECK-NEXT:    return %[[STATUS]]
+// CHECK:       ^[[GO]]:
+// CHECK:         %[[OK:.*]] = llvm.mlir.constant(0 : i32)
+// CHECK:         return %[[OK]]
+func.func @main(%x: memref<2x3xi32>, %r: memref<2x3xi32>) {
+  array.runtime_call "sort" params = [1, 1, 1] element_types = [ui32, ui32]
+    ins(%x : memref<2x3xi32>) outs(%r : memref<2x3xi32>)
+  return
+}
+
+// -----
+
+// A function without calls is left alone.
+// CHECK-LABEL: func.func @main(%{{.*}}: memref<2xi32>) {
+func.func @main(%x: memref<2xi32>) {
+  return
+}

@@ -1,0 +1,31 @@
+// RUN: array-opt %s --array-prepare-entry --split-input-file --verify-diagnostics
+
+// expected-error @below {{the module has no function @main to compile}}
+module {
+}
+
+// -----
+
+// expected-error @below {{argument #0 of @main has the dynamic shape 'tensor<?xf32>'; the CPU pipeline compiles static shapes only: specialize the sizes}}
+func.func @main(%x: tensor<?xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{result #1 of @main is 'index', not a ranked tensor}}
+func.func @main(%x: tensor<2xf32>, %i: tensor<index>) -> (tensor<2xf32>, index) {
+  %0 = tensor.extract %i[] : tensor<index>
+  return %x, %0 : tensor<2xf32>, index
+}
+
+// -----
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = call @other(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// expected-error @below {{only @main can be compiled, but @other is still here: calls are inlined before this pass}}
+func.func private @other(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
