@@ -2,7 +2,7 @@
 // vectors. Comes after bufferization, memory planning and array-lower-contractions; array-expand-math and the
 // conversions to LLVM follow. LinalgToLoopsSpace reads an op, LinalgToLoopsStrategy chooses, LinalgToLoopsNest and
 // LinalgToLoopsBody emit.
-#include "LinalgToLoopsNest.h"
+#include "LinalgToLoopsCluster.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -15,7 +15,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Scalar loops over the op as it stands: for what has no iteration space with strides.
+/// Scalar loops over the op as it stands, before it: for what has no iteration space with strides.
 LogicalResult emitFallback(IRRewriter &rewriter, linalg::LinalgOp op) {
   FailureOr<linalg::LinalgLoops> nest = linalg::linalgOpToLoops(rewriter, op);
   if (failed(nest))
@@ -31,6 +31,131 @@ LogicalResult emitFallback(IRRewriter &rewriter, linalg::LinalgOp op) {
   return success();
 }
 
+/// Lowers the ops of one function, block by block in order, so that neighbours can share loops.
+class Lowering {
+public:
+  Lowering(func::FuncOp func, int64_t vectorBits)
+      : rewriter(func.getContext()), indices(func.front()), vectorBits(vectorBits), cluster(vectorBits) {}
+
+  LogicalResult lowerBlock(Block &block);
+
+private:
+  LogicalResult lower(linalg::LinalgOp op);
+  LogicalResult lowerFill(linalg::FillOp fill, Operation *consumer);
+  bool isLeftToConsumer(linalg::FillOp fill);
+  LogicalResult takeFills(loops::Nest &nest);
+  FailureOr<loops::IterationSpace> read(linalg::LinalgOp op);
+
+  IRRewriter rewriter;
+  loops::IndexBuilder indices;
+  int64_t vectorBits;
+  loops::Cluster cluster;
+  DenseMap<Value, linalg::FillOp> fills; // whose consumer comes later in the block
+};
+
+LogicalResult Lowering::lowerBlock(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      rewriter.setInsertionPoint(copy);
+      if (failed(lower(rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget()))))
+        return failure();
+    } else if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isLeftToConsumer(fill)) {
+      fills[fill.getOutputs().front()] = fill;
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      if (failed(lower(linalgOp)))
+        return failure();
+    } else if (!isMemoryEffectFree(&op)) {
+      cluster.emit(rewriter, indices);
+    }
+  }
+  cluster.emit(rewriter, indices);
+  return success();
+}
+
+/// Whether the next use of the filled buffer is as an output that the op covers entirely.
+bool Lowering::isLeftToConsumer(linalg::FillOp fill) {
+  Value buffer = fill.getOutputs().front();
+  if (!isa<MemRefType>(buffer.getType()) ||
+      fill.getInputs().front().getType() != getElementTypeOrSelf(buffer.getType()))
+    return false;
+  Operation *next = nullptr;
+  for (Operation *user : buffer.getUsers()) {
+    Operation *inBlock = fill->getBlock()->findAncestorOpInBlock(*user);
+    if (inBlock && fill->isBeforeInBlock(inBlock) && (!next || inBlock->isBeforeInBlock(next)))
+      next = inBlock;
+  }
+  auto consumer = dyn_cast_or_null<linalg::LinalgOp>(next);
+  if (!consumer || isa<linalg::FillOp>(next) || llvm::count(next->getOperands(), buffer) != 1)
+    return false;
+  OpOperand *operand = llvm::find_if(consumer->getOpOperands(), [&](OpOperand &o) { return o.get() == buffer; });
+  bool isCaptured = llvm::any_of(buffer.getUsers(), [&](Operation *user) { return next->isProperAncestor(user); });
+  return consumer.isDpsInit(operand) && consumer.getMatchingIndexingMap(operand).isProjectedPermutation() &&
+         !isCaptured;
+}
+
+LogicalResult Lowering::lowerFill(linalg::FillOp fill, Operation *consumer) {
+  fills.erase(fill.getOutputs().front());
+  rewriter.moveOpBefore(fill, consumer); // its turn is after what came between them
+  return lower(fill);
+}
+
+/// An accumulator starts at the filled value instead of loading it; an output that is only written needs no fill.
+LogicalResult Lowering::takeFills(loops::Nest &nest) {
+  bool startsOnce = !nest.strategy.tileDim || !nest.space.dims[*nest.strategy.tileDim].reduced;
+  for (loops::Access &access : nest.space.accesses) {
+    linalg::FillOp fill = access.isOutput ? fills.lookup(access.memref) : nullptr;
+    if (!fill)
+      continue;
+    bool isAccumulated = nest.space.hasReduction() && llvm::none_of(llvm::enumerate(nest.space.dims), [&](auto dim) {
+                           return dim.value().reduced && access.moves(dim.index());
+                         });
+    if (!access.argument.use_empty() && !(isAccumulated && startsOnce)) {
+      if (failed(lowerFill(fill, nest.op)))
+        return failure();
+      continue;
+    }
+    access.init = fill.getInputs().front();
+    fills.erase(access.memref);
+    rewriter.eraseOp(fill);
+  }
+  return success();
+}
+
+FailureOr<loops::IterationSpace> Lowering::read(linalg::LinalgOp op) {
+  bool isReorderable = llvm::all_of(llvm::seq<unsigned>(0, op.getNumDpsInits()),
+                                    [&](unsigned output) { return loops::matchCombiner(op, output).has_value(); });
+  rewriter.setInsertionPoint(op);
+  return loops::IterationSpace::get(rewriter, indices, op, isReorderable);
+}
+
+LogicalResult Lowering::lower(linalg::LinalgOp op) {
+  if (!op.hasPureBufferSemantics())
+    return op.emitOpError("works on tensors; array-linalg-to-loops runs after bufferization");
+  bool isEmpty = llvm::is_contained(op.getStaticLoopRanges(), 0);
+  FailureOr<loops::IterationSpace> space = failure();
+  if (!isEmpty)
+    space = read(op);
+  if (succeeded(space)) {
+    loops::Nest nest{op, std::move(*space), {}};
+    nest.strategy = loops::chooseStrategy(op, nest.space, vectorBits);
+    if (failed(takeFills(nest)))
+      return failure();
+    if (!cluster.join(nest)) {
+      cluster.emit(rewriter, indices);
+      cluster.join(std::move(nest));
+    }
+    return success();
+  }
+  for (Value output : op.getDpsInits())
+    if (linalg::FillOp fill = fills.lookup(output); fill && failed(lowerFill(fill, op)))
+      return failure();
+  cluster.emit(rewriter, indices);
+  if (!isEmpty && failed(emitFallback(rewriter, op)))
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+
 struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
   using LinalgToLoopsBase::LinalgToLoopsBase;
 
@@ -38,42 +163,15 @@ struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
     func::FuncOp func = getOperation();
     if (func.isDeclaration())
       return;
-    IRRewriter rewriter(&getContext());
-    loops::IndexBuilder indices(func.front());
-    SmallVector<Operation *> worklist;
+    llvm::SetVector<Block *> blocks;
     func.walk([&](Operation *op) {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))
-        worklist.push_back(op);
+        blocks.insert(op->getBlock());
     });
-    for (Operation *op : worklist)
-      if (failed(lower(rewriter, indices, op)))
+    Lowering lowering(func, vectorBits);
+    for (Block *block : blocks)
+      if (failed(lowering.lowerBlock(*block)))
         return signalPassFailure();
-  }
-
-  LogicalResult lower(IRRewriter &rewriter, loops::IndexBuilder &indices, Operation *op) {
-    rewriter.setInsertionPoint(op);
-    if (auto copy = dyn_cast<memref::CopyOp>(op))
-      op = rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget());
-    auto linalgOp = cast<linalg::LinalgOp>(op);
-    if (!linalgOp.hasPureBufferSemantics())
-      return linalgOp.emitOpError("works on tensors; array-linalg-to-loops runs after bufferization");
-    rewriter.setInsertionPoint(op);
-    if (llvm::is_contained(linalgOp.getStaticLoopRanges(), 0)) {
-      rewriter.eraseOp(op);
-      return success();
-    }
-    bool isReorderable = llvm::all_of(llvm::seq<unsigned>(0, linalgOp.getNumDpsInits()), [&](unsigned output) {
-      return loops::matchCombiner(linalgOp, output).has_value();
-    });
-    FailureOr<loops::IterationSpace> space = loops::IterationSpace::get(rewriter, indices, linalgOp, isReorderable);
-    if (failed(space)) {
-      if (failed(emitFallback(rewriter, linalgOp)))
-        return failure();
-    } else {
-      loops::emitNest(rewriter, indices, linalgOp, *space, loops::chooseStrategy(linalgOp, *space, vectorBits));
-    }
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::array::loops {
 
@@ -32,11 +33,12 @@ NestEmitter::Values NestEmitter::startAccumulators() {
         values.push_back(splat(accumulator, accumulator.combiner->neutral));
         continue;
       }
-      Value init = load(instance, *accumulator.access);
+      Value init = accumulator.access->init ? accumulator.access->init : load(instance, *accumulator.access);
       // The lanes of an arg reduction may all start at the initial value and index.
+      BodyCloner body = instance.body;
       if (isVectorReduced())
-        init = vector::BroadcastOp::create(b, loc, VectorType::get({strategy.lanes}, init.getType()), init);
-      values.push_back(init);
+        body.setLanes(strategy.lanes, Value());
+      values.push_back(body.toVector(init));
     }
     for (const Accumulator &accumulator : llvm::make_filter_range(accumulators, hasNans))
       values.push_back(splat(accumulator, b.getZeroAttr(accumulator.access->element)));
@@ -116,7 +118,10 @@ Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator,
   } else {
     joined = vector::ReductionOp::create(b, loc, combiner.kind, lanes, flags);
   }
-  Value init = load(instance, *accumulator.access);
+  Value init = accumulator.access->init ? accumulator.access->init : load(instance, *accumulator.access);
+  Attribute initAttr;
+  if (matchPattern(init, m_Constant(&initAttr)) && initAttr == combiner.neutral)
+    return joined;
   Operation *combine = combiner.op->clone();
   bool accumulatorIsFirst = combiner.op->getOperand(0) == accumulator.access->argument;
   combine->setOperands(accumulatorIsFirst ? ValueRange{init, joined} : ValueRange{joined, init});

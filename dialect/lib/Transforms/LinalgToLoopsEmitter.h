@@ -35,11 +35,16 @@ struct Accumulator {
 
 class NestEmitter {
 public:
-  NestEmitter(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
-              const Strategy &strategy)
-      : b(b), indices(indices), op(op), space(space), strategy(strategy), loc(op.getLoc()), accesses(space.accesses) {}
+  NestEmitter(OpBuilder &b, IndexBuilder &indices, const Nest &nest)
+      : b(b), indices(indices), op(nest.op), space(nest.space), strategy(nest.strategy), loc(op.getLoc()),
+        accesses(space.accesses) {}
 
-  void emit();
+  /// What precedes the loops.
+  void prepare();
+  void emitLoops() { emitLevel(0, {}); }
+  /// One iteration of the outermost loop, which is made elsewhere.
+  void emitHoisted() { emitEntered(0, instances.front(), {}); }
+  void emitRow(Value iv) { emitStep(0, iv, {}); }
 
 private:
   using Values = SmallVector<Value>;

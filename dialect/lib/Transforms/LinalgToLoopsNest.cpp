@@ -76,7 +76,7 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
 
 //===--- Levels ---------------------------------------------------------------------------------------------------===//
 
-void NestEmitter::emit() {
+void NestEmitter::prepare() {
   orderLoops();
   if (reductionLevel < levels.size())
     findAccumulators();
@@ -85,7 +85,6 @@ void NestEmitter::emit() {
   mapCaptures(instance.body);
   for (const Access &access : accesses)
     instance.position.push_back(access.scalar ? Value() : indices.get(b, loc, access.start));
-  emitLevel(0, {});
 }
 
 NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carried) {
@@ -193,12 +192,13 @@ void NestEmitter::move(Instance &instance, unsigned level, Value iv) {
   unsigned dim = levels[level].dim;
   SmallVector<Value> before = instance.position;
   for (const Access &access : accesses) {
-    if (!access.moves(dim))
+    if (!access.moves(dim) || (access.isOneRow && level == 0))
       continue;
     // Operands that stand at one index and move alike share it.
     unsigned self = numberOf(access);
     unsigned first = numberOf(*llvm::find_if(accesses, [&](const Access &other) {
-      return !other.scalar && before[numberOf(other)] == before[self] && other.strides[dim] == access.strides[dim];
+      return !other.scalar && before[numberOf(other)] == before[self] && other.strides[dim] == access.strides[dim] &&
+             other.isOneRow == access.isOneRow;
     }));
     instance.position[self] =
         first < self ? instance.position[first] : indices.advance(b, loc, before[self], iv, access.strides[dim]);
@@ -272,9 +272,23 @@ void NestEmitter::store(Instance &instance, const Access &access, Value value) {
   instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }
 
-void emitNest(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
-              const Strategy &strategy) {
-  NestEmitter(b, indices, op, space, strategy).emit();
+void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests) {
+  SmallVector<std::unique_ptr<NestEmitter>> emitters;
+  for (const Nest &nest : nests) {
+    emitters.push_back(std::make_unique<NestEmitter>(b, indices, nest));
+    emitters.back()->prepare();
+  }
+  if (nests.size() == 1)
+    return emitters.front()->emitLoops();
+  for (auto &emitter : emitters)
+    emitter->emitHoisted();
+  Location loc = nests.back().op->getLoc();
+  Value rows = indices.get(b, loc, nests.front().space.dims.front().size);
+  auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), rows, indices.index(b, 1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  for (auto &emitter : emitters)
+    emitter->emitRow(loop.getInductionVar());
 }
 
 } // namespace mlir::array::loops

@@ -31,9 +31,22 @@ struct Strategy {
 /// The cheapest way by a count of memory operations for an element. `registerBits` is the width of a vector register.
 Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits);
 
-/// Emits loops that do what `op` does, before it. The op stays.
-void emitNest(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op, const IterationSpace &space,
-              const Strategy &strategy);
+/// An op as it is going to be emitted.
+struct Nest {
+  linalg::LinalgOp op;
+  IterationSpace space;
+  Strategy strategy;
+
+  /// Whether the outermost loop is a plain one over the first dimension, and that is parallel.
+  bool startsWithRows() const {
+    return !space.dims.empty() && !space.dims[0].reduced && strategy.vectorDim != 0u && strategy.tileDim != 0u &&
+           strategy.jamDim != 0u;
+  }
+};
+
+/// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
+/// over their rows. The ops stay.
+void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests);
 
 /// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *
 /// rowStride].

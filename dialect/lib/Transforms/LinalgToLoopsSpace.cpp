@@ -244,6 +244,7 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
     FailureOr<FlatView> view = flatten(b, loc, indices, operand.get(), operandSizes[operand.getOperandNumber()]);
     if (failed(view))
       return failure();
+    access.memref = operand.get();
     access.flat = view->flat;
     access.start = view->offset;
     for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), view->strides)) {

@@ -77,12 +77,14 @@ struct LoopDim {
 /// One operand of the op. An operand that is no memref is `scalar`.
 struct Access {
   Value scalar;
-  Value flat;
+  Value memref, flat;
   Type element;
   Extent start;                   // the element at the origin of the space
   SmallVector<Extent, 4> strides; // one for each dimension of the space
   BlockArgument argument;
   bool isOutput = false;
+  Value init;            // what an output holds before the op, when that is one value that was not stored
+  bool isOneRow = false; // the first dimension's elements share the memory of the first one (LinalgToLoopsCluster.h)
 
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
 };

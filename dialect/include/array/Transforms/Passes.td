@@ -84,12 +84,14 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     Every `linalg` op on memrefs and every `memref.copy` becomes an `scf.for` nest whose innermost work is 1-D `vector`
     operations on flat views (`memref.reinterpret_cast`) of its operands. The op is read as an iteration space with one stride for
     each operand and dimension; unit dimensions vanish, neighbours that every operand walks as one are merged, and the
-    dimension along which most operands are contiguous is cut into vectors, with one masked step for the rest.
+    dimension along which most operands are contiguous is cut into vectors, with one masked step for the rest. Neighbours that walk
+    the same rows share the loop over them, and temporaries of such a loop take the memory of one row.
 
-    Invariants: no linalg op and no memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`;
-    loads and stores assume the alignment of the element only; loops are not unrolled. An output is never read
-    outside of its bounds, lanes that are masked off do not trap, and the order of a reduction depends on shapes only.
-    A reduction along the vectors is re-associated; every other operation keeps its flags.
+    Invariants: every argument of the function, and every allocation, is memory of its own; no linalg op and no
+    memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`; loads and stores assume the
+    alignment of the element only; loops are not unrolled. Nothing is read or written outside of a buffer's elements,
+    lanes that are masked off do not trap, and the order of a reduction depends on shapes only. A reduction along
+    the vectors is re-associated; every other operation keeps its flags.
   }];
   let options = [Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

@@ -1,0 +1,236 @@
+// Decides which ops share the loop over their rows (LinalgToLoopsCluster.h). All of it is for static sizes.
+#include "LinalgToLoopsCluster.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace mlir::array::loops {
+
+/// Rows shorter than this are not worth a loop of their own, but for single elements (a value for each row).
+static constexpr int64_t minRow = 8;
+static constexpr size_t maxMembers = 16;
+
+//===--- Memory ---------------------------------------------------------------------------------------------------===//
+
+/// Where a buffer's first byte lies: in what, and where if that is known.
+struct Origin {
+  Value root;
+  std::optional<int64_t> byte = 0;
+};
+
+static Origin originOf(Value memref) {
+  Origin origin{memref};
+  while (Operation *op = origin.root.getDefiningOp()) {
+    if (auto view = dyn_cast<memref::ViewOp>(op)) {
+      std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
+      origin.byte = shift && origin.byte ? std::optional(*shift + *origin.byte) : std::nullopt;
+      origin.root = view.getSource();
+    } else if (auto view = dyn_cast<ViewLikeOpInterface>(op)) {
+      origin.root = view.getViewSource(); // the offset is in the type, and so in the access
+    } else {
+      break;
+    }
+  }
+  return origin;
+}
+
+/// Arguments, allocations and constants are memory of their own.
+static bool isDistinct(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return argument.getOwner()->isEntryBlock() && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  return root.getDefiningOp<memref::AllocOp>() || root.getDefiningOp<memref::AllocaOp>() ||
+         root.getDefiningOp<memref::GetGlobalOp>();
+}
+
+/// The bytes that an access touches: [first, first + span) for each row, rows `stride` apart.
+struct Footprint {
+  Value root;
+  bool known = false;
+  int64_t first = 0, span = 0, stride = 0, end = 0;
+
+  bool rowsAreApart() const { return known && stride >= span && stride > 0; }
+  bool hasSameRows(const Footprint &other) const {
+    return known && other.known && first == other.first && stride == other.stride;
+  }
+};
+
+static Footprint footprintOf(const Access &access, const IterationSpace &space) {
+  Origin origin = originOf(access.memref);
+  Footprint footprint{origin.root};
+  if (!origin.byte || !access.start.isStatic() || !access.element.isIntOrFloat())
+    return footprint;
+  int64_t bytes = llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8), inner = 1;
+  for (auto [dim, stride] : llvm::zip_equal(space.dims, access.strides)) {
+    if (!stride.isStatic() || stride.factor < 0 || !dim.size.isStatic())
+      return footprint;
+    if (&dim != &space.dims.front())
+      inner += (dim.size.factor - 1) * stride.factor;
+  }
+  footprint.known = true;
+  footprint.first = *origin.byte + access.start.factor * bytes;
+  footprint.span = inner * bytes;
+  footprint.stride = access.strides.front().factor * bytes;
+  footprint.end = footprint.first + (space.dims.front().size.factor - 1) * footprint.stride + footprint.span;
+  return footprint;
+}
+
+static bool mayOverlap(const Footprint &a, const Footprint &b) {
+  if (a.root != b.root)
+    return !isDistinct(a.root) || !isDistinct(b.root);
+  return !a.known || !b.known || (a.first < b.end && b.first < a.end);
+}
+
+/// Whether row i of one nest may be done right after row i of the other one, before the other rows of the other one.
+static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
+  for (const Access &a : before.space.accesses) {
+    for (const Access &b : after.space.accesses) {
+      if (a.scalar || b.scalar)
+        continue;
+      Footprint first = footprintOf(a, before.space), second = footprintOf(b, after.space);
+      bool sameRows =
+          first.root == second.root && first.hasSameRows(second) && first.rowsAreApart() && second.rowsAreApart();
+      shares |= sameRows;
+      if ((a.isOutput || b.isOutput) && !sameRows && mayOverlap(first, second))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Whether a nest writes what the body of another one loads from.
+static bool writesCaptured(const Nest &writer, const Nest &reader) {
+  linalg::LinalgOp op = reader.op;
+  for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {
+    Footprint loaded{originOf(load.getMemRef()).root};
+    for (const Access &output : writer.space.outputs())
+      if (mayOverlap(footprintOf(output, writer.space), loaded))
+        return true;
+  }
+  return false;
+}
+
+//===--- Members --------------------------------------------------------------------------------------------------===//
+
+/// A nest of one dense parallel dimension as `rows` rows.
+static bool cutIntoRows(Nest &nest, int64_t rows, int64_t registerBits) {
+  IterationSpace &space = nest.space;
+  if (space.dims.size() != 1 || space.dims[0].reduced || space.dims[0].indexSource || !space.dims[0].size.isStatic() ||
+      space.dims[0].size.factor % rows != 0)
+    return false;
+  int64_t row = space.dims[0].size.factor / rows;
+  if (row == 1) {
+    nest.strategy = Strategy();
+    return true;
+  }
+  if (row < minRow)
+    return false;
+  space.dims[0].size = rows;
+  space.dims.emplace_back().size = row;
+  for (Access &access : space.accesses) {
+    Extent stride = access.strides[0];
+    access.strides[0] = stride * Extent(row);
+    access.strides.push_back(stride);
+  }
+  nest.strategy = chooseStrategy(nest.op, space, registerBits);
+  return nest.startsWithRows();
+}
+
+bool Cluster::join(Nest nest) {
+  if (nests.empty()) {
+    nests.push_back(std::move(nest));
+    return true;
+  }
+  Nest first = nests.front();
+  bool isFirstCut = nests.size() == 1 && !first.startsWithRows() && nest.startsWithRows() &&
+                    nest.space.dims[0].size.isStatic() &&
+                    cutIntoRows(first, nest.space.dims[0].size.factor, registerBits);
+  if (!first.startsWithRows() || !first.space.dims[0].size.isStatic() || nests.size() == maxMembers)
+    return false;
+  int64_t rows = first.space.dims[0].size.factor;
+  bool fits = nest.startsWithRows() && nest.space.dims[0].size.isStatic(rows);
+  if (!fits && !cutIntoRows(nest, rows, registerBits))
+    return false;
+  bool shares = false;
+  SmallVector<Nest, 4> members = isFirstCut ? SmallVector<Nest, 4>{first} : nests;
+  for (const Nest &member : members)
+    if (!isRowByRow(member, nest, shares) || writesCaptured(member, nest) || writesCaptured(nest, member))
+      return false;
+  if (!shares)
+    return false;
+  nests = std::move(members);
+  nests.push_back(std::move(nest));
+  return true;
+}
+
+//===--- Emission -------------------------------------------------------------------------------------------------===//
+
+namespace {
+struct Use {
+  Nest *nest;
+  Access *access;
+  Footprint footprint() const { return footprintOf(*access, nest->space); }
+};
+} // namespace
+
+/// Whether every use of the buffer is an access of a member, and the first of them overwrites it, row by row.
+static bool isTemporary(Value memref, ArrayRef<Use> uses, const SmallPtrSetImpl<Operation *> &members) {
+  if (!memref.getDefiningOp<memref::ViewOp>() && !memref.getDefiningOp<memref::AllocOp>())
+    return false;
+  bool isPrivate = llvm::all_of(memref.getUsers(), [&](Operation *user) {
+    return members.contains(user) ||
+           llvm::any_of(uses, [&](const Use &use) { return use.access->flat.getDefiningOp() == user; });
+  });
+  const Access &first = *uses.front().access;
+  Footprint firstFootprint = uses.front().footprint();
+  return isPrivate && first.isOutput && (first.argument.use_empty() || first.init) &&
+         llvm::all_of(uses, [&](const Use &use) {
+           return use.footprint().rowsAreApart() && use.footprint().hasSameRows(firstFootprint);
+         });
+}
+
+/// The rows of a temporary may share the memory of its first row, unless a buffer that keeps its rows lies in the same
+/// place.
+static void shareRows(SmallVectorImpl<Nest> &nests) {
+  SmallPtrSet<Operation *, 8> members;
+  llvm::MapVector<Value, SmallVector<Use>> uses;
+  for (Nest &nest : nests) {
+    members.insert(nest.op);
+    for (Access &access : nest.space.accesses)
+      if (!access.scalar)
+        uses[access.memref].push_back({&nest, &access});
+  }
+  llvm::SmallSetVector<Value, 8> temporaries;
+  for (auto &[memref, usesOfIt] : uses)
+    if (isTemporary(memref, usesOfIt, members))
+      temporaries.insert(memref);
+  auto liesOverKept = [&](Value temporary) {
+    return llvm::any_of(uses, [&](auto &other) {
+      return !temporaries.contains(other.first) && llvm::any_of(other.second, [&](const Use &use) {
+        return mayOverlap(use.footprint(), uses.find(temporary)->second.front().footprint());
+      });
+    });
+  };
+  while (temporaries.remove_if(liesOverKept)) {
+  }
+  for (Value temporary : temporaries)
+    for (const Use &use : uses.find(temporary)->second)
+      use.access->isOneRow = true;
+}
+
+void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
+  if (nests.empty())
+    return;
+  if (nests.size() > 1)
+    shareRows(nests);
+  rewriter.setInsertionPoint(nests.back().op);
+  emitNests(rewriter, indices, nests);
+  for (Nest &nest : nests)
+    rewriter.eraseOp(nest.op);
+  nests.clear();
+}
+
+} // namespace mlir::array::loops

@@ -1,0 +1,29 @@
+// Clusters: neighbouring ops that walk the same rows become one loop over the rows, so that a row stays in the cache
+// from one op to the next (softmax, normalization), and values that only the cluster uses take the memory of one row.
+// LinalgToLoops.cpp collects them; LinalgToLoopsNest.cpp emits them.
+#ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSCLUSTER_H
+#define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSCLUSTER_H
+
+#include "LinalgToLoopsNest.h"
+
+namespace mlir::array::loops {
+
+class Cluster {
+public:
+  explicit Cluster(int64_t registerBits) : registerBits(registerBits) {}
+
+  /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
+  /// belongs to one row. A dense elementwise op is cut into rows for that.
+  bool join(Nest nest);
+  bool empty() const { return nests.empty(); }
+  /// Emits the members at `b` and erases their ops.
+  void emit(RewriterBase &rewriter, IndexBuilder &indices);
+
+private:
+  int64_t registerBits;
+  SmallVector<Nest, 4> nests;
+};
+
+} // namespace mlir::array::loops
+
+#endif // ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSCLUSTER_H

@@ -1,0 +1,132 @@
+// array-linalg-to-loops on neighbours that walk the same rows.
+// Invariants: ops share the loop over rows only if they share a buffer, and if what one of them writes and another one touches
+// belongs to one row; a fill whose consumer accumulates becomes the start of the accumulator; a temporary that only the
+// loop uses keeps one row, unless a buffer that keeps its rows lies in the same place.
+// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#col = affine_map<(d0, d1) -> (d1)>
+
+// The sum of a row is stored and loaded at one place, the fill is gone, and the dense op on all elements is cut into rows.
+// CHECK-LABEL: func @normalize
+// CHECK-SAME:    (%[[A:.*]]: memref<16x64xf32>, %[[OUT:.*]]: memref<16x64xf32>
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
+// CHECK:         %[[SUM:.*]] = memref.view
+// CHECK-NOT:     vector.store
+// CHECK:         scf.for %{{.*}} = %[[C0]] to %[[C16]]
+// CHECK:           %[[S:.*]] = vector.reduction <add>
+// CHECK-NEXT:      memref.store %[[S]], %[[SUM]][%[[C0]]]
+// CHECK:           memref.load %[[SUM]][%[[C0]]]
+// CHECK:           arith.divf
+// CHECK:           vector.store
+// CHECK:           arith.mulf
+// CHECK:           vector.store
+// CHECK-NOT:     step %c1
+// CHECK:         return
+func.func @normalize(%a: memref<16x64xf32>, %out: memref<16x64xf32>, %squares: memref<16x64xf32>, %arena: memref<64xi8>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %sum = memref.view %arena[%c0][] : memref<64xi8> to memref<16xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<16xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<16x64xf32>) outs(%sum : memref<16xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %sum : memref<16x64xf32>, memref<16xf32>) outs(%out : memref<16x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %d = arith.divf %x, %y : f32
+    linalg.yield %d : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%out : memref<16x64xf32>) outs(%squares : memref<16x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.mulf %x, %x : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// The sum of columns needs all rows of what the first op writes.
+// CHECK-LABEL: func @across
+// CHECK:         scf.for
+// CHECK:           arith.subf
+// CHECK:         }
+// CHECK:         scf.for
+// CHECK:           arith.addf
+func.func @across(%a: memref<64x64xf32>, %r: memref<64xf32>, %b: memref<64x64xf32>, %out: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %r : memref<64x64xf32>, memref<64xf32>) outs(%b : memref<64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %d = arith.subf %x, %y : f32
+    linalg.yield %d : f32
+  }
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%b : memref<64x64xf32>) outs(%out : memref<64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// The first sum dies before the second is stored where it was. The second is used outside, so it keeps its rows; then the
+// first must not write to the place of the second's first row again.
+// CHECK-LABEL: func @reused
+// CHECK:         %[[FIRST:.*]] = memref.view
+// CHECK:         %[[SECOND:.*]] = memref.view
+// CHECK:         scf.for %[[I:.*]] =
+// CHECK:           memref.store %{{.*}}, %[[FIRST]][%[[I]]]
+// CHECK:           memref.store %{{.*}}, %[[SECOND]][%[[I]]]
+// CHECK:         memref.load %[[SECOND]]
+func.func @reused(%a: memref<16x64xf32>, %out: memref<16x64xf32>, %arena: memref<64xi8>, %at: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %first = memref.view %arena[%c0][] : memref<64xi8> to memref<16xf32>
+  linalg.fill ins(%zero : f32) outs(%first : memref<16xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<16x64xf32>) outs(%first : memref<16xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %first : memref<16x64xf32>, memref<16xf32>) outs(%out : memref<16x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %d = arith.divf %x, %y : f32
+    linalg.yield %d : f32
+  }
+  %second = memref.view %arena[%c0][] : memref<64xi8> to memref<16xf32>
+  linalg.fill ins(%zero : f32) outs(%second : memref<16xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%out : memref<16x64xf32>) outs(%second : memref<16xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  }
+  %value = memref.load %second[%at] : memref<16xf32>
+  return %value : f32
+}
+
+// A fill stays where its consumer goes over the output more than once.
+// CHECK-LABEL: func @streamed
+// CHECK:         vector.store
+// CHECK:         scf.for {{.*}} step %c16
+// CHECK:           scf.for
+// CHECK:             vector.load
+// CHECK:             scf.for {{.*}} iter_args
+func.func @streamed(%a: memref<64x256xf32>, %out: memref<256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<256xf32>)
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%a : memref<64x256xf32>) outs(%out : memref<256xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
