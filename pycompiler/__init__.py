@@ -4,10 +4,10 @@ The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `nn`. Impo
 compilation does. A name that is not there yet is absent, and asking for it names the nearest that is.
 """
 
-from pycompiler import array as _array  # the operators and methods of arrays
-from pycompiler import lax, nn, numpy, random
+from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
+from pycompiler import lax, nn, numpy, random, tree, tree_util
 from pycompiler._runtime import Array, Device, device_count, devices
-from pycompiler.core import errors, tree
+from pycompiler.core import errors
 from pycompiler.core.config import config, enable_x64, threefry_partitionable
 from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
@@ -57,6 +57,7 @@ __all__ = [
     "random",
     "threefry_partitionable",
     "tree",
+    "tree_util",
     "value_and_grad",
     "vjp",
     "vmap",

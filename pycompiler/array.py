@@ -1,7 +1,7 @@
 """The operators and methods of arrays, attached to `Array` and to tracers alike: each is a function of `numpy`.
 
-Stands above `numpy/`, below the top. The few that need the elements (`bool`, `int`, `repr`, pickling) are `Array`'s own:
-what a tracer answers to them is in `core.trace`.
+Stands above `numpy/`, below the top. The few that need the elements (`bool`, `int`, `repr`, pickling) are `Array`'s
+own: what a tracer answers to them is in `core.trace`.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ class _Program:
                 hash(value)
             except TypeError:
                 raise ValueError(
-                    f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, which "
-                    "is not hashable; pass a tuple instead of a list, or let the argument be traced"
+                    f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, "
+                    "which is not hashable; pass a tuple instead of a list, or let the argument be traced"
                 ) from None
         return flat, leaves, (in_tree, tuple(fixed), _context_key())
 
