@@ -50,8 +50,9 @@ static RefPtr<Error> perform(const Launch &launch) {
   Status status = launch.executable->run(pointers, pointers + launch.argCount);
   if (status.isOk())
     return nullptr;
+  const char *place = !launch.place && launch.findPlace ? launch.findPlace() : launch.place;
   return RefPtr<Error>::adopt(
-      new Error(status.code(), status.message(), launch.executable->name(), launch.place ? launch.place : ""));
+      new Error(status.code(), status.message(), launch.executable->name(), place ? place : ""));
 }
 
 //===-- Execution

@@ -58,7 +58,15 @@ static void deallocateArray(PyObject *self) {
 }
 
 RefPtr<Buffer> pcrt::python::allocateBuffer(AvalObject *aval, const char *what) {
-  Result<RefPtr<Buffer>> buffer = Device::cpu().memory().allocate(static_cast<size_t>(aval->nbytes));
+  Device &device = Device::cpu();
+  auto bytes = static_cast<size_t>(aval->nbytes);
+  Result<RefPtr<Buffer>> buffer = device.memory().allocate(bytes);
+  if (!buffer.isOk() && device.stream().callsInFlight() > 0) {
+    // What is in flight keeps memory that its end gives back.
+    WithoutGil released;
+    device.stream().synchronize();
+    buffer = device.memory().allocate(bytes);
+  }
   if (buffer.isOk())
     return buffer.take();
   PyRef text = PyRef::steal(PyObject_Str(reinterpret_cast<PyObject *>(aval)));

@@ -48,6 +48,7 @@ static bool launch(const Launch &request, uint64_t resultBytes) {
   Launch launch = request;
   switch (stream.mannerOf(launch)) {
   case Stream::Manner::Short:
+    launch.findPlace = launchPlace;
     stream.runInPlace(launch);
     return true;
   case Stream::Manner::Long: {

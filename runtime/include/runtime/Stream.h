@@ -17,8 +17,10 @@ struct Launch {
   /// Fresh buffers: nobody else knows them yet.
   Buffer *const *results;
   unsigned resultCount;
-  /// Where the program asked for it, for errors; lives forever, or null.
+  /// Where the program asked for it, for errors; lives forever, or null. Finding out costs more than a short run, so
+  /// there `findPlace` may be given instead: it is called, by the launching thread, if the run fails.
   const char *place;
+  const char *(*findPlace)() = nullptr;
 };
 
 /// How far the program may run ahead of the work.

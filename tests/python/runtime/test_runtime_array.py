@@ -194,8 +194,9 @@ def test_chains_of_pending_results(load, vector):
     np.testing.assert_array_equal(np.asarray(x), [101, 102, 103, 104])
 
 
-def test_errors_surface_at_the_read_and_poison_dependents_only(load, vector):
-    failing, quick = load("fails", 1e9), load("add_one", 1e9)
+@pytest.mark.parametrize("cost_ns", [0, 15000, 1e9])
+def test_errors_surface_at_the_read_and_poison_dependents_only(load, vector, cost_ns):
+    failing, quick = load("fails", cost_ns), load("add_one", cost_ns)
     (broken,) = failing.execute([vector()], [VECTOR])
     (poisoned,) = quick.execute([broken], [VECTOR])
     (sibling,) = quick.execute([vector()], [VECTOR])
@@ -295,7 +296,7 @@ def load(entry, cost=1e9):
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
