@@ -112,7 +112,7 @@ def main() -> None:
 
     table = Table(title="microseconds: median (min-max); one core", title_justify="left")
     for column in ("case", "pycompiler", "jax", "numpy", "GFLOP/s", "ours/jax", "ours/numpy", "asked"):
-        table.add_column(column, justify="left" if column in ("case", "asked") else "right", no_wrap=True)
+        table.add_column(column, justify="left" if column in ("case", "asked") else "right")
     results: dict[str, dict[str, list[float]]] = {}
 
     def add(name: str, samples: dict[str, list[float]], flops: float, target: str) -> None:
@@ -135,7 +135,7 @@ def main() -> None:
             add(case.name, run_case(case, options.runs), case.flops, case.target)
     if not options.cases or any(part in "compile" for part in options.cases):
         add("trace + compile + load (x*y+1).sum()", compile_times(options.runs), 0.0, "jax's time x <= 1")
-    Console(width=170).print(table)
+    Console(width=190).print(table)
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(results, indent=1))
 
