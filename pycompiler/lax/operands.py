@@ -54,6 +54,12 @@ def broadcast_to(x: Any, shape: Sequence[Any]) -> Array:
     return shapes.broadcast_in_dim.bind(x, shape=shape, broadcast_dimensions=tuple(range(first, len(shape))))
 
 
+def broadcasts(given: Sequence[Any], target: Sequence[Any]) -> bool:
+    """Whether an array of a shape can be repeated to another."""
+    tail = target[len(target) - len(given) :]
+    return len(given) <= len(target) and all(n in (1, m) for n, m in zip(given, tail, strict=True))
+
+
 def matched(name: str, *xs: Any) -> list[Array]:
     """The arguments of an elementwise function of lax: of one dtype and shape, but that scalars follow the others.
 

@@ -13,7 +13,15 @@ from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import (
+    Array,
+    broadcasts,
+    canonical_axes,
+    canonical_axis,
+    canonical_shape,
+    cast,
+    check_arrays,
+)
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.indexing import getitem
@@ -130,8 +138,7 @@ def broadcast_to(array: Any, shape: Any) -> Array:
     """array repeated to a shape. ValueError where it does not fit."""
     check_arrays("broadcast_to", array)
     sizes, given = canonical_shape("broadcast_to", shape), get_aval(array).shape
-    tail = sizes[len(sizes) - len(given) :] if len(given) <= len(sizes) else ()
-    if len(tail) != len(given) or any(n not in (1, m) for n, m in zip(given, tail, strict=True)):
+    if not broadcasts(given, sizes):
         raise ValueError(f"broadcast_to: {short(get_aval(array))} does not broadcast to {sizes}")
     return as_array(_broadcast_to(array, sizes))
 

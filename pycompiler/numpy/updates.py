@@ -12,7 +12,7 @@ import numpy as np
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.indexing import (
     INT32,
@@ -112,8 +112,7 @@ class Place:
 def _fitted(name: str, values: Any, shape: Any, dtype: Any) -> Array:
     """values in the shape and dtype of what they replace."""
     given = get_aval(values).shape
-    tail = shape[len(shape) - len(given) :]
-    if len(given) > len(shape) or any(n not in (1, m) for n, m in zip(given, tail, strict=True)):
+    if not broadcasts(given, shape):
         raise ValueError(
             f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {tuple(shape)}"
         )

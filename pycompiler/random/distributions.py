@@ -12,7 +12,7 @@ from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy import indexing, sorting, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.keys import UINTS, bits_of, check_key, split_keys
@@ -35,7 +35,7 @@ def _shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
     if shape is None:
         return common
     wanted = canonical_shape(name, shape)
-    if broadcast_shapes(wanted, common) != wanted:
+    if not broadcasts(common, wanted):
         raise ValueError(f"{name}: parameters of shape {common} do not broadcast to the shape {wanted}")
     return wanted
 
@@ -203,7 +203,14 @@ def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None)
     size = _shape("randint", shape, minval, maxval)
     default = dtypes.scalar_dtype(int)
     low, high = (x if dtypes.is_integer(get_aval(x).dtype) else cast(x, default) for x in (minval, maxval))
-    return fused(_randint, key, low, high, shape=size, dtype=wanted)
+    if wanted.itemsize >= 4:
+        return fused(_randint, key, low, high, shape=size, dtype=wanted)
+    # Drawn with 32 bits, for which the bias is small, from bounds brought into the range of the dtype.
+    limits = dtypes.iinfo(wanted)
+    low, high = (
+        lax.clamp(int(limits.min), cast(x, dtypes.int32), int(limits.max) + extra) for x, extra in ((low, 0), (high, 1))
+    )
+    return cast(fused(_randint, key, low, high, shape=size, dtype=dtypes.int32), wanted)
 
 
 def _shuffle(key: Array, x: Array, *, axis: int) -> Array:
@@ -259,7 +266,7 @@ def categorical(key: Array, logits: Any, axis: int = -1, shape: Any = None) -> A
     batch = (*aval.shape[:axis], *aval.shape[axis + 1 :])
     size = batch if shape is None else canonical_shape("categorical", shape)
     prefix = len(size) - len(batch)
-    if prefix < 0 or broadcast_shapes(size, batch) != size:
+    if not broadcasts(batch, size):
         raise ValueError(f"categorical: {short(aval)} without axis {axis} does not broadcast to the shape {size}")
     return fused(_categorical, key, logits, axis=axis, shape=size, prefix=prefix)
 

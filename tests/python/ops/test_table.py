@@ -1,0 +1,112 @@
+"""Every primitive of the table, compiled: against its reference, eager against jit bit for bit, vmap, the graph's text."""
+
+import zlib
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import pycompiler as pc
+from pycompiler.core.config import enable_x64
+from pycompiler.ops import PRIMITIVES, bits, compare, creation, indexing, math, movement, rules, shape
+
+NAMES = sorted(PRIMITIVES)
+# Families whose results are the same bits everywhere; convert and the like stand in families with rounding.
+EXACT = {entry.name for family in (bits, compare, creation, movement, shape) for entry in family.TABLE}
+EXACT |= {"neg", "abs", "sign", "floor", "ceil", "round", "max", "min", "convert", "bitcast", "stop_gradient"}
+EXACT |= {"add", "sub", "mul", "threefry2x32", "argmax", "argmin", "sort", "reduce_max", "reduce_min"}
+EXACT |= {"reduce_and", "reduce_or", "gather_rows", "dynamic_slice", "dynamic_update_slice"}
+MATH = {entry.name for entry in math.TABLE}
+
+
+def samples(name):
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    return list(PRIMITIVES[name].sampler(rng))
+
+
+def outputs(primitive, out):
+    return [np.asarray(x) for x in (out if primitive.multiple_results else [out])]
+
+
+def expected(primitive, sample):
+    with np.errstate(all="ignore"):
+        return outputs(primitive, primitive.reference(*sample.args, **sample.params))
+
+
+def bits_of(x):
+    return x.view(f"u{x.itemsize}") if x.dtype != bool else x
+
+
+def assert_near(name, got, want):
+    assert (got.shape, got.dtype) == (want.shape, want.dtype)
+    if name in EXACT or rules.kind(got.dtype) != "f":
+        np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
+        if name not in ("max", "min", "sort", "reduce_max", "reduce_min"):  # which leave open which zero they give
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+        return
+    limits = ml_dtypes.finfo(got.dtype)
+    ulps = 8 if name in MATH else 40
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            got.astype(np.float64),
+            want.astype(np.float64),
+            rtol=ulps * float(limits.eps),
+            atol=ulps * float(limits.tiny),
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_eager_is_the_reference(name):
+    primitive = PRIMITIVES[name]
+    with enable_x64(True):
+        for sample in samples(name):
+            got = outputs(primitive, primitive.bind(*sample.args, **sample.params))
+            for a, b in zip(got, expected(primitive, sample), strict=True):
+                try:
+                    assert_near(name, a, b)
+                except AssertionError as error:
+                    described = [f"{arg.dtype}{list(arg.shape)}" for arg in sample.args]
+                    raise AssertionError(f"{name} of {described} with {sample.params}: {error}") from None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_eager_is_jit_bit_for_bit(name):
+    primitive = PRIMITIVES[name]
+    every = samples(name)
+
+    def all_at_once(arguments):
+        return [primitive.bind(*args, **sample.params) for args, sample in zip(arguments, every, strict=True)]
+
+    with enable_x64(True):
+        together = pc.jit(all_at_once)([sample.args for sample in every])
+        for sample, out in zip(every, together, strict=True):
+            alone = outputs(primitive, primitive.bind(*sample.args, **sample.params))
+            for a, b in zip(alone, outputs(primitive, out), strict=True):
+                np.testing.assert_array_equal(bits_of(a), bits_of(b), err_msg=f"{sample.params}")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "iota"])
+def test_vmap_is_a_loop(name):
+    primitive = PRIMITIVES[name]
+    sample = samples(name)[0]
+
+    def apply(*args):
+        out = primitive.bind(*args, **sample.params)
+        return out if primitive.multiple_results else (out,)
+
+    stacked = [np.stack([arg, arg[::-1] if arg.ndim else arg, arg]) for arg in sample.args]
+    together = pc.vmap(apply)(*stacked)
+    for i in range(3):
+        for got, want in zip(together, apply(*(arg[i] for arg in stacked)), strict=True):
+            assert_near(name, np.asarray(got)[i], np.asarray(want))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_module_verifies_and_names_the_op(name):
+    primitive = PRIMITIVES[name]
+    sample = samples(name)[0]
+
+    def apply(*args):
+        return primitive.bind(*args, **sample.params)
+
+    assert f"array.{name} " in pc.jit(apply).lower(*sample.args).as_text()
