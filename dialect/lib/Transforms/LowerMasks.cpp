@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct LowerMasks : impl::LowerMasksBase<LowerMasks> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    vector::populateVectorMaskOpLoweringPatterns(patterns);
     // Lane numbers fit 32 bits: a register holds at most 64 lanes.
     vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
