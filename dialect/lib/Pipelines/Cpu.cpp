@@ -19,7 +19,8 @@ namespace mlir::array {
 
 void buildArrayToLinalgPipeline(OpPassManager &pm) {
   // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
-  pm.addPass(createInlinerPass());
+  // The inliner's own clean-up of every function is left out: canonicalization follows.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -42,11 +42,13 @@ HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine)
 
 HostTarget::~HostTarget() = default;
 
-/// This machine's features as LLVM's feature string.
-static std::string hostFeatures() {
+/// This machine's features where they differ from its CPU model's (a hypervisor may hide some). LLVM looks the string up
+/// again and again, so it pays to keep it short.
+static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
   llvm::SubtargetFeatures features;
   for (auto &feature : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(feature.first(), feature.second);
+    if (model.checkFeatures(("+" + feature.first()).str()) != feature.second)
+      features.AddFeature(feature.first(), feature.second);
   return features.getString();
 }
 
@@ -61,10 +63,10 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Co
 
   bool isHost = options.cpu.empty();
   std::string cpu = isHost ? llvm::sys::getHostCPUName().str() : options.cpu;
-  std::string features = isHost && options.features.empty() ? hostFeatures() : options.features;
-  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, "", ""));
-  if (!info->isCPUStringValid(cpu))
+  std::unique_ptr<llvm::MCSubtargetInfo> model(target->createMCSubtargetInfo(triple, cpu, ""));
+  if (!model->isCPUStringValid(cpu))
     return llvm::createStringError("unknown CPU '" + cpu + "' for " + triple.str());
+  std::string features = isHost && options.features.empty() ? hostFeatures(*model) : options.features;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, static_cast<llvm::CodeGenOptLevel>(options.optLevel)));
