@@ -182,7 +182,7 @@ def test_a_call_returns_before_its_work_is_done(load, vector):
     assert result.block_until_ready() is result
     done = time.perf_counter() - start
     assert not ready
-    assert enqueued < done / 10
+    assert enqueued < done / 2
     np.testing.assert_array_equal(np.asarray(result), [1, 2, 3, 4])
 
 
