@@ -1,7 +1,7 @@
 # ruff: noqa: F821
 """Configures lit: `lit tests/lit -DBUILD_DIR=build`, where the build tree is build/ of this checkout by default.
 
-Tests run array-opt from <build>/bin, and FileCheck, not and split-file of the LLVM whose version llvm-version.txt names.
+Tests run array-opt from <build>/bin, and FileCheck, not and split-file of the LLVM that llvm-version.txt names.
 """
 
 import os

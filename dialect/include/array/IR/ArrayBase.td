@@ -16,18 +16,20 @@ def Array_Dialect : Dialect {
   let cppNamespace = "::mlir::array";
   let summary = "array programs: one op for each primitive of pycompiler";
   let description = [{
-    Operations on ranked tensors, as a traced array program has them. The name of an op is the name of the primitive that
-    it stands for (`add` becomes `array.add`), the names of its attributes are those of the primitive's parameters.
+    Operations on ranked tensors, as a traced array program has them. The name of an op is the name of the primitive
+    that it stands for (`add` becomes `array.add`), the names of its attributes are those of the primitive's parameters.
 
-    **Types.** Builtin ranked tensors of `i1` (a bool), signless `iN` (a signed integer), `uiN` (an unsigned integer), `f16`,
-    `bf16`, `f32` and `f64`; and `!array.token`, which orders effects.
+    **Types.** Builtin ranked tensors of `i1` (a bool), signless `iN` (a signed integer), `uiN` (an unsigned integer),
+    `f16`, `bf16`, `f32` and `f64`; and `!array.token`, which orders effects.
 
-    **Shapes.** Nothing broadcasts implicitly. A dimension may be dynamic (`?`) everywhere: it is compatible with every size,
-    what is known is verified, and an inferred dimension is known when any operand knows it. Where the operands alone don't
-    determine a dynamic size of the result, `output_dims` gives it: one `index` operand for each `?` of the result type.
+    **Shapes.** Nothing broadcasts implicitly. A dimension may be dynamic (`?`) everywhere: it is compatible with every
+    size, what is known is verified, and an inferred dimension is known when any operand knows it. Where the operands
+    alone don't determine a dynamic size of the result, `output_dims` gives it: one `index` operand for each `?` of the
+    result type.
 
-    **Constraints.** Each op numbers its constraints C1, C2, ...; diagnostics and tests cite the number. Where the result types
-    follow from operands and attributes there is C0 moreover: the result types are compatible with the inferred ones.
+    **Constraints.** Each op numbers its constraints C1, C2, ...; diagnostics and tests cite the number. Where the
+    result types follow from operands and attributes there is C0 moreover: the result types are compatible with the
+    inferred ones.
 
     **Floats** are IEEE: `max` and `min` propagate nan, nothing is reassociated but reductions and contractions.
   }];
@@ -60,16 +62,20 @@ defvar Array_NumberTypes = Array_IntegerTypes # Array_FloatTypes;
 class Array_TensorOf<list<Type> types, string what>
     : Type<RankedTensorOf<types>.predicate, "tensor of " # what, "::mlir::RankedTensorType">;
 
-def Array_Tensor : Array_TensorOf<[I1] # Array_NumberTypes, "bools (i1), integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
+def Array_Tensor : Array_TensorOf<[I1] # Array_NumberTypes,
+    "bools (i1), integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
 def Array_BoolTensor : Array_TensorOf<[I1], "bools (i1)">;
-def Array_NumberTensor : Array_TensorOf<Array_NumberTypes, "integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
-def Array_SignedTensor : Array_TensorOf<Array_SignedTypes # Array_FloatTypes, "signed integers (i8 to i64) or floats (f16, bf16, f32, f64)">;
+def Array_NumberTensor : Array_TensorOf<Array_NumberTypes,
+    "integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
+def Array_SignedTensor : Array_TensorOf<Array_SignedTypes # Array_FloatTypes,
+    "signed integers (i8 to i64) or floats (f16, bf16, f32, f64)">;
 def Array_IntegerTensor : Array_TensorOf<Array_IntegerTypes, "integers (i8 to i64, ui8 to ui64)">;
 def Array_BitsTensor : Array_TensorOf<[I1] # Array_IntegerTypes, "bools (i1) or integers (i8 to i64, ui8 to ui64)">;
 def Array_FloatTensor : Array_TensorOf<Array_FloatTypes, "floats (f16, bf16, f32, f64)">;
 def Array_UI32Tensor : Array_TensorOf<[UI32], "ui32">;
 def Array_IndexTensor : Array_TensorOf<[I32, I64], "indices (i32, i64)">;
-def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of an index (i32, i64)", "::mlir::RankedTensorType">;
+def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of an index (i32, i64)",
+                             "::mlir::RankedTensorType">;
 def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType]>;
 
 //===----------------------------------------------------------------------===//
@@ -80,11 +86,11 @@ class Array_Op<string mnemonic, list<Trait> traits = []> : Op<Array_Dialect, mne
 
 /// The parts of an op's documentation, joined in one way.
 class Array_Doc<string text, string constraints> {
-  string description = text # "\n\n**Constraints**\n\n" # constraints;
+  string description = text # "\n    **Constraints**\n" # constraints;
 }
 
-/// Verifies the result types against the inferred ones (C0). The interface itself would report a failed inference twice, so
-/// its own check is replaced: `refineReturnTypes` keeps the types that are given.
+/// Verifies the result types against the inferred ones (C0). The interface itself would report a failed inference
+/// twice, so its own check is replaced: `refineReturnTypes` keeps the types that are given.
 def Array_InferredResults : NativeOpTrait<"InferredResults", [], [{
   static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given) {
     return ::mlir::array::areCompatible(inferred, given);

@@ -17,8 +17,8 @@ def Array_CallOp : Array_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<
     - C2: the operands have the types of the callee's arguments.
     - C3: the results have the types of the callee's results.
   }]>.description;
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Array_Value>:$operands, OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Array_Value>:$operands,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<Array_Value>);
   let assemblyFormat = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)";
   let extraClassDeclaration = [{

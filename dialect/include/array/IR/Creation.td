@@ -29,6 +29,7 @@ def Array_IotaOp : Array_Op<"iota", [Pure]> {
   }], [{
     - C1: `dimension` is a dimension of `result`.
     - C2: `output_dims` has one operand for each dynamic dimension of `result`.
+    - C3: `result` is a tensor of numbers.
   }]>.description;
   let arguments = (ins I64Attr:$dimension, Variadic<Index>:$output_dims);
   let results = (outs Array_NumberTensor:$result);

@@ -1,5 +1,5 @@
-// Ops that compute each element of the result from the elements at the same position: arithmetic, math, bits, comparison,
-// selection, conversion, and the threefry2x32 hash.
+// Ops that compute each element of the result from the elements at the same position: arithmetic, math, bits,
+// comparison, selection, conversion, and the threefry2x32 hash.
 #ifndef ARRAY_IR_ELEMENTWISE_TD
 #define ARRAY_IR_ELEMENTWISE_TD
 
@@ -25,6 +25,11 @@ class Array_ElementwiseOp<string mnemonic, list<Trait> traits, string resultElem
 defvar Array_SameElement = "::mlir::getElementTypeOrSelf(types.back())";
 defvar Array_BoolElement = "::mlir::IntegerType::get(context, 1)";
 
+/// An element type for the examples in the documentation.
+class Array_ExampleElement<Type type> {
+  string name = !if(!or(!eq(type, Array_BitsTensor), !eq(type, Array_IntegerTensor)), "i32", "f32");
+}
+
 /// The assembly directive for the types: one type, unless dynamic dimensions make them differ.
 class Array_TypesDirective<string resultElement> {
   string name = !if(!eq(resultElement, Array_BoolElement), "PredicateTypes", "ElementwiseTypes");
@@ -36,7 +41,7 @@ class Array_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits 
   let summary = text;
   let description = Array_Doc<[{
     ```mlir
-    %y = array.}] # mnemonic # [{ %x : tensor<4x}] # !if(!eq(type, Array_BitsTensor), "i32", "f32") # [{>
+    %y = array.}] # mnemonic # [{ %x : tensor<4x}] # Array_ExampleElement<type>.name # [{>
     ```
   }], [{
     - C1: `operand` is a }] # type.summary # [{.
@@ -53,7 +58,7 @@ class Array_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits
   let summary = text;
   let description = Array_Doc<[{
     ```mlir
-    %z = array.}] # mnemonic # [{ %x, %y : tensor<4x}] # !if(!eq(type, Array_BitsTensor), "i32", "f32") # [{>
+    %z = array.}] # mnemonic # [{ %x, %y : tensor<4x}] # Array_ExampleElement<type>.name # [{>
     ```
   }], [{
     - C1: `lhs` and `rhs` are each a }] # type.summary # [{.
@@ -87,7 +92,8 @@ def Array_ExpOp : Array_UnaryOp<"exp", Array_FloatTensor, "exponential">;
 def Array_Exp2Op : Array_UnaryOp<"exp2", Array_FloatTensor, "power of two">;
 def Array_Expm1Op : Array_UnaryOp<"expm1", Array_FloatTensor, "exponential minus one, accurate near zero">;
 def Array_LogOp : Array_UnaryOp<"log", Array_FloatTensor, "natural logarithm">;
-def Array_Log1pOp : Array_UnaryOp<"log1p", Array_FloatTensor, "natural logarithm of one plus the operand, accurate near zero">;
+def Array_Log1pOp : Array_UnaryOp<"log1p", Array_FloatTensor,
+    "natural logarithm of one plus the operand, accurate near zero">;
 def Array_SinOp : Array_UnaryOp<"sin", Array_FloatTensor, "sine of an angle in radians">;
 def Array_CosOp : Array_UnaryOp<"cos", Array_FloatTensor, "cosine of an angle in radians">;
 def Array_TanOp : Array_UnaryOp<"tan", Array_FloatTensor, "tangent of an angle in radians">;
@@ -115,8 +121,10 @@ def Array_DivOp : Array_BinaryOp<"div", Array_NumberTensor,
 }
 def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor,
     "remainder of the truncated quotient, with the sign of lhs; of integers by zero lhs">;
-def Array_MaxOp : Array_BinaryOp<"max", Array_Tensor, "greater of both; nan where either is; of bools their or", [Commutative]>;
-def Array_MinOp : Array_BinaryOp<"min", Array_Tensor, "less of both; nan where either is; of bools their and", [Commutative]>;
+def Array_MaxOp : Array_BinaryOp<"max", Array_Tensor,
+    "greater of both; nan where either is; of bools their or", [Commutative]>;
+def Array_MinOp : Array_BinaryOp<"min", Array_Tensor,
+    "less of both; nan where either is; of bools their and", [Commutative]>;
 def Array_AndOp : Array_BinaryOp<"and", Array_BitsTensor, "bitwise or logical and", [Commutative]>;
 def Array_OrOp : Array_BinaryOp<"or", Array_BitsTensor, "bitwise or logical or", [Commutative]>;
 def Array_XorOp : Array_BinaryOp<"xor", Array_BitsTensor, "bitwise or logical exclusive or", [Commutative]>;
@@ -163,8 +171,8 @@ def Array_SelectOp : Array_InferredOp<"select"> {
 def Array_ConvertOp : Array_Op<"convert", [Pure]> {
   let summary = "the operand's values in another element type";
   let description = Array_Doc<[{
-    A float becomes an integer by truncation towards zero, saturating, and nan becomes 0. Integers wrap. To `i1` it is `!= 0`,
-    from `i1` 0 or 1. Floats round to nearest even.
+    A float becomes an integer by truncation towards zero, saturating, and nan becomes 0. Integers wrap. To `i1` it is
+    `!= 0`, from `i1` 0 or 1. Floats round to nearest even.
 
     ```mlir
     %y = array.convert %x : (tensor<4xf32>) -> tensor<4xi32>

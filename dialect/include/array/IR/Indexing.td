@@ -71,8 +71,8 @@ def Array_GatherRowsOp : Array_InferredOp<"gather_rows"> {
 def Array_ScatterAddRowsOp : Array_InferredOp<"scatter_add_rows"> {
   let summary = "the operand with updates added to the rows that indices name";
   let description = Array_Doc<[{
-    A row that is named several times gets the sum, in the order of the indices. Updates for an index outside the operand are
-    dropped.
+    A row that is named several times gets the sum, in the order of the indices. Updates for an index outside the
+    operand are dropped.
 
     ```mlir
     %y = array.scatter_add_rows %x, %i, %u : (tensor<100x8xf32>, tensor<4xi32>, tensor<4x8xf32>) -> tensor<100x8xf32>

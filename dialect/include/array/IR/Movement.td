@@ -1,5 +1,5 @@
-// Ops that move elements by positions known at compile time: broadcast_in_dim, reshape, transpose, slice, pad, concatenate,
-// reverse.
+// Ops that move elements by positions known at compile time: broadcast_in_dim, reshape, transpose, slice, pad,
+// concatenate, reverse.
 #ifndef ARRAY_IR_MOVEMENT_TD
 #define ARRAY_IR_MOVEMENT_TD
 
@@ -43,8 +43,8 @@ def Array_ReshapeOp : Array_Op<"reshape", [Pure]> {
   }], [{
     - C1: `operand` and `result` have the same element type.
     - C2: `operand` and `result` have the same number of elements, where both are known.
-    - C3: `output_dims` is empty or has one operand for each dynamic dimension of `result`; it may be empty only if at most
-      one is dynamic.
+    - C3: `output_dims` is empty or has one operand for each dynamic dimension of `result`; it may be empty only if at
+      most one is dynamic.
   }]>.description;
   let arguments = (ins Array_Tensor:$operand, Variadic<Index>:$output_dims);
   let results = (outs Array_Tensor:$result);
@@ -77,7 +77,7 @@ def Array_TransposeOp : Array_InferredOp<"transpose"> {
 def Array_SliceOp : Array_InferredOp<"slice"> {
   let summary = "the elements from start_indices up to but not including limit_indices, every strides-th";
   let description = Array_Doc<[{
-    In a dynamic dimension the limit may exceed the size only by being undefined behaviour: callers know the bound.
+    A limit above the size of a dynamic dimension is undefined behaviour.
 
     ```mlir
     %y = array.slice %x start_indices = [0, 1] limit_indices = [4, 5] strides = [1, 2]
@@ -101,8 +101,8 @@ def Array_SliceOp : Array_InferredOp<"slice"> {
 def Array_PadOp : Array_InferredOp<"pad"> {
   let summary = "the operand with padding before, behind and between its elements";
   let description = Array_Doc<[{
-    Dimension i of size n gets the size `low[i] + n + max(n - 1, 0) * interior[i] + high[i]`. A negative `low` or `high` drops elements
-    (after interior padding).
+    Dimension i of size n gets the size `low[i] + n + max(n - 1, 0) * interior[i] + high[i]`. A negative `low` or
+    `high` drops elements (after interior padding).
 
     ```mlir
     %y = array.pad %x, %zero low = [1] high = [2] interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>

@@ -42,7 +42,8 @@ def Array_ReduceMaxOp : Array_ReduceOp<"reduce_max", Array_Tensor,
     "greatest along axes, nan if there is one; of nothing the lowest value (-inf)">;
 def Array_ReduceMinOp : Array_ReduceOp<"reduce_min", Array_Tensor,
     "least along axes, nan if there is one; of nothing the highest value (inf)">;
-def Array_ReduceAndOp : Array_ReduceOp<"reduce_and", Array_BitsTensor, "bitwise or logical and along axes; of nothing all bits set">;
+def Array_ReduceAndOp : Array_ReduceOp<"reduce_and", Array_BitsTensor,
+    "bitwise or logical and along axes; of nothing all bits set">;
 def Array_ReduceOrOp : Array_ReduceOp<"reduce_or", Array_BitsTensor, "bitwise or logical or along axes; of nothing 0">;
 
 class Array_ArgReduceOp<string mnemonic, string text> : Array_InferredOp<mnemonic> {

@@ -1,5 +1,5 @@
-// runtime_call: the dialect's door to library routines of the runtime. It stands on tensors before bufferization and on memrefs
-// after it.
+// runtime_call: the dialect's door to library routines of the runtime. It stands on tensors before bufferization and
+// on memrefs after it.
 #ifndef ARRAY_IR_RUNTIME_TD
 #define ARRAY_IR_RUNTIME_TD
 
@@ -10,10 +10,10 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
                                                     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "calls a library routine by its name in the runtime's table";
   let description = Array_Doc<[{
-    In destination style: the routine reads `ins` and overwrites `outs`, which never overlap. On tensors each of `outs` has a
-    result; on memrefs there are none. The routines and the meaning of their `params` are listed in runtime/Abi.h
-    (`PCRT_LIBRARY_CALLS`). `element_types` names what the routine shall take the elements of `ins`, then `outs`, for: storage
-    types don't tell `ui32` from `i32` or `i1` from `i8`.
+    In destination style: the routine reads `ins` and overwrites `outs`, which never overlap. On tensors each of `outs`
+    has a result; on memrefs there are none. The routines and the meaning of their `params` are listed in runtime/Abi.h
+    (`PCRT_LIBRARY_CALLS`). `element_types` names what the routine shall take the elements of `ins`, then `outs`, for:
+    storage types don't tell `ui32` from `i32` or `i1` from `i8`.
 
     ```mlir
     %y = array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
@@ -22,7 +22,8 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
   }], [{
     - C1: `name` is a routine of the runtime's table.
     - C2: `ins` and `outs` are all tensors or all memrefs.
-    - C3: `element_types` has one type for each of `ins` and `outs`, of the width of its elements (`i1` is stored in `i8`).
+    - C3: `element_types` has one type for each of `ins` and `outs`, of the width of its elements (`i1` is stored in
+      `i8`).
   }]>.description;
   let arguments = (ins StrAttr:$name, DenseI64ArrayAttr:$params, TypeArrayAttr:$element_types,
                        Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$ins,

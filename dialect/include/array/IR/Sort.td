@@ -7,8 +7,8 @@ include "array/IR/ArrayBase.td"
 def Array_SortOp : Array_InferredOp<"sort"> {
   let summary = "arrays sorted together along one dimension, by the first num_keys of them";
   let description = Array_Doc<[{
-    Ascending, by the first input, ties by the second, up to `num_keys`; the other inputs are moved along. nan comes last, -0
-    equals +0, false precedes true. With `is_stable` equal ones keep their order.
+    Ascending, by the first input, ties by the second, up to `num_keys`; the other inputs are moved along. nan comes
+    last, -0 equals +0, false precedes true. With `is_stable` equal ones keep their order.
 
     ```mlir
     %k, %v = array.sort %keys, %values dimension = 0 num_keys = 1 is_stable = true
