@@ -4,7 +4,7 @@
 using namespace mlir;
 using namespace mlir::array;
 
-/// `type` without the dimensions `axes`, which are in order.
+/// `type` without the dimensions `axes`.
 static RankedTensorType withoutAxes(RankedTensorType type, ArrayRef<int64_t> axes, Type element) {
   SmallVector<int64_t> shape;
   for (auto [dim, size] : llvm::enumerate(type.getShape()))
@@ -16,9 +16,8 @@ static RankedTensorType withoutAxes(RankedTensorType type, ArrayRef<int64_t> axe
 LogicalResult array::inferReduction(std::optional<Location> location, StringRef op, Type operand,
                                     ArrayRef<int64_t> axes, SmallVectorImpl<Type> &inferred) {
   auto tensor = cast<RankedTensorType>(operand);
-  if (!areIncreasingDims(axes, tensor.getRank()))
-    return fail(location, op, "axes are ", listed(axes), ", expected strictly increasing dimensions of ", tensor,
-                " (C2)");
+  if (!areDistinctDims(axes, tensor.getRank()))
+    return fail(location, op, "axes are ", listed(axes), ", expected distinct dimensions of ", tensor, " (C2)");
   inferred.push_back(withoutAxes(tensor, axes, tensor.getElementType()));
   return success();
 }

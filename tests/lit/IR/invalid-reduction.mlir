@@ -20,15 +20,15 @@ func.func @reduce(%x: tensor<4xf32>) {
 // -----
 
 func.func @reduce(%x: tensor<4x5xf32>) {
-  // expected-error @+1 {{'array.reduce_max' op axes are [1, 0], expected strictly increasing dimensions of 'tensor<4x5xf32>' (C2)}}
-  %0 = array.reduce_max %x axes = [1, 0] : (tensor<4x5xf32>) -> tensor<f32>
+  // expected-error @+1 {{'array.reduce_max' op axes are [1, 1], expected distinct dimensions of 'tensor<4x5xf32>' (C2)}}
+  %0 = array.reduce_max %x axes = [1, 1] : (tensor<4x5xf32>) -> tensor<f32>
   return
 }
 
 // -----
 
 func.func @reduce(%x: tensor<4x5xf32>) {
-  // expected-error @+1 {{'array.reduce_max' op axes are [2], expected strictly increasing dimensions of 'tensor<4x5xf32>' (C2)}}
+  // expected-error @+1 {{'array.reduce_max' op axes are [2], expected distinct dimensions of 'tensor<4x5xf32>' (C2)}}
   %0 = array.reduce_max %x axes = [2] : (tensor<4x5xf32>) -> tensor<4x5xf32>
   return
 }

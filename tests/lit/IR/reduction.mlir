@@ -15,6 +15,8 @@ func.func @reduction(%x: tensor<4x5xf32>, %b: tensor<4x5xi1>, %u: tensor<4xui8>)
   %3 = array.reduce_min %x axes = [0] : (tensor<4x5xf32>) -> tensor<5xf32>
   // CHECK: %{{.*}} = array.reduce_sum %{{.*}} axes = [0, 1] : (tensor<4x5xf32>) -> tensor<f32>
   %4 = array.reduce_sum %x axes = [0, 1] : (tensor<4x5xf32>) -> tensor<f32>
+  // CHECK: %{{.*}} = array.reduce_max %{{.*}} axes = [1, 0] : (tensor<4x5xf32>) -> tensor<f32>
+  %unordered = array.reduce_max %x axes = [1, 0] : (tensor<4x5xf32>) -> tensor<f32>
   // CHECK: %{{.*}} = array.reduce_and %{{.*}} axes = [1] : (tensor<4x5xi1>) -> tensor<4xi1>
   %5 = array.reduce_and %b axes = [1] : (tensor<4x5xi1>) -> tensor<4xi1>
   // CHECK: %{{.*}} = array.reduce_or %{{.*}} axes = [1] : (tensor<4x5xi1>) -> tensor<4xi1>

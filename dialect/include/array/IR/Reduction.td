@@ -13,7 +13,7 @@ class Array_ReduceOp<string mnemonic, Type type, string text> : Array_InferredOp
     ```
   }], [{
     - C1: `operand` is a }] # type.summary # [{.
-    - C2: `axes` are strictly increasing dimensions of `operand`.
+    - C2: `axes` are distinct dimensions of `operand`.
   }]>.description;
   let arguments = (ins type:$operand, DenseI64ArrayAttr:$axes);
   let results = (outs type:$result);
