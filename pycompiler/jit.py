@@ -12,8 +12,6 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler._runtime import (
     Array,
     CallKey,
@@ -24,6 +22,7 @@ from pycompiler._runtime import (
 )
 from pycompiler._runtime import context_key as _context_key
 from pycompiler.compile import compile_graph
+from pycompiler.core import errors
 from pycompiler.core import primitive as core_primitive
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.boundary import boundary
@@ -32,7 +31,6 @@ from pycompiler.core.flat import FlatFunction, check_arrays
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import make_graph
-from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten
 from pycompiler.lowered import Lowered
@@ -246,26 +244,6 @@ def _compiled_graph(graph: ClosedGraph, name: str) -> JitFunction:
     return JitFunction(apply, lambda args, kwargs, key: compiled(), apply)
 
 
-def _convert_leaf(leaf: Any) -> Array:
-    """The array of a NumPy array, NumPy scalar or Python scalar that a compiled function is called with."""
-    aval = get_aval(leaf)
-    if isinstance(leaf, Array):
-        return leaf
-    if isinstance(leaf, np.ndarray) and leaf.dtype != aval.dtype:
-        warn(
-            f"an argument of dtype {leaf.dtype.name} is narrowed to {aval.dtype.name}, because 64-bit types are off; "
-            'to keep it, set PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
-        )
-    return as_array(leaf)
-
-
-def clear_caches() -> None:
-    """Forget everything that was traced and compiled."""
-    for program in list(_programs):
-        program.clear()
-    _eager.clear()
-
-
 def block_until_ready(tree: Any) -> Any:
     """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree."""
     for leaf in tree_flatten(tree)[0]:
@@ -274,5 +252,6 @@ def block_until_ready(tree: Any) -> Any:
     return tree
 
 
-set_leaf_converter(_convert_leaf)
+set_leaf_converter(as_array)
+set_error_type(errors.ExecutionError)
 core_primitive.eager_slot = _evaluate

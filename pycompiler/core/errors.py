@@ -37,3 +37,7 @@ class InconclusiveDimensionError(ValueError):
 
 class NotDifferentiableError(TypeError):
     """A derivative was asked for with respect to, or through, something that has none."""
+
+
+class ExecutionError(RuntimeError):
+    """Compiled code, or a library that it calls, failed; raised where a result that depends on it is first read."""

@@ -60,6 +60,7 @@ private:
   Values emitLoop(unsigned level, ArrayRef<Value> carried);
   Values emitInnermost(ArrayRef<Value> carried);
   Values emitVectorLoop(unsigned level, ArrayRef<Value> carried);
+  Values emitBlockedSum(unsigned level, int64_t end, ArrayRef<Value> carried);
   Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried);
   void emitJammedLoop(unsigned level);
   void emitJammedStep(unsigned level, Value iv, int64_t count);
@@ -84,6 +85,10 @@ private:
   Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans);
   void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
 
+  /// The vectors that a long sum of floats takes in before their sum is added to the total.
+  static constexpr int64_t kStepsOfBlock = 128;
+
+  bool areFloatSums() const;
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }

@@ -229,10 +229,13 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
     results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    if (main == lanes)
-      results = emitStep(level, indices.index(b, 0), results);
-    else if (main > 0)
-      results = emitFor(indices.index(b, 0), indices.index(b, main), lanes, results, whole);
+    int64_t blocked = areFloatSums() ? main / (lanes * kStepsOfBlock) * (lanes * kStepsOfBlock) : 0;
+    if (blocked > 0)
+      results = emitBlockedSum(level, blocked, results);
+    if (main - blocked == lanes)
+      results = emitStep(level, indices.index(b, blocked), results);
+    else if (main - blocked > 0)
+      results = emitFor(indices.index(b, blocked), indices.index(b, main), lanes, results, whole);
     if (rest > 0) {
       bool keepsLanes = isVectorReduced() || strategy.tileDim;
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
@@ -245,6 +248,33 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   }
   setLanes(0, Value());
   return results;
+}
+
+/// Sums of blocks, which are then added: the rounding error of a plain loop grows with its length, that of two nested
+/// ones with their lengths' sum (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+NestEmitter::Values NestEmitter::emitBlockedSum(unsigned level, int64_t end, ArrayRef<Value> carried) {
+  int64_t lanes = strategy.lanes, block = lanes * kStepsOfBlock;
+  return emitFor(indices.index(b, 0), indices.index(b, end), block, carried, [&](Value start, ArrayRef<Value> totals) {
+    Values sums;
+    for (auto [i, total] : llvm::enumerate(totals)) {
+      TypedAttr zero = accumulators[i % accumulators.size()].combiner->neutral;
+      sums.push_back(indices.constant(b, DenseElementsAttr::get(cast<VectorType>(total.getType()), zero)));
+    }
+    Value stop = indices.add(b, loc, start, indices.index(b, block));
+    sums = emitFor(start, stop, lanes, sums,
+                   [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+    for (auto [sum, total] : llvm::zip_equal(sums, totals))
+      sum = arith::AddFOp::create(b, loc, total, sum);
+    return sums;
+  });
+}
+
+/// Whether every accumulator is a sum of floats, of the elements along the vectors' dimension.
+bool NestEmitter::areFloatSums() const {
+  return isVectorReduced() && !accumulators.empty() && llvm::all_of(accumulators, [](const Accumulator &accumulator) {
+    return accumulator.combiner && accumulator.combiner->kind == vector::CombiningKind::ADD &&
+           isa<FloatType>(accumulator.access->element);
+  });
 }
 
 NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried) {

@@ -35,6 +35,26 @@ func.func @rows(%a: memref<10x1003xf32>, %out: memref<10xf32>) {
   return
 }
 
+// A long sum of floats is one of blocks of 128 vectors, each summed from zero; the rest is added to the total.
+// CHECK-LABEL: func @blocks
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8192 : index
+// CHECK-DAG:     %[[END:.*]] = arith.constant 24576 : index
+// CHECK:         %[[TOTAL:.*]] = scf.for {{.*}} to %[[END]] step %[[BLOCK]] iter_args(%[[T:.*]] = %{{.*}})
+// CHECK:           %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:           %[[NEXT:.*]] = arith.addf %[[T]], %[[SUM]]
+// CHECK:           scf.yield %[[NEXT]]
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[TOTAL]])
+func.func @blocks(%a: memref<30720xf32>, %out: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%a : memref<30720xf32>) outs(%out : memref<f32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // All dimensions of a dense buffer are one.
 // CHECK-LABEL: func @everything
 // CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<64xi32>) {
