@@ -19,6 +19,8 @@ PyContext makeContext() {
   // One thread works on a context at a time: a pool of threads for each would cost more than it gives.
   auto context = std::make_shared<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
+  // An error tells the user's line; the whole operation, with its nested regions, would bury it.
+  context->printOpOnDiagnostic(false);
   return {context};
 }
 

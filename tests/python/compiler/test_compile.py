@@ -148,6 +148,7 @@ def test_failure_has_the_users_line(context: ir.Context) -> None:
     with pytest.raises(ir.MLIRError, match="static shapes only") as caught:
         _compiler.compile_to_object(module)
     assert caught.value.line == 1
+    assert caught.value.notes == []
     with pytest.raises(ir.MLIRError, match="no function @main"):
         _compiler.compile_to_object(ir.Module.create(ir.Location.unknown(context)))
 
