@@ -18,9 +18,10 @@ from pycompiler._runtime import (
     CompiledCall,
     JitFunction,
     PyTreeDef,
+    context_key,
+    set_error_type,
     set_leaf_converter,
 )
-from pycompiler._runtime import context_key as _context_key
 from pycompiler.compile import compile_graph
 from pycompiler.core import errors
 from pycompiler.core import primitive as core_primitive
@@ -74,7 +75,7 @@ class _Program:
                     f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, "
                     "which is not hashable; pass a tuple instead of a list, or let the argument be traced"
                 ) from None
-        return flat, leaves, (in_tree, tuple(fixed), _context_key())
+        return flat, leaves, (in_tree, tuple(fixed), context_key())
 
     def trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[ClosedGraph, PyTreeDef, list[Any], PyTreeDef]:
         """The graph for these arguments, from the cache if they were met before, the tree of its results; the leaves of
@@ -250,6 +251,13 @@ def block_until_ready(tree: Any) -> Any:
         if isinstance(leaf, Array):
             leaf.block_until_ready()
     return tree
+
+
+def clear_caches() -> None:
+    """Forget everything that was traced and compiled."""
+    for program in list(_programs):
+        program.clear()
+    _eager.clear()
 
 
 set_leaf_converter(as_array)
