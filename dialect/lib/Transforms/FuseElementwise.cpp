@@ -91,8 +91,6 @@ bool isWorthFusing(OpOperand *operand) {
   if (isContraction(consumer))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  if (!producer)
-    return true; // a splat constant
   if (int64_t(producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size()) > maxBodySize)
     return false;
   int64_t cost = elementCost(producer);
@@ -169,13 +167,67 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+//===----------------------------------------------------------------------===//
+// The patterns that fuse
+//===----------------------------------------------------------------------===//
+
+struct FuseProducer : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
+        continue;
+      FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
+      if (failed(fused))
+        continue;
+      // The fused op computes the producer's results as well; only those of the consumer are taken, so what is not
+      // read goes away.
+      for (Value result : op.getResults())
+        rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
+      rewriter.eraseOp(op);
+      return success();
+    }
+    return failure();
+  }
+};
+
+/// The scalar that all elements of a tensor equal.
+Value splatScalar(Value tensor, PatternRewriter &rewriter) {
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    return fill.value();
+  SplatElementsAttr splat;
+  if (matchPattern(tensor, m_Constant(&splat)))
+    return arith::ConstantOp::create(rewriter, tensor.getLoc(), splat.getSplatValue<TypedAttr>());
+  return nullptr;
+}
+
+/// What is the same everywhere is not read from memory.
+struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (isContraction(op))
+      return failure();
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      BlockArgument element = op.getMatchingBlockArgument(operand);
+      if (element.use_empty()) // the operand is there for the size of a loop alone
+        continue;
+      if (Value scalar = splatScalar(operand->get(), rewriter)) {
+        rewriter.replaceAllUsesWith(element, scalar);
+        return success();
+      }
+    }
+    return failure();
+  }
+};
+
 struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
-    patterns.add<ReadThroughUnitReshape>(&getContext());
+    patterns.add<FuseProducer, ReadSplatAsScalar, ReadThroughUnitReshape>(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    config.enableFolding(false).enableConstantCSE(false); // canonicalization follows
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }

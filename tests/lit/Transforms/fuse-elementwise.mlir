@@ -156,14 +156,16 @@ func.func @two_consumers(%x: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
 #out = affine_map<(i, j, k) -> (i, j)>
 #id = affine_map<(i, j) -> (i, j)>
 
-// A contraction stays plain; what follows it reads its result.
+// A contraction stays plain: nothing is computed while its operands are read, and a constant matrix stays a matrix.
 // CHECK-LABEL: func @contraction
+// CHECK: %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<16x4xf32>
 // CHECK: %[[NEG:.*]] = linalg.generic
 // CHECK: arith.negf
 // CHECK: linalg.generic
 // CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK-SAME: ins(%[[NEG]], %arg1
-func.func @contraction(%x: tensor<8x16xf32>, %y: tensor<16x4xf32>, %init: tensor<8x4xf32>) -> tensor<8x4xf32> {
+// CHECK-SAME: ins(%[[NEG]], %[[ONES]]
+func.func @contraction(%x: tensor<8x16xf32>, %init: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %y = arith.constant dense<1.0> : tensor<16x4xf32>
   %e = tensor.empty() : tensor<8x16xf32>
   %neg = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<8x16xf32>) outs(%e : tensor<8x16xf32>) {

@@ -6,6 +6,7 @@ using namespace mlir::array;
 
 namespace {
 
+/// Equal elements become a fill, so that the object file does not hold them; it folds into the bodies that read it.
 struct ConstantLowering : OpConversionPattern<ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ConstantOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -19,7 +20,13 @@ struct ConstantLowering : OpConversionPattern<ConstantOp> {
       value = dense.mapValues(stored.getElementType(),
                               [&](const APInt &number) { return number.zext(stored.getElementTypeBitWidth()); });
     }
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, stored, cast<TypedAttr>(value));
+    if (type.getRank() == 0 || type.getNumElements() == 0 || !value.isSplat()) {
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, stored, cast<TypedAttr>(value));
+      return success();
+    }
+    Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), value.getSplatValue<TypedAttr>());
+    auto sizes = getAsIndexOpFoldResult(getContext(), type.getShape());
+    rewriter.replaceOp(op, filled(rewriter, op.getLoc(), sizes, scalar));
     return success();
   }
 };

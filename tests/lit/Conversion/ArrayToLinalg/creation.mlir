@@ -12,6 +12,18 @@ func.func @constants() -> (tensor<2xf32>, tensor<2xui32>, tensor<2xi1>) {
   return %0, %1, %2 : tensor<2xf32>, tensor<2xui32>, tensor<2xi1>
 }
 
+// Equal elements are no data of the program.
+// CHECK-LABEL: func @splat
+// CHECK: %[[TRUE:.*]] = arith.constant 1 : i8
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<1000x1000xi8>
+// CHECK: linalg.fill ins(%[[TRUE]] : i8) outs(%[[E]] : tensor<1000x1000xi8>)
+// CHECK: arith.constant dense<2.000000e+00> : tensor<f32>
+func.func @splat() -> (tensor<1000x1000xi1>, tensor<f32>) {
+  %0 = array.constant dense<true> : tensor<1000x1000xi1>
+  %1 = array.constant dense<2.0> : tensor<f32>
+  return %0, %1 : tensor<1000x1000xi1>, tensor<f32>
+}
+
 // CHECK-LABEL: func @iota
 // CHECK: linalg.generic
 // CHECK: linalg.index 1 : index
