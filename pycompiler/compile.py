@@ -11,13 +11,14 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pycompiler._runtime import Array, CompiledCall, Executable, PyTreeDef, ShapedArray, array_from_numpy
+from pycompiler.core import graph as graphs
 from pycompiler.core.config import config
-from pycompiler.core.graph import ClosedGraph, Graph, Literal, Var, eliminate_dead_code
+from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -48,6 +49,10 @@ def module_at(module: ir.Module, stage: str) -> str:
         return compiler.module_at(module, stage)
 
 
+# Where an output comes from, as `CompiledCall` takes it.
+Output = tuple[Literal["result", "arg"], int] | tuple[Literal["const"], Array]
+
+
 @dataclass(frozen=True)
 class Plan:
     """What of a graph has to be computed, and where each output comes from.
@@ -59,7 +64,7 @@ class Plan:
     graph: Graph | None
     used: tuple[int, ...]
     consts: tuple[Array, ...]
-    outputs: tuple[tuple[str, Any], ...]
+    outputs: tuple[Output, ...]
 
     @property
     def result_avals(self) -> tuple[ShapedArray, ...]:
@@ -73,9 +78,9 @@ def plan_outputs(closed: ClosedGraph) -> Plan:
     inputs = {var: index for index, var in enumerate(graph.inputs)}
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
     computed: dict[Var, int] = {}
-    outputs: list[tuple[str, Any]] = []
+    outputs: list[Output] = []
     for atom in graph.outputs:
-        if isinstance(atom, Literal):
+        if isinstance(atom, graphs.Literal):
             outputs.append(("const", to_array(atom.value, atom.aval)))
         elif atom in inputs:
             outputs.append(("arg", inputs[atom]))
