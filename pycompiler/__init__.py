@@ -1,7 +1,7 @@
 """pycompiler: Python functions on arrays, traced, compiled through MLIR, and run asynchronously.
 
-The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `nn`. Importing loads neither MLIR nor LLVM: the first
-compilation does. A name that is not there yet is absent, and asking for it names the nearest that is.
+The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `nn`. Importing loads neither MLIR nor LLVM; the
+first compilation does. A name that is not there yet is absent, and asking for it names the nearest that is.
 """
 
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
