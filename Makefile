@@ -43,17 +43,17 @@ demo: build ## the main job: train a network on handwritten digits
 
 test: build lint ## all tests, sampled: lint, ctest, lit, pytest (under 20 minutes on two cores)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
-	$(PY) -m lit.main tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
+	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full"
 
 test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
-	$(PY) -m lit.main tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
+	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full" -x tests/python/core tests/python/runtime tests/python/compiler
 
 test-full: build lint ## everything, exhaustively; before an issue is resolved
 	ctest --test-dir build --output-on-failure -j $(JOBS)
-	$(PY) -m lit.main tests/lit -DBUILD_DIR=$(CURDIR)/build -j $(JOBS) -s
+	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS)
 	$(MAKE) test-sanitizers
 
