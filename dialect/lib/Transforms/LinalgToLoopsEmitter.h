@@ -113,7 +113,7 @@ private:
   DenseMap<Operation *, unsigned> opLevels;
   SmallVector<SmallVector<Operation *>> opsOfLevel;
   SmallVector<Instance> instances;
-  Value tileStart;
+  Value tileStart, vectorStart;
 };
 
 } // namespace mlir::array::loops

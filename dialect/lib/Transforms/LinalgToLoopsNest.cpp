@@ -182,6 +182,8 @@ NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Val
     move(instance, level, iv);
   if (levels[level].kind == Level::TileBlocks)
     tileStart = iv;
+  if (levels[level].kind == Level::Vector)
+    vectorStart = iv;
   Values results = emitLevel(level + 1, carried);
   for (auto [instance, position] : llvm::zip_equal(instances, saved))
     instance.position = position;
@@ -221,7 +223,17 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
-  if (!size.isStatic()) {
+  bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
+  if (transposes && !(size.isStatic() && size.factor % lanes == 0)) {
+    // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
+    Value end = indices.get(b, loc, size);
+    results = emitFor(indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
+      Value rest = arith::SubIOp::create(b, loc, end, iv);
+      rest = arith::MinUIOp::create(b, loc, rest, indices.index(b, lanes));
+      setLanes(lanes, indices.firstLanes(b, loc, lanes, rest));
+      return emitStep(level, iv, inner);
+    });
+  } else if (!size.isStatic()) {
     Value end = indices.get(b, loc, size);
     Value rest = arith::RemUIOp::create(b, loc, end, indices.index(b, lanes));
     Value main = arith::SubIOp::create(b, loc, end, rest);
@@ -261,8 +273,8 @@ NestEmitter::Values NestEmitter::emitBlockedSum(unsigned level, int64_t end, Arr
       sums.push_back(indices.constant(b, DenseElementsAttr::get(cast<VectorType>(total.getType()), zero)));
     }
     Value stop = indices.add(b, loc, start, indices.index(b, block));
-    sums = emitFor(start, stop, lanes, sums,
-                   [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+    sums =
+        emitFor(start, stop, lanes, sums, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
     for (auto [sum, total] : llvm::zip_equal(sums, totals))
       sum = arith::AddFOp::create(b, loc, total, sum);
     return sums;
@@ -272,9 +284,9 @@ NestEmitter::Values NestEmitter::emitBlockedSum(unsigned level, int64_t end, Arr
 /// Whether every accumulator is a sum of floats, of the elements along the vectors' dimension.
 bool NestEmitter::areFloatSums() const {
   return isVectorReduced() && !accumulators.empty() && llvm::all_of(accumulators, [](const Accumulator &accumulator) {
-    return accumulator.combiner && accumulator.combiner->kind == vector::CombiningKind::ADD &&
-           isa<FloatType>(accumulator.access->element);
-  });
+           return accumulator.combiner && accumulator.combiner->kind == vector::CombiningKind::ADD &&
+                  isa<FloatType>(accumulator.access->element);
+         });
 }
 
 NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried) {

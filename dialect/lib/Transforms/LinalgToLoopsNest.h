@@ -49,13 +49,13 @@ struct Nest {
 void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests);
 
 /// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *
-/// rowStride].
+/// rowStride], both multiples of the side of a square.
 struct TransposedTile {
   Value flat, start;
   Extent rowStride;
-  int64_t rows, columns; // rows is a multiple of columns, a power of two
-  Value lastRow;         // rows behind this one are not read (null: all are there)
-  Value columnMask;      // columns that are there (null: all)
+  int64_t rows, columns;
+  Value lastRow;     // rows behind this one are not read (null: all are there)
+  Value columnCount; // columns that are there (null: all)
 };
 /// Writes the block to `scratch`, so that element (row, column) stands at [column * rows + row].
 void emitTransposedTile(OpBuilder &b, IndexBuilder &indices, Location loc, const TransposedTile &tile, Value scratch);

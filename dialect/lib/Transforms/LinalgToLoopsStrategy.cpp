@@ -151,7 +151,8 @@ static void chooseTile(const IterationSpace &space, Strategy &strategy) {
     }
   }
   if (strategy.tileDim) {
-    strategy.tileSize = side;
+    // Two squares side by side: the second one reads the next cache line of the rows before it is gone.
+    strategy.tileSize = isAtLeast(space.dims[*strategy.tileDim].size, side + 1) ? 2 * side : side;
     strategy.lanes = std::max(strategy.lanes, side);
   }
 }

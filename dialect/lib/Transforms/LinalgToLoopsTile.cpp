@@ -80,23 +80,17 @@ NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value
 
 void NestEmitter::transposeTile(Access &access) {
   Instance &instance = instances.front();
-  int64_t lanes = instance.body.getLanes(), side = strategy.tileSize;
+  int64_t lanes = instance.body.getLanes(), width = strategy.tileSize;
   TransposedTile tile{
-      access.flat, instance.position[numberOf(access)], access.strides[*strategy.vectorDim], lanes, side, Value(),
-      Value()};
+      access.flat, instance.position[numberOf(access)], access.strides[*strategy.vectorDim], lanes, width, {}, {}};
   const Extent &columns = space.dims[*strategy.tileDim].size, &rows = space.dims[*strategy.vectorDim].size;
-  if (!columns.isStatic() || columns.factor % side != 0) {
-    Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, columns), tileStart);
-    rest = arith::MinUIOp::create(b, loc, rest, indices.index(b, side));
-    tile.columnMask = indices.firstLanes(b, loc, side, rest);
-  }
+  if (!columns.isStatic() || columns.factor % width != 0)
+    tile.columnCount = arith::SubIOp::create(b, loc, indices.get(b, loc, columns), tileStart);
   if (instance.body.getMask()) {
-    Value rest = rows.isStatic()
-                     ? indices.index(b, rows.factor % lanes)
-                     : arith::RemUIOp::create(b, loc, indices.get(b, loc, rows), indices.index(b, lanes)).getResult();
+    Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, rows), vectorStart);
     tile.lastRow = indices.add(b, loc, rest, indices.index(b, -1));
   }
-  access.flat = indices.scratch(b, MemRefType::get({lanes * side}, access.element), numberOf(access));
+  access.flat = indices.scratch(b, MemRefType::get({lanes * width}, access.element), numberOf(access));
   emitTransposedTile(b, indices, loc, tile, access.flat);
   access.strides.assign(access.strides.size(), Extent(0));
   access.strides[*strategy.vectorDim] = Extent(1);

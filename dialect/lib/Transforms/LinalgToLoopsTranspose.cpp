@@ -30,27 +30,36 @@ static void transposeSquare(OpBuilder &b, Location loc, SmallVectorImpl<Value> &
 }
 
 void emitTransposedTile(OpBuilder &b, IndexBuilder &indices, Location loc, const TransposedTile &tile, Value scratch) {
-  int64_t side = tile.columns;
-  auto type = VectorType::get({side}, cast<MemRefType>(tile.flat.getType()).getElementType());
-  Value zero = indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)));
-  auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, tile.rows), indices.index(b, side));
+  Type element = cast<MemRefType>(tile.flat.getType()).getElementType();
+  int64_t side = transposeSide(element);
+  auto type = VectorType::get({side}, element);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value first = loop.getInductionVar();
+  auto loopTo = [&](int64_t end) {
+    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, end), indices.index(b, side));
+    b.setInsertionPointToStart(loop.getBody());
+    return loop.getInductionVar();
+  };
+  Value firstRow = loopTo(tile.rows), firstColumn = loopTo(tile.columns), mask;
+  if (tile.columnCount) {
+    Value rest = arith::SubIOp::create(b, loc, tile.columnCount, firstColumn);
+    mask = indices.firstLanes(b, loc, side, arith::MinSIOp::create(b, loc, rest, indices.index(b, side)));
+  }
   SmallVector<Value> rows;
   for (int64_t i = 0; i < side; ++i) {
-    Value row = indices.add(b, loc, first, indices.index(b, i));
+    Value row = indices.add(b, loc, firstRow, indices.index(b, i));
     if (tile.lastRow)
       row = arith::MinUIOp::create(b, loc, row, tile.lastRow);
-    Value at = indices.advance(b, loc, tile.start, row, tile.rowStride);
-    if (tile.columnMask)
-      rows.push_back(vector::MaskedLoadOp::create(b, loc, type, tile.flat, at, tile.columnMask, zero));
+    Value at = indices.add(b, loc, indices.advance(b, loc, tile.start, row, tile.rowStride), firstColumn);
+    if (mask)
+      rows.push_back(vector::MaskedLoadOp::create(b, loc, type, tile.flat, at, mask,
+                                                  indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))));
     else
       rows.push_back(vector::LoadOp::create(b, loc, type, tile.flat, at));
   }
   transposeSquare(b, loc, rows);
+  Value at = indices.advance(b, loc, firstRow, firstColumn, Extent(tile.rows));
   for (int64_t i = 0; i < side; ++i)
-    vector::StoreOp::create(b, loc, rows[i], scratch, indices.add(b, loc, first, indices.index(b, i * tile.rows)));
+    vector::StoreOp::create(b, loc, rows[i], scratch, indices.add(b, loc, at, indices.index(b, i * tile.rows)));
 }
 
 } // namespace mlir::array::loops

@@ -9,17 +9,18 @@
 
 // CHECK-LABEL: func @add
 // CHECK-SAME:    (%[[A:.*]]: memref<64x32xf32>
-// CHECK:         %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
+// CHECK:         %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]]
-// CHECK:         scf.for {{.*}} step %c16
-// CHECK:           scf.for {{.*}} step %c32
+// CHECK:         scf.for {{.*}} to %c32 step %c32
+// CHECK:           scf.for {{.*}} to %c64 step %c32
 // CHECK:             scf.for {{.*}} to %c32 step %c16
-// CHECK-COUNT-16:      vector.load %[[FLAT]]{{.*}} vector<16xf32>
-// CHECK-NOT:           vector.load
-// CHECK-COUNT-64:      vector.shuffle
-// CHECK-NOT:           vector.shuffle
-// CHECK-COUNT-16:      vector.store {{.*}}, %[[TILE]]
-// CHECK:             scf.for {{.*}} to %c16
+// CHECK-NEXT:          scf.for {{.*}} to %c32 step %c16
+// CHECK-COUNT-16:        vector.load %[[FLAT]]{{.*}} vector<16xf32>
+// CHECK-NOT:             vector.load
+// CHECK-COUNT-64:        vector.shuffle
+// CHECK-NOT:             vector.shuffle
+// CHECK-COUNT-16:        vector.store {{.*}}, %[[TILE]]
+// CHECK:             scf.for {{.*}} to %c32 step %c1
 // CHECK:               vector.load %[[TILE]]{{.*}} vector<32xf32>
 // CHECK:               vector.load {{.*}} vector<32xf32>
 // CHECK:               arith.addf
@@ -34,16 +35,20 @@ func.func @add(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %out: memref<32x64x
   return
 }
 
-// 20 columns: the second square has four. 40 rows: the second step of the vectors has eight, so rows are clamped to the last.
+// 20 columns: the second square has four. 40 rows: the second step of the vectors has eight, so rows are clamped to the last;
+// every step is masked, so that there is one copy of the shuffles.
 // CHECK-LABEL: func @ends
-// CHECK:         scf.for %[[U:.*]] = {{.*}} step %c16
-// CHECK:           %[[REST:.*]] = arith.subi %c20, %[[U]]
-// CHECK:           %[[COUNT:.*]] = arith.minui %[[REST]], %c16
-// CHECK:           arith.cmpi slt, {{.*}} : vector<16xi32>
-// CHECK:           vector.maskedload
-// CHECK:           scf.for {{.*}} to %[[COUNT]]
-// CHECK:           arith.minui %{{.*}}, %c7
-// CHECK:           vector.maskedstore {{.*}} vector<32xi1>, vector<32xf32>
+// CHECK:         scf.for %[[U:.*]] = {{.*}} to %c20 step %c32
+// CHECK:           scf.for %[[V:.*]] = {{.*}} to %c40 step %c32
+// CHECK:             %[[MASK:.*]] = arith.cmpi slt, {{.*}} : vector<32xi32>
+// CHECK:             %[[ROWS:.*]] = arith.subi %c40, %[[V]]
+// CHECK:             %[[LAST:.*]] = arith.addi %[[ROWS]], %c-1
+// CHECK:             %[[SQUARE:.*]] = arith.cmpi slt, {{.*}} : vector<16xi32>
+// CHECK:             arith.minui %{{.*}}, %[[LAST]]
+// CHECK:             vector.maskedload {{.*}} %[[SQUARE]]
+// CHECK:             vector.maskedstore {{.*}} %[[MASK]], {{.*}} vector<32xi1>, vector<32xf32>
+// CHECK-NOT:         vector.shuffle
+// CHECK:         return
 func.func @ends(%a: memref<40x20xf32>, %out: memref<20x40xf32>) {
   linalg.transpose ins(%a : memref<40x20xf32>) outs(%out : memref<20x40xf32>) permutation = [1, 0]
   return
