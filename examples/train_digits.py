@@ -133,7 +133,9 @@ def main():
 
     predictions = np.asarray(predict(params, images[held_out]))
     accuracy = 100 * np.mean(predictions == digits[held_out])
-    save_picture(options.picture, np.asarray([float(v) for v in losses]), images[held_out], digits[held_out], predictions)
+    save_picture(
+        options.picture, np.asarray([float(v) for v in losses]), images[held_out], digits[held_out], predictions
+    )
     print(f"compilation of the step: {compile_seconds * 1e3:.0f} ms")
     print(f"a step of {options.batch} images: {step_seconds * 1e6:.0f} us")
     print(f"picture: {options.picture}")

@@ -117,7 +117,8 @@ private:
       auto type = dyn_cast<MemRefType>(operand.getType());
       std::optional<PcrtDType> dtype =
           dtypeCode(cast<TypeAttr>(call.getElementTypes()[firstOperand + index]).getValue());
-      if (!type || !memref::isStaticShapeAndContiguousRowMajor(type))
+      bool isEmpty = type && type.hasStaticShape() && type.getNumElements() == 0;
+      if (!type || (!isEmpty && !memref::isStaticShapeAndContiguousRowMajor(type)))
         return call.emitError("operand #") << firstOperand + index << " must be a dense buffer of static shape, but is "
                                            << operand.getType();
       if (!dtype)

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::array {
@@ -68,30 +69,39 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     function.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
     if (allocs.empty())
       return;
+    BufferViewFlowAnalysis views(function);
     for (memref::AllocOp alloc : allocs)
-      if (failed(checkAlloc(function, alloc)))
+      if (failed(checkAlloc(views, alloc)))
         return signalPassFailure();
 
-    SmallVector<Temporary> temporaries = findLifetimes(function, allocs);
+    SmallVector<Temporary> temporaries = findLifetimes(function, views, allocs);
     int64_t bytes = assignOffsets(temporaries);
     useArena(function, temporaries, bytes);
   }
 
-  static LogicalResult checkAlloc(func::FuncOp function, memref::AllocOp alloc) {
+  static LogicalResult checkAlloc(BufferViewFlowAnalysis &views, memref::AllocOp alloc) {
     MemRefType type = alloc.getType();
     if (!type.hasStaticShape() || !type.getLayout().isIdentity())
       return alloc.emitError("a temporary must have a static shape and a dense layout, but is ") << type;
-    if (alloc->getBlock() != &function.getBody().front())
-      return alloc.emitError("a temporary must be allocated in the function's entry block");
+    // Every iteration of a loop gets the same bytes, so none may see what another left there.
+    if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
+      Region *body = llvm::find_if(loop->getRegions(), [&](Region &region) {
+        return region.findAncestorBlockInRegion(*alloc->getBlock());
+      });
+      for (Value view : views.resolve(alloc.getResult()))
+        if (!body->isAncestor(view.getParentRegion()) ||
+            (isa<BlockArgument>(view) && view.getParentRegion() == body))
+          return alloc.emitError("a temporary of a loop must not leave its iteration");
+    }
     if (alloc.getAlignment().value_or(0) > PCRT_ALIGNMENT)
       return alloc.emitError("a temporary can't be aligned to more than ") << int64_t(PCRT_ALIGNMENT) << " bytes";
     return success();
   }
 
   /// Also erases the deallocations, and the allocations that nothing uses.
-  static SmallVector<Temporary> findLifetimes(func::FuncOp function, ArrayRef<memref::AllocOp> allocs) {
+  static SmallVector<Temporary> findLifetimes(func::FuncOp function, BufferViewFlowAnalysis &views,
+                                              ArrayRef<memref::AllocOp> allocs) {
     Block &entry = function.getBody().front();
-    BufferViewFlowAnalysis views(function);
     DenseMap<Operation *, int64_t> position;
     for (Operation &op : entry)
       position[&op] = position.size();

@@ -8,14 +8,15 @@ func.func @dynamic(%n: index) {
 
 // -----
 
-func.func @nested(%n: index) {
+func.func @carried(%n: index, %init: memref<4xf32>) -> memref<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  scf.for %i = %c0 to %n step %c1 {
-    // expected-error @below {{a temporary must be allocated in the function's entry block}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%last = %init) -> memref<4xf32> {
+    // expected-error @below {{a temporary of a loop must not leave its iteration}}
     %a = memref.alloc() : memref<4xf32>
+    scf.yield %a : memref<4xf32>
   }
-  return
+  return %r : memref<4xf32>
 }
 
 // -----

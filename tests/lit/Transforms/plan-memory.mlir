@@ -49,7 +49,7 @@ func.func @views(%r: memref<4xf32>, %s: memref<16xf32>) {
 
 // What a loop uses lives across the loop: %a and %b never share, though their uses inside follow each other.
 // CHECK-LABEL: func.func @loops(
-// CHECK-SAME:    array.arena_bytes = 128 : i64
+// CHECK-SAME:    array.arena_bytes = 80 : i64
 func.func @loops(%x: memref<16xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -87,5 +87,35 @@ func.func @gaps(%x: memref<1024xf32>, %y: memref<4xf32>, %z: memref<16xf32>, %c:
 // CHECK-LABEL: func.func @none(
 // CHECK-SAME:    %{{.*}}: memref<4xf32>) {
 func.func @none(%x: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// A temporary of a loop lives across it, one of a branch may leave the branch.
+// CHECK-LABEL: func.func @nested(
+// CHECK-SAME:    array.arena_bytes = 80 : i64
+// CHECK:         scf.for
+// CHECK:           memref.view
+// CHECK:         scf.if
+// CHECK:           memref.view
+func.func @nested(%x: memref<4xf32>, %y: memref<4xf32>, %n: index, %c: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %outer = memref.alloc() : memref<4xf32>
+  linalg.exp ins(%x : memref<4xf32>) outs(%outer : memref<4xf32>)
+  scf.for %i = %c0 to %n step %c1 {
+    %inner = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%outer : memref<4xf32>) outs(%inner : memref<4xf32>)
+    linalg.exp ins(%inner : memref<4xf32>) outs(%outer : memref<4xf32>)
+  }
+  %r = scf.if %c -> memref<4xf32> {
+    %branch = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%outer : memref<4xf32>) outs(%branch : memref<4xf32>)
+    scf.yield %branch : memref<4xf32>
+  } else {
+    scf.yield %x : memref<4xf32>
+  }
+  linalg.exp ins(%r : memref<4xf32>) outs(%y : memref<4xf32>)
   return
 }

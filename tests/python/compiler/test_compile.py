@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pycompiler import _compiler
 from pycompiler._compiler import ir
+
+from pycompiler import _compiler
 from pycompiler._runtime import Executable, ShapedArray, array_from_numpy
 
 SUM = """
@@ -32,7 +33,9 @@ def compile_text(text: str, context: ir.Context) -> _compiler.CompiledObject:
     return _compiler.compile_to_object(ir.Module.parse(text, context))
 
 
-def run(text: str, context: ir.Context, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[np.ndarray]:
+def run(
+    text: str, context: ir.Context, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     """Compile and run a module. `results` tell the shapes and dtypes of the results."""
     compiled = compile_text(text, context)
     executable = Executable.load(compiled.object, compiled.entry, compiled.arena_bytes, "test")

@@ -71,9 +71,7 @@ def test_names_and_structure(context: ir.Context) -> None:
 def test_unknown_operation(context: ir.Context) -> None:
     module = ir.Module.create(ir.Location.unknown(context))
     with pytest.raises(ValueError, match=r"there is no operation 'array\.nonsense'"):
-        ir.Operation.create(
-            "array.nonsense", loc=ir.Location.unknown(context), ip=ir.InsertionPoint(module.body)
-        )
+        ir.Operation.create("array.nonsense", loc=ir.Location.unknown(context), ip=ir.InsertionPoint(module.body))
 
 
 def test_parse_error_has_a_line(context: ir.Context) -> None:
@@ -152,7 +150,10 @@ def test_dense_elements_of_wrong_size(context: ir.Context) -> None:
 def test_dense_elements_splat(context: ir.Context) -> None:
     f32 = ir.Type.parse("f32", context)
     tensor = ir.RankedTensorType.get([1000], f32)
-    assert str(ir.DenseElementsAttr.get_splat(tensor, ir.FloatAttr.get(f32, 2))) == "dense<2.000000e+00> : tensor<1000xf32>"
+    assert (
+        str(ir.DenseElementsAttr.get_splat(tensor, ir.FloatAttr.get(f32, 2)))
+        == "dense<2.000000e+00> : tensor<1000xf32>"
+    )
     with pytest.raises(ValueError, match="not of type f32"):
         ir.DenseElementsAttr.get_splat(tensor, ir.BoolAttr.get(True, context))
 
@@ -187,7 +188,11 @@ def test_operations_from_before_a_pass_are_refused(context: ir.Context) -> None:
     function = module.body.operations[0]
     block = function.regions[0].blocks[0]
     passmanager.PassManager.parse("builtin.module(canonicalize)", context).run(module.operation)
-    for stale in (lambda: str(function), lambda: block.operations, lambda: ir.Operation.create("func.return", ip=ir.InsertionPoint(block), loc=ir.Location.unknown(context))):
+    for stale in (
+        lambda: str(function),
+        lambda: block.operations,
+        lambda: ir.Operation.create("func.return", ip=ir.InsertionPoint(block), loc=ir.Location.unknown(context)),
+    ):
         with pytest.raises(ValueError, match="before a pass manager ran"):
             stale()
     assert module.body.operations[0].name == "func.func"

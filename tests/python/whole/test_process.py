@@ -43,14 +43,17 @@ def test_peers_and_scipy_are_not_imported():
 
 def test_the_settings_are_read_from_the_environment():
     assert python("import pycompiler.numpy as pnp; print(pnp.ones(1).dtype)", PYCOMPILER_ENABLE_X64="1") == "float64\n"
-    assert "compiled" in subprocess.run(
-        [sys.executable, "-c", "import pycompiler.numpy as pnp; pnp.sin(1.0)"],
-        env={**os.environ, "PYCOMPILER_DEBUG": "1"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stderr
+    assert (
+        "compiled"
+        in subprocess.run(
+            [sys.executable, "-c", "import pycompiler.numpy as pnp; pnp.sin(1.0)"],
+            env={**os.environ, "PYCOMPILER_DEBUG": "1"},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+    )
 
 
 def test_running_in_place_gives_the_same():

@@ -48,7 +48,7 @@ def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
     the same time never overlap; offsets are first-fit, largest first, and deterministic. `memref.dealloc` goes away.
 
     The attribute `array.arena_bytes` on the function holds the size of the arena; a function without allocations
-    is left as it is. Invariant: allocations are static and in the entry block (`buffer-hoisting` comes before).
+    is left as it is. Invariant: allocations are static; one inside of a loop does not leave its iteration.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
