@@ -72,7 +72,7 @@ CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h')
 lint: configure ## ruff, pyright, import rules, clang-format
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m clang_format --dry-run -Werror $(CPP_SOURCES)
+	.venv/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
 	.venv/bin/lint-imports --no-cache
 	$(PY) tools/check_includes.py
 	$(PY) -m pyright
@@ -80,7 +80,7 @@ lint: configure ## ruff, pyright, import rules, clang-format
 fmt: configure ## format all sources
 	$(PY) -m ruff check --fix -q . || true
 	$(PY) -m ruff format -q .
-	$(PY) -m clang_format -i $(CPP_SOURCES)
+	.venv/bin/clang-format -i $(CPP_SOURCES)
 
 clean: ## removes the build trees (not .venv)
 	rm -rf build build-tsan build-asan dist

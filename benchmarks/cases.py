@@ -6,6 +6,7 @@ Every size and dtype stands here and nowhere else.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -63,7 +64,7 @@ BATCH = 128
 def _mlp_inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
     params = [
         ((rng.standard_normal((m, n)) * (2 / m) ** 0.5).astype(np.float32), np.zeros(n, np.float32))
-        for m, n in zip(MLP[:-1], MLP[1:], strict=True)
+        for m, n in itertools.pairwise(MLP)
     ]
     images = rng.standard_normal((BATCH, MLP[0]), dtype=np.float32)
     labels = rng.integers(0, MLP[-1], BATCH).astype(np.int32)
@@ -92,7 +93,7 @@ CASES = (
         "MLP step 784-512-512-10, batch 128",
         _mlp_inputs,
         _mlp_step,
-        flops=3 * 2.0 * BATCH * sum(m * n for m, n in zip(MLP[:-1], MLP[1:], strict=True)),
+        flops=3 * 2.0 * BATCH * sum(m * n for m, n in itertools.pairwise(MLP)),
         numpy=False,
         target="jax's time x <= 1.5",
     ),

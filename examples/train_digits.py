@@ -63,7 +63,7 @@ def adam(params, grads, state):
 
 @pc.jit
 def train_step(params, state, images, digits, order, start):
-    """Takes the minibatch `order[start : start + batch]`, and returns the updated parameters, Adam's state and the loss."""
+    """From the minibatch `order[start : start + batch]`: the updated parameters, Adam's state, the loss."""
     index = lax.dynamic_slice_in_dim(order, start, train_step.batch)
     value, grads = pc.value_and_grad(loss)(params, images[index], digits[index])
     params, state = adam(params, grads, state)

@@ -24,8 +24,8 @@ struct PyDenseI64ArrayAttr : PyAttribute {};
 struct PyFlatSymbolRefAttr : PyAttribute {};
 struct PyDenseElementsAttr : PyAttribute {};
 
-/// The bytes of an array, kept until the end of the scope. NumPy can't describe bfloat16 to the buffer protocol, but gives its
-/// bytes.
+/// The bytes of an array, kept until the end of the scope. NumPy can't describe bfloat16 to the buffer protocol, but
+/// gives its bytes.
 struct BufferView {
   nb::object source;
   Py_buffer view;
@@ -58,8 +58,8 @@ mlir::DenseElementsAttr denseElements(nb::object array, mlir::RankedTensorType t
   size_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   size_t expected = width * type.getNumElements();
   if (bytes.size() != expected) {
-    std::string message = "the array holds " + std::to_string(bytes.size()) + " bytes, but " + printed(type) + " takes " +
-                          std::to_string(expected);
+    std::string message = "the array holds " + std::to_string(bytes.size()) + " bytes, but " + printed(type) +
+                          " takes " + std::to_string(expected);
     throw nb::value_error(message.c_str());
   }
   bool isSplat = expected > width && std::memcmp(bytes.data(), bytes.data() + width, expected - width) == 0;
@@ -148,7 +148,8 @@ void bindAttributes(nb::module_ &module) {
           nb::arg("asm"), nb::arg("context") = nb::none())
       .def("__eq__",
            [](const PyAttribute &self, const PyAttribute &other) { return self.attribute == other.attribute; })
-      .def("__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
+      .def(
+          "__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
       .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
 
@@ -159,22 +160,22 @@ void bindAttributes(nb::module_ &module) {
   bindKind<PyStringAttr, std::string>(module, "StringAttr", [](auto *context, const std::string &value) {
     return mlir::StringAttr::get(context, value);
   });
-  bindKind<PyFlatSymbolRefAttr, std::string>(
-      module, "FlatSymbolRefAttr",
-      [](auto *context, const std::string &value) { return mlir::FlatSymbolRefAttr::get(context, value); });
+  bindKind<PyFlatSymbolRefAttr, std::string>(module, "FlatSymbolRefAttr", [](auto *context, const std::string &value) {
+    return mlir::FlatSymbolRefAttr::get(context, value);
+  });
   bindKind<PyDenseI32ArrayAttr, std::vector<int32_t>>(
       module, "DenseI32ArrayAttr",
       [](auto *context, const std::vector<int32_t> &value) { return mlir::DenseI32ArrayAttr::get(context, value); });
   bindKind<PyDenseI64ArrayAttr, std::vector<int64_t>>(
       module, "DenseI64ArrayAttr",
       [](auto *context, const std::vector<int64_t> &value) { return mlir::DenseI64ArrayAttr::get(context, value); });
-  bindKind<PyArrayAttr, std::vector<PyAttribute>>(
-      module, "ArrayAttr", [](auto *context, const std::vector<PyAttribute> &values) {
-        llvm::SmallVector<mlir::Attribute> attributes;
-        for (const PyAttribute &value : values)
-          attributes.push_back(value.attribute);
-        return mlir::ArrayAttr::get(context, attributes);
-      });
+  bindKind<PyArrayAttr, std::vector<PyAttribute>>(module, "ArrayAttr",
+                                                  [](auto *context, const std::vector<PyAttribute> &values) {
+                                                    llvm::SmallVector<mlir::Attribute> attributes;
+                                                    for (const PyAttribute &value : values)
+                                                      attributes.push_back(value.attribute);
+                                                    return mlir::ArrayAttr::get(context, attributes);
+                                                  });
   nb::class_<PyTypeAttr, PyAttribute>(module, "TypeAttr")
       .def_static(
           "get", [](const PyType &type) { return PyTypeAttr{{type.context, mlir::TypeAttr::get(type.type)}}; },

@@ -1,5 +1,5 @@
-// The objects behind the Python classes of _compiler. Each is a small value that keeps what it points into alive: types,
-// attributes and locations keep their context, everything inside a module keeps the module.
+// The objects behind the Python classes of _compiler. Each is a small value that keeps what it points into alive:
+// types, attributes and locations keep their context, everything inside a module keeps the module.
 #ifndef ARRAY_PYTHON_BINDING_H
 #define ARRAY_PYTHON_BINDING_H
 
@@ -38,8 +38,8 @@ struct PyAttribute {
   mlir::Attribute attribute;
 };
 
-/// A module and all that is in it. Passes may replace any operation, so they start a new generation; the objects that Python
-/// holds from before are refused then, where a dangling pointer would crash.
+/// A module and all that is in it. Passes may replace any operation, so they start a new generation; the objects that
+/// Python holds from before are refused then, where a dangling pointer would crash.
 struct Tree {
   ContextRef context; // declared first: it must outlive the module
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -1,6 +1,6 @@
 // _compiler.compile_to_object and module_at: the C++ API of array/Target/Compile.h.
-#include "Binding.h"
 #include "array/Target/Compile.h"
+#include "Binding.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

@@ -1,5 +1,6 @@
-// pycompiler._compiler: MLIR's part of pycompiler, loaded at the first compilation. Upstream's Python bindings can't be used:
-// no package has them for the MLIR that the array dialect is built with, so what is needed is bound here by their names.
+// pycompiler._compiler: MLIR's part of pycompiler, loaded at the first compilation. Upstream's Python bindings can't be
+// used: no package has them for the MLIR that the array dialect is built with, so what is needed is bound here by their
+// names.
 #include "Binding.h"
 
 #include <nanobind/stl/string.h>

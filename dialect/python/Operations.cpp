@@ -1,5 +1,5 @@
-// _compiler.ir: modules, operations, blocks and values, under the names of upstream's mlir.ir. Building an operation checks
-// nothing but that it exists; Module.verify checks the whole.
+// _compiler.ir: modules, operations, blocks and values, under the names of upstream's mlir.ir. Building an operation
+// checks nothing but that it exists; Module.verify checks the whole.
 #include "Binding.h"
 
 #include "mlir/IR/OperationSupport.h"
@@ -42,8 +42,7 @@ bool verify(const PyOperation &operation) {
 PyOperation topOperation(const PyModule &module) { return {module.tree, module.tree->module->getOperation()}; }
 
 /// Adds every element of a Python sequence, unwrapped, to `out`.
-template <typename Wrapper, typename Out, typename Unwrap>
-void append(nb::handle sequence, Out &out, Unwrap unwrap) {
+template <typename Wrapper, typename Out, typename Unwrap> void append(nb::handle sequence, Out &out, Unwrap unwrap) {
   if (!sequence.is_none())
     for (nb::handle element : sequence)
       out.push_back(unwrap(nb::cast<const Wrapper &>(element)));
@@ -193,16 +192,17 @@ void bindOperations(nb::module_ &module) {
                      return PyType{self.tree->context, self.value.getType()};
                    })
       .def("__eq__", [](const PyValue &self, const PyValue &other) { return self.value == other.value; })
-      .def("__eq__", [](const PyValue &, nb::handle) { return false; }, nb::arg().none())
+      .def(
+          "__eq__", [](const PyValue &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyValue &self) { return static_cast<size_t>(hash_value(self.value)); })
       .def("__str__", [](const PyValue &self) {
         self.check();
         return printed(self.value);
       });
 
-  auto point = nb::class_<PyInsertionPoint>(module, "InsertionPoint")
-                   .def("__init__",
-                        [](PyInsertionPoint *self, const PyBlock &block) { new (self) PyInsertionPoint{block}; });
+  auto point =
+      nb::class_<PyInsertionPoint>(module, "InsertionPoint")
+          .def("__init__", [](PyInsertionPoint *self, const PyBlock &block) { new (self) PyInsertionPoint{block}; });
   bindWith(point);
 }
 

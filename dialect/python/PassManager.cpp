@@ -21,7 +21,8 @@ PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
   const ContextRef &context = resolve(given, "context").context;
   std::string message;
   llvm::raw_string_ostream stream(message);
-  // Parsing into a pass manager would nest the pipeline under the one that is there, so it is parsed by itself and moved.
+  // Parsing into a pass manager would nest the pipeline under the one that is there, so it is parsed by itself and
+  // moved.
   mlir::FailureOr<mlir::OpPassManager> parsed = mlir::parsePassPipeline(text, stream);
   if (mlir::failed(parsed))
     throw nb::value_error(("can't parse the pass pipeline '" + text + "': " + message).c_str());
@@ -34,10 +35,10 @@ void run(PyPassManager &self, Tree &tree, mlir::Operation *op) {
   if (tree.context != self.context)
     throw nb::value_error("the pass manager is of another context");
   if (op->getName() != self.passes->getOpName(*self.context))
-    throw nb::value_error(("the pipeline is for '" + self.passes->getOpAnchorName() + "', not for '" +
-                           op->getName().getStringRef() + "'")
-                              .str()
-                              .c_str());
+    throw nb::value_error(
+        ("the pipeline is for '" + self.passes->getOpAnchorName() + "', not for '" + op->getName().getStringRef() + "'")
+            .str()
+            .c_str());
   DiagnosticCollector diagnostics(self.context.get());
   ++tree.generation;
   bool ok;

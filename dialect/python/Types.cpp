@@ -52,23 +52,22 @@ mlir::Type rankedTensor(nb::sequence shape, const PyType &element) {
 }
 
 void bindLocation(nb::module_ &module) {
-  auto location =
-      nb::class_<PyLocation>(module, "Location")
-          .def_static(
-              "file",
-              [](const std::string &file, unsigned line, unsigned column, const PyContext *context) {
-                const ContextRef &owner = resolve(context, "context").context;
-                return PyLocation{owner, mlir::FileLineColLoc::get(owner.get(), file, line, column)};
-              },
-              nb::arg("filename"), nb::arg("line"), nb::arg("col"), nb::arg("context") = nb::none())
-          .def_static(
-              "unknown",
-              [](const PyContext *context) {
-                const ContextRef &owner = resolve(context, "context").context;
-                return PyLocation{owner, mlir::UnknownLoc::get(owner.get())};
-              },
-              nb::arg("context") = nb::none())
-          .def("__str__", [](const PyLocation &self) { return printed(self.location); });
+  auto location = nb::class_<PyLocation>(module, "Location")
+                      .def_static(
+                          "file",
+                          [](const std::string &file, unsigned line, unsigned column, const PyContext *context) {
+                            const ContextRef &owner = resolve(context, "context").context;
+                            return PyLocation{owner, mlir::FileLineColLoc::get(owner.get(), file, line, column)};
+                          },
+                          nb::arg("filename"), nb::arg("line"), nb::arg("col"), nb::arg("context") = nb::none())
+                      .def_static(
+                          "unknown",
+                          [](const PyContext *context) {
+                            const ContextRef &owner = resolve(context, "context").context;
+                            return PyLocation{owner, mlir::UnknownLoc::get(owner.get())};
+                          },
+                          nb::arg("context") = nb::none())
+                      .def("__str__", [](const PyLocation &self) { return printed(self.location); });
   bindWith(location);
 }
 
@@ -89,7 +88,8 @@ void bindTypes(nb::module_ &module) {
           },
           nb::arg("asm"), nb::arg("context") = nb::none())
       .def("__eq__", [](const PyType &self, const PyType &other) { return self.type == other.type; })
-      .def("__eq__", [](const PyType &, nb::handle) { return false; }, nb::arg().none())
+      .def(
+          "__eq__", [](const PyType &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyType &self) { return static_cast<size_t>(hash_value(self.type)); })
       .def("__str__", [](const PyType &self) { return printed(self.type); });
 

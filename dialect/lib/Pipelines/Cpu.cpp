@@ -10,8 +10,8 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -29,8 +29,8 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) {
 
 void buildLinalgToBuffersPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
-  // The results' buffers become known before bufferization, so that it computes in them; without the elimination of empty
-  // tensors every result would be computed in a temporary and copied.
+  // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
+  // empty tensors every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
@@ -77,7 +77,8 @@ unsigned hostVectorBits() {
 
 namespace {
 struct CpuOptions : PassPipelineOptions<CpuOptions> {
-  Option<unsigned> vectorBits{*this, "vector-bits", llvm::cl::desc("Width of a vector register in bits (this machine's)"),
+  Option<unsigned> vectorBits{*this, "vector-bits",
+                              llvm::cl::desc("Width of a vector register in bits (this machine's)"),
                               llvm::cl::init(hostVectorBits())};
 };
 } // namespace

@@ -103,8 +103,8 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   if (failed(code))
     return failure();
   timed(timings, "optimize", [&] { return (*target)->optimize(*code->module), 0; });
-  FailureOr<std::vector<char>> object = timed(
-      timings, "codegen", [&] { return emit(module, **target, *code, llvm::CodeGenFileType::ObjectFile); });
+  FailureOr<std::vector<char>> object =
+      timed(timings, "codegen", [&] { return emit(module, **target, *code, llvm::CodeGenFileType::ObjectFile); });
   if (failed(object) || failed(report(module, checkSymbols(*object))))
     return failure();
   result.object = std::move(*object);
@@ -115,7 +115,8 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
 FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileOptions &options) {
   const auto *found = llvm::find(kStages, stage);
   if (found == std::end(kStages))
-    return module.emitError("there is no stage '") << stage << "'; the stages are " << llvm::join(ArrayRef(kStages), ", ");
+    return module.emitError("there is no stage '")
+           << stage << "'; the stages are " << llvm::join(ArrayRef(kStages), ", ");
   FailureOr<HostTarget *> target = getTarget(module, options);
   if (failed(target) || failed(verify(module)))
     return failure();

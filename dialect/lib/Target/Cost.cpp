@@ -1,5 +1,5 @@
-// The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime compares
-// it with a threshold, so only the order of magnitude matters.
+// The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime
+// compares it with a threshold, so only the order of magnitude matters.
 #include "array/Target/Compile.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -14,8 +14,8 @@
 namespace mlir::array {
 
 // The passes before this have made the loops, the vectors and the accumulators; what is left is to clean up addresses.
-// Neither LLVM's vectorizer nor O2 makes these kernels faster, and O2 takes six times as long. In a textual pipeline instcombine
-// checks by default that a second run would change nothing, and ends the process if it would.
+// Neither LLVM's vectorizer nor O2 makes these kernels faster, and O2 takes six times as long. In a textual pipeline
+// instcombine checks by default that a second run would change nothing, and ends the process if it would.
 static constexpr llvm::StringLiteral kLLVMPipeline =
     "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg)";
 
@@ -42,8 +42,8 @@ HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine)
 
 HostTarget::~HostTarget() = default;
 
-/// This machine's features where they differ from its CPU model's (a hypervisor may hide some). LLVM looks the string up
-/// again and again, so it pays to keep it short.
+/// This machine's features where they differ from its CPU model's (a hypervisor may hide some). LLVM looks the string
+/// up again and again, so it pays to keep it short.
 static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
   llvm::SubtargetFeatures features;
   for (auto &feature : llvm::sys::getHostCPUFeatures())

@@ -1,5 +1,5 @@
-// Bufferization of array.runtime_call. Library routines take dense operands, so one that is a strided view is copied to a
-// temporary before the call, or from one after it.
+// Bufferization of array.runtime_call. Library routines take dense operands, so one that is a strided view is copied to
+// a temporary before the call, or from one after it.
 #include "array/Transforms/BufferizableOpInterfaceImpl.h"
 #include "array/IR/Array.h"
 
@@ -13,8 +13,7 @@ namespace {
 
 using namespace bufferization;
 
-struct RuntimeCallBufferization
-    : DstBufferizableOpInterfaceExternalModel<RuntimeCallBufferization, RuntimeCallOp> {
+struct RuntimeCallBufferization : DstBufferizableOpInterfaceExternalModel<RuntimeCallBufferization, RuntimeCallOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
     return !cast<RuntimeCallOp>(op).isDpsInit(&operand); // outputs are overwritten
   }
@@ -27,7 +26,8 @@ struct RuntimeCallBufferization
     for (Value input : call.getIns()) {
       FailureOr<Value> buffer = getBuffer(rewriter, input, options, state);
       FailureOr<Value> dense = failed(buffer) ? buffer : densify(rewriter, call.getLoc(), *buffer, options);
-      if (failed(dense) || (*dense != *buffer && failed(options.createMemCpy(rewriter, call.getLoc(), *buffer, *dense))))
+      if (failed(dense) ||
+          (*dense != *buffer && failed(options.createMemCpy(rewriter, call.getLoc(), *buffer, *dense))))
         return failure();
       inputs.push_back(*dense);
     }
@@ -49,7 +49,8 @@ struct RuntimeCallBufferization
   }
 
   /// `buffer` where it is dense, a new dense buffer of its shape where it is not.
-  static FailureOr<Value> densify(RewriterBase &rewriter, Location loc, Value buffer, const BufferizationOptions &options) {
+  static FailureOr<Value> densify(RewriterBase &rewriter, Location loc, Value buffer,
+                                  const BufferizationOptions &options) {
     auto type = cast<MemRefType>(buffer.getType());
     if (!type.hasStaticShape() || memref::isStaticShapeAndContiguousRowMajor(type))
       return buffer;
@@ -60,8 +61,9 @@ struct RuntimeCallBufferization
 } // namespace
 
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *context, ArrayDialect *) { RuntimeCallOp::attachInterface<RuntimeCallBufferization>(*context); });
+  registry.addExtension(+[](MLIRContext *context, ArrayDialect *) {
+    RuntimeCallOp::attachInterface<RuntimeCallBufferization>(*context);
+  });
 }
 
 } // namespace mlir::array

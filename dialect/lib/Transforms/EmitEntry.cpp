@@ -1,6 +1,6 @@
-// array-emit-entry: the C function that the runtime calls. It maps the call frame (runtime/include/runtime/Abi.h, the only
-// source of the offsets) to @main, which keeps its memrefs but takes them as bare pointers: LLVM then knows that they
-// don't alias and how they are aligned, and constant shapes fold into the code.
+// array-emit-entry: the C function that the runtime calls. It maps the call frame (runtime/include/runtime/Abi.h, the
+// only source of the offsets) to @main, which keeps its memrefs but takes them as bare pointers: LLVM then knows that
+// they don't alias and how they are aligned, and constant shapes fold into the code.
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
 #include "runtime/Abi.h"
@@ -73,7 +73,8 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     main->setAttr("llvm.linkage", LLVM::LinkageAttr::get(main.getContext(), LLVM::Linkage::Internal));
   }
 
-  /// What LLVM may assume of a pointer: that it is the only way to its buffer, its alignment, and that arguments are read.
+  /// What LLVM may assume of a pointer: that it is the only way to its buffer, its alignment, and that arguments are
+  /// read.
   static DictionaryAttr describePointer(const EntryArgument &argument, Builder &builder) {
     NamedAttrList attributes;
     attributes.set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
@@ -94,8 +95,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     builder.setInsertionPointAfter(main);
     Type pointerType = LLVM::LLVMPointerType::get(main.getContext());
     Type statusType = builder.getI32Type();
-    auto entry =
-        func::FuncOp::create(builder, loc, kEntryName, builder.getFunctionType({pointerType}, {statusType}));
+    auto entry = func::FuncOp::create(builder, loc, kEntryName, builder.getFunctionType({pointerType}, {statusType}));
     Block *body = entry.addEntryBlock();
     builder.setInsertionPointToStart(body);
 
@@ -125,8 +125,8 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     }
     auto call = func::CallOp::create(builder, loc, main, operands);
     // @main returns a status only when something in it can fail.
-    Value status = call.getNumResults() ? call.getResult(0)
-                                        : LLVM::ConstantOp::create(builder, loc, statusType, int64_t(PCRT_OK));
+    Value status =
+        call.getNumResults() ? call.getResult(0) : LLVM::ConstantOp::create(builder, loc, statusType, int64_t(PCRT_OK));
     func::ReturnOp::create(builder, loc, status);
   }
 };

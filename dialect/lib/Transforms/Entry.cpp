@@ -28,8 +28,7 @@ Value offsetPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes)
 }
 
 Value loadPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes) {
-  return LLVM::LoadOp::create(builder, loc, base.getType(), offsetPointer(builder, loc, base, bytes),
-                              alignof(void *));
+  return LLVM::LoadOp::create(builder, loc, base.getType(), offsetPointer(builder, loc, base, bytes), alignof(void *));
 }
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
-// array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol for it.
-// Every offset comes from runtime/include/runtime/Abi.h. array-emit-entry passes the frame on.
+// array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol
+// for it. Every offset comes from runtime/include/runtime/Abi.h. array-emit-entry passes the frame on.
 #include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
@@ -57,7 +57,8 @@ std::optional<PcrtDType> dtypeCode(Type type) {
   }
 }
 
-/// Lowers the calls of one function. Stack space is taken once, in the entry block, so that a call in a loop does not grow it.
+/// Lowers the calls of one function. Stack space is taken once, in the entry block, so that a call in a loop does not
+/// grow it.
 class CallLowering {
 public:
   CallLowering(func::FuncOp function, Value frame)
@@ -103,8 +104,8 @@ private:
   Value reserve(int64_t bytes) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(entry);
-    return LLVM::AllocaOp::create(builder, frame.getType(), builder.getI8Type(), constant(std::max<int64_t>(bytes, 1), 64),
-                                  alignof(PcrtTensor));
+    return LLVM::AllocaOp::create(builder, frame.getType(), builder.getI8Type(),
+                                  constant(std::max<int64_t>(bytes, 1), 64), alignof(PcrtTensor));
   }
 
   /// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
@@ -119,8 +120,8 @@ private:
           dtypeCode(cast<TypeAttr>(call.getElementTypes()[firstOperand + index]).getValue());
       bool isEmpty = type && type.hasStaticShape() && type.getNumElements() == 0;
       if (!type || (!isEmpty && !memref::isStaticShapeAndContiguousRowMajor(type)))
-        return call.emitError("operand #") << firstOperand + index << " must be a dense buffer of static shape, but is "
-                                           << operand.getType();
+        return call.emitError("operand #")
+               << firstOperand + index << " must be a dense buffer of static shape, but is " << operand.getType();
       if (!dtype)
         return call.emitError("operand #") << firstOperand + index << " has an element type that libraries don't take";
       int64_t tensor = index * sizeof(PcrtTensor);

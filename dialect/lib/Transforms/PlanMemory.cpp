@@ -54,8 +54,9 @@ int64_t assignOffsets(MutableArrayRef<Temporary> temporaries) {
     }
     temporary->offset = offset;
     arena = std::max(arena, offset + temporary->bytes);
-    placed.insert(llvm::upper_bound(placed, temporary, [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
-                  temporary);
+    placed.insert(
+        llvm::upper_bound(placed, temporary, [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
+        temporary);
   }
   return arena;
 }
@@ -85,12 +86,10 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       return alloc.emitError("a temporary must have a static shape and a dense layout, but is ") << type;
     // Every iteration of a loop gets the same bytes, so none may see what another left there.
     if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
-      Region *body = llvm::find_if(loop->getRegions(), [&](Region &region) {
-        return region.findAncestorBlockInRegion(*alloc->getBlock());
-      });
+      Region *body = llvm::find_if(
+          loop->getRegions(), [&](Region &region) { return region.findAncestorBlockInRegion(*alloc->getBlock()); });
       for (Value view : views.resolve(alloc.getResult()))
-        if (!body->isAncestor(view.getParentRegion()) ||
-            (isa<BlockArgument>(view) && view.getParentRegion() == body))
+        if (!body->isAncestor(view.getParentRegion()) || (isa<BlockArgument>(view) && view.getParentRegion() == body))
           return alloc.emitError("a temporary of a loop must not leave its iteration");
     }
     if (alloc.getAlignment().value_or(0) > PCRT_ALIGNMENT)

@@ -58,8 +58,8 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     return MemRefType::get(type.getShape(), type.getElementType());
   }
 
-  /// Constants of equal elements become fills, one for each use: a use that overwrites its operand then does so in place,
-  /// and the object holds no megabytes of zeros.
+  /// Constants of equal elements become fills, one for each use: a use that overwrites its operand then does so in
+  /// place, and the object holds no megabytes of zeros.
   static void fillSplats(func::FuncOp main) {
     SmallVector<arith::ConstantOp> constants;
     main.walk([&](arith::ConstantOp constant) {

@@ -1,8 +1,8 @@
 // The contract between compiled code and the runtime: the call frame and the table of callbacks. It is the only header
 // of runtime/ that dialect/ includes, and it is plain C, so that exported objects can be called from C.
 //
-// An entry is one C function, `int32_t pcrt_main(const PcrtFrame *)`. It allocates nothing, unwinds nothing, and returns
-// PCRT_OK or another status. All pointers of the frame live until it returns.
+// An entry is one C function, `int32_t pcrt_main(const PcrtFrame *)`. It allocates nothing, unwinds nothing, and
+// returns PCRT_OK or another status. All pointers of the frame live until it returns.
 #ifndef PYCOMPILER_RUNTIME_ABI_H
 #define PYCOMPILER_RUNTIME_ABI_H
 
