@@ -49,7 +49,7 @@ func.func @views(%r: memref<4xf32>, %s: memref<16xf32>) {
 
 // What a loop uses lives across the loop: %a and %b never share, though their uses inside follow each other.
 // CHECK-LABEL: func.func @loops(
-// CHECK-SAME:    array.arena_bytes = 80 : i64
+// CHECK-SAME:    array.arena_bytes = 128 : i64
 func.func @loops(%x: memref<16xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
