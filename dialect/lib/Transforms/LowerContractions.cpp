@@ -1,4 +1,4 @@
-// array-lower-contractions: products of matrices on buffers become calls of the functions that Gemm.cpp builds. It
+// array-lower-contractions: products of matrices on buffers become the blocked products that Gemm.cpp emits. It
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
 // alone is for array-linalg-to-loops.
 #include "Gemm.h"
@@ -157,7 +157,7 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type ele
     bool inPlace = product.n.size % tile.columns() == 0 && (rowBytes < pageBytes || product.m.size <= fewRows);
     return inPlace ? GemmPacking::InPlace : GemmPacking::Rows;
   }
-  bool hasSquares = product.k.strides[1] == 1 && product.k.size >= gemmSquareSide(tile);
+  bool hasSquares = product.k.strides[1] == 1 && product.k.size >= tile.squareSide();
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
 }
 
@@ -175,11 +175,29 @@ Value rootBuffer(Value value) {
   return value;
 }
 
-/// Distinct allocations and arguments never overlap: the entry's buffers are distinct by contract.
+/// Distinct allocations and arguments of the function never overlap: the entry's buffers are distinct by contract.
 bool mayOverlap(Value x, Value y) {
-  auto isKnown = [](Value root) { return isa<BlockArgument>(root) || root.getDefiningOp<memref::AllocOp>(); };
+  auto isKnown = [](Value root) {
+    auto argument = dyn_cast<BlockArgument>(root);
+    return argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp()) : !!root.getDefiningOp<memref::AllocOp>();
+  };
   Value rootX = rootBuffer(x), rootY = rootBuffer(y);
   return rootX == rootY || !isKnown(rootX) || !isKnown(rootY);
+}
+
+/// Whether `op` may read or write `c`. Calls are those that this pass emitted: they touch their operands only.
+bool mayTouch(Operation *op, Value c) {
+  return op
+      ->walk([&](Operation *nested) {
+        if (isa<scf::ForOp, memref::AllocOp>(nested) || isMemoryEffectFree(nested))
+          return WalkResult::advance();
+        bool isKnown = isa<linalg::LinalgOp, memref::CopyOp, func::CallOp>(nested);
+        bool overlaps = llvm::any_of(nested->getOperands(), [&](Value operand) {
+          return isa<MemRefType>(operand.getType()) && mayOverlap(operand, c);
+        });
+        return isKnown && !overlaps ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
 }
 
 /// The fill with zeros that `c` holds when `op` begins, if that can be seen.
@@ -187,12 +205,7 @@ linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c) {
   for (Operation *previous = op->getPrevNode(); previous; previous = previous->getPrevNode()) {
     if (auto fill = dyn_cast<linalg::FillOp>(previous); fill && fill.getOutputs()[0] == c)
       return matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ? fill : linalg::FillOp();
-    if (isMemoryEffectFree(previous) || isa<memref::AllocOp>(previous))
-      continue;
-    bool known = isa<linalg::LinalgOp, memref::CopyOp, func::CallOp>(previous);
-    if (!known || llvm::any_of(previous->getOperands(), [&](Value operand) {
-          return isa<MemRefType>(operand.getType()) && mayOverlap(operand, c);
-        }))
+    if (mayTouch(previous, c))
       return {};
   }
   return {};
@@ -203,74 +216,58 @@ linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c) {
 class CallEmitter {
 public:
   CallEmitter(linalg::LinalgOp op, const Product &product, unsigned vectorBits)
-      : b(op->getLoc(), op), op(op), product(product), element(getElementTypeOrSelf(product.c.buffer.getType())),
+      : b(op->getLoc(), op), g(b), op(op), product(product), element(getElementTypeOrSelf(product.c.buffer.getType())),
         tile(chooseGemmTile(element, vectorBits, product.n.size)), packing(choosePacking(product, tile, element)) {}
 
   void emit() {
-    func::FuncOp function = getGemmFunction(op->getParentOfType<ModuleOp>(), element, tile, packing);
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
-    Value pack = packBuffer();
+    Value packed = packBuffer();
     Value accumulate = arith::ConstantIntOp::create(b, fill ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
-      offsets.push_back(index(operand->offset));
-    auto enter = [&](const Dimension &dimension) {
-      auto loop = scf::ForOp::create(b, index(0), index(dimension.size), index(1));
-      b.setInsertionPointToStart(loop.getBody());
-      for (int i = 0; i < 3; ++i)
-        offsets[i] = advance(offsets[i], loop.getInductionVar(), dimension.strides[i]);
-      return loop.getInductionVar();
-    };
+      offsets.push_back(g.index(operand->offset));
     for (const Dimension &dimension : product.outer)
-      enter(dimension);
+      enterLoop(dimension, offsets);
     for (const Dimension &dimension : product.outerReductions) {
-      Value started = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, enter(dimension), index(0));
+      Value position = enterLoop(dimension, offsets);
+      Value started = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, position, g.index(0));
       accumulate = arith::OrIOp::create(b, accumulate, started);
     }
-    bool transposed = packing == GemmPacking::Columns;
-    SmallVector<Value> operands{
-        matrix(0, product.a, offsets[0], product.m, product.k, false),
-        transposed ? matrix(1, product.b, offsets[1], product.n, product.k, true)
-                   : matrix(1, product.b, offsets[1], product.k, product.n, packing != GemmPacking::Strided),
-        matrix(2, product.c, offsets[2], product.m, product.n, true), pack, accumulate};
-    func::CallOp::create(b, function, operands);
+    const Dimension &m = product.m, &n = product.n, &k = product.k;
+    GemmMatrix left{product.a.buffer, offsets[0], m.strides[0], k.strides[0]};
+    GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
+    GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
+    emitGemm(b, op->getParentOfType<ModuleOp>(),
+             {element, tile, packing, m.size, n.size, k.size, left, right, result, packed, accumulate});
     if (fill)
       fill.erase();
     op->erase();
   }
 
 private:
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-
-  Value advance(Value offset, Value position, int64_t stride) {
-    if (stride == 0)
-      return offset;
-    return arith::AddIOp::create(b, offset, arith::MulIOp::create(b, position, index(stride)));
+  /// Goes on in the body of a loop over `dimension`, with the operands' offsets advanced. Returns the position in it.
+  Value enterLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
+    auto loop = scf::ForOp::create(b, g.index(0), g.index(dimension.size), g.index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    for (auto [offset, stride] : llvm::zip_equal(offsets, dimension.strides))
+      offset = g.advance(offset, loop.getInductionVar(), stride);
+    return loop.getInductionVar();
   }
 
   /// The buffer for the packed block, allocated where array-plan-memory looks for it.
   Value packBuffer() {
-    auto function = op->getParentOfType<func::FuncOp>();
+    int64_t elements = gemmPackElements(tile, packing, product.k.size, product.n.size);
+    if (elements == 0)
+      return {};
     OpBuilder::InsertionGuard guard(b);
-    if (!isa<func::FuncOp>(op->getParentOp()))
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (op->getParentOp() != function)
       b.setInsertionPointToStart(&function.getBody().front());
-    auto type = MemRefType::get({gemmPackElements(tile, packing, product.k.size, product.n.size)}, element);
-    Value buffer = memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
-    return memref::CastOp::create(b, MemRefType::get({ShapedType::kDynamic}, element), buffer);
-  }
-
-  /// The view of `operand` as a rows x columns matrix for the kernel.
-  Value matrix(int which, const Operand &operand, Value offset, const Dimension &rows, const Dimension &columns,
-               bool unitStride) {
-    auto base = memref::ExtractStridedMetadataOp::create(b, operand.buffer).getBaseBuffer();
-    SmallVector<OpFoldResult> sizes{index(rows.size), index(columns.size)};
-    SmallVector<OpFoldResult> strides{index(rows.strides[which])};
-    strides.push_back(unitStride ? OpFoldResult(b.getIndexAttr(1)) : OpFoldResult(index(columns.strides[which])));
-    return memref::ReinterpretCastOp::create(b, gemmMatrixType(element, unitStride), base, OpFoldResult(offset), sizes,
-                                             strides);
+    return memref::AllocOp::create(b, MemRefType::get({elements}, element), b.getI64IntegerAttr(64));
   }
 
   ImplicitLocOpBuilder b;
+  GemmBuilder g;
   linalg::LinalgOp op;
   const Product &product;
   Type element;

@@ -1,20 +1,30 @@
 // RUN: array-opt %s --split-input-file --array-lower-contractions | FileCheck %s
 // RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
-// A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is.
+// A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is, and k is cut into
+// two even blocks, of which the second adds to the first.
 // CHECK-LABEL: func.func @in_place
 // CHECK-SAME: %[[A:.*]]: memref<128x784xf32>, %[[B:.*]]: memref<784x512xf32>, %[[C:.*]]: memref<128x512xf32>
 // CHECK-NOT: linalg
-// CHECK: %[[ACCUMULATE:.*]] = arith.constant false
-// CHECK: call @gemm_f32_8x32_in_place({{.*}}, %[[ACCUMULATE]])
+// CHECK-NOT: memref.alloc
+// CHECK: %[[INITIAL:.*]] = arith.constant false
+// CHECK: %[[STEP:.*]] = arith.constant 392 : index
+// CHECK: scf.for %[[DEPTH:.*]] = {{.*}} step %[[STEP]]
+// CHECK: memref.reinterpret_cast %[[A]]
+// CHECK: %[[LATER:.*]] = arith.cmpi sgt, %[[DEPTH]]
+// CHECK: %[[ACCUMULATE:.*]] = arith.ori %[[INITIAL]], %[[LATER]]
+// CHECK: scf.for
+// CHECK-DAG: memref.reinterpret_cast %[[C]]
+// CHECK-DAG: memref.reinterpret_cast %[[B]]
+// CHECK: func.call @gemm_tiles_f32_8x32({{.*}}, %[[ACCUMULATE]])
 // CHECK-NOT: linalg
 // CHECK: return
 
 // The tile: accumulators stay in registers over k, the left operand is broadcast, rows are clamped, columns masked.
 // CHECK: func.func private @gemm_tiles_f32_8x32(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
 // CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
-// CHECK: arith.minsi
 // CHECK: vector.create_mask
+// CHECK: arith.minsi
 // CHECK-COUNT-16: vector.maskedload
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-2: vector.load
@@ -22,14 +32,12 @@
 // CHECK: vector.broadcast
 // CHECK-COUNT-16: vector.fma
 // CHECK-COUNT-16: vector.maskedstore
-// CHECK: func.func private @gemm_f32_8x32_in_place
-// CHECK-NOT: call @gemm_pack
-// CHECK: call @gemm_tiles_f32_8x32
+// CHECK-NOT: func.func
 
 // AVX2: func.func private @gemm_tiles_f32_6x16
 // AVX2-COUNT-12: vector.fma
 // AVX2-NOT: vector.fma
-// AVX2: func.func private @gemm_f32_6x16_in_place
+// AVX2: return
 func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref<128x512xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<128x512xf32>)
@@ -39,14 +47,15 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 
 // -----
 
-// Two products share one kernel. c is not known to be zero, so it is added to.
+// Two products share the functions. c is not known to be zero, so it is added to.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[TRUE:.*]] = arith.constant true
-// CHECK: call @gemm_f32_8x32_rows({{.*}}, %[[TRUE]])
-// CHECK: call @gemm_f32_8x32_rows(
+// CHECK: call @gemm_pack_rows_f32_8x32(
+// CHECK: call @gemm_tiles_f32_8x32({{.*}}, %[[TRUE]])
+// CHECK: call @gemm_pack_rows_f32_8x32(
+// CHECK: call @gemm_tiles_f32_8x32(
 // CHECK: func.func private @gemm_tiles_f32_8x32
 // CHECK: func.func private @gemm_pack_rows_f32_8x32
-// CHECK: func.func private @gemm_f32_8x32_rows
 // CHECK-NOT: func.func
 func.func @shared(%a: memref<128x100xf32>, %b: memref<100x70xf32>, %c: memref<128x70xf32>, %d: memref<128x70xf32>) {
   linalg.matmul ins(%a, %b : memref<128x100xf32>, memref<100x70xf32>) outs(%c : memref<128x70xf32>)
@@ -64,7 +73,8 @@ func.func @shared(%a: memref<128x100xf32>, %b: memref<100x70xf32>, %c: memref<12
 // CHECK-LABEL: func.func @batch
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<2048xf32>
 // CHECK: scf.for
-// CHECK: func.call @gemm_f32_8x32_columns
+// CHECK: func.call @gemm_pack_columns_f32_8x32
+// CHECK: func.call @gemm_tiles_f32_8x32
 // CHECK: func.func private @gemm_pack_columns_f32_8x32
 // CHECK-COUNT-24: vector.shuffle
 func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
@@ -86,10 +96,10 @@ func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x
 #c = affine_map<(m, n, k) -> (n, m)>
 // CHECK-LABEL: func.func @transposed_result
 // CHECK-SAME: %[[A:.*]]: memref<64x96xf64>, %[[B:.*]]: memref<96x32xf64>
-// CHECK: extract_strided_metadata %[[B]]
-// CHECK: %[[LEFT:.*]] = memref.reinterpret_cast
-// CHECK: extract_strided_metadata %[[A]]
-// CHECK: call @gemm_f64_8x16_columns(%[[LEFT]],
+// CHECK: %[[BLOCK:.*]] = memref.reinterpret_cast %[[A]]
+// CHECK: call @gemm_pack_columns_f64_8x16(%[[BLOCK]],
+// CHECK: %[[LEFT:.*]] = memref.reinterpret_cast %[[B]]
+// CHECK: call @gemm_tiles_f64_8x16(%[[LEFT]],
 func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: memref<32x64xf64>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : memref<64x96xf64>, memref<96x32xf64>) outs(%c : memref<32x64xf64>) {
@@ -126,6 +136,22 @@ func.func @fill_is_used(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<64x64xf32>)
   memref.copy %c, %d : memref<64x64xf32> to memref<64x64xf32>
+  linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}
+
+// -----
+
+// Both fills come first: the products before c's do not touch it, so its fill goes too.
+// CHECK-LABEL: func.func @fills_first
+// CHECK-NOT: linalg.fill
+// CHECK-NOT: arith.constant true
+// CHECK: return
+func.func @fills_first(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %d: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x64xf32>)
+  linalg.fill ins(%zero : f32) outs(%d : memref<64x64xf32>)
+  linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%d : memref<64x64xf32>)
   linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
   return
 }

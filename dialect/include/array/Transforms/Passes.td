@@ -59,10 +59,11 @@ def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "Replace contractions on buffers by calls of a blocked matrix product";
   let description = [{
     A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64) and whose loops fall into batch, rows, columns
-    and reduction becomes a call of a private function @gemm_*, inside loops over the batch. The function is built once a module
-    for each element type, tile and layout of the right operand; sizes and strides are run-time values. Any strides
-    of the operands are taken; the result needs unit stride along the rows or the columns. A zero fill of the result that comes
-    before it is folded away. The block of the right operand is packed into a `memref.alloc` in the function's entry block.
+    and reduction becomes calls of private functions: @gemm_pack_*, which copies a block of the right operand to panels, and
+    @gemm_tiles_*, which multiplies rows with one panel, inside loops over blocks and over the batch. The functions are built once a
+    module for each element type, tile and layout; sizes and strides are run-time values. Any strides of the operands are
+    taken; the result needs unit stride along the rows or the columns. A zero fill of the result that comes before is
+    folded away. The packed block is a `memref.alloc` in the function's entry block.
 
     Products with fewer than 4 rows, columns or terms, or smaller than 16x16x16, stay as they are.
 

@@ -1,0 +1,247 @@
+// Builds the functions of a matrix product, as scf, vector and memref operations:
+//   @gemm_pack_*   copies a k x n block of the right operand to panels [n / columns][k][columns];
+//   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time.
+// The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
+// they compute and store the same values again. Columns beyond the last one are masked.
+#include "GemmKernels.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::array {
+
+namespace {
+
+constexpr int64_t dynamic = ShapedType::kDynamic;
+
+MemRefType stridedType(ArrayRef<int64_t> shape, Type element, ArrayRef<int64_t> strides) {
+  return MemRefType::get(shape, element, StridedLayoutAttr::get(element.getContext(), dynamic, strides));
+}
+
+/// A function of the module, and the emission of its body.
+class Kernel {
+public:
+  Kernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile)
+      : element(element), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
+        vector(VectorType::get({tile.lanes}, element)) {
+    name = (kind + (element.isF64() ? "_f64_" : "_f32_") + Twine(tile.rows) + "x" + Twine(tile.columns())).str();
+    function = module.lookupSymbol<func::FuncOp>(name);
+  }
+
+  func::FuncOp getTiles();
+  func::FuncOp getPackRows();
+  func::FuncOp getPackColumns();
+  func::FuncOp getPackStrided();
+
+private:
+  void begin(TypeRange arguments) {
+    function = func::FuncOp::create(b, name, b.getFunctionType(arguments, {}));
+    function.setPrivate();
+    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    b.setInsertionPointToStart(function.addEntryBlock());
+  }
+  func::FuncOp end() {
+    func::ReturnOp::create(b);
+    return function;
+  }
+
+  Value dim(Value memref, int64_t dimension) { return memref::DimOp::create(b, memref, dimension); }
+  Value zeros() { return arith::ConstantOp::create(b, vector, b.getZeroAttr(vector)); }
+
+  /// Masks of a row's vectors when `remaining` columns are left.
+  SmallVector<Value> columnMasks(Value remaining) {
+    SmallVector<Value> masks;
+    for (int64_t v = 0; v < tile.vectors; ++v)
+      masks.push_back(vector::CreateMaskOp::create(b, vector.clone(b.getI1Type()), g.sub(remaining, v * tile.lanes)));
+    return masks;
+  }
+
+  void emitTile(Value i, ArrayRef<Value> masks);
+  SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, ValueRange initial);
+  void transpose(MutableArrayRef<Value> rows);
+
+  Type element;
+  GemmTile tile;
+  ImplicitLocOpBuilder b;
+  GemmBuilder g;
+  VectorType vector;
+  std::string name;
+  func::FuncOp function;
+};
+
+//===--- Tiles ----------------------------------------------------------------------------------------------------===//
+
+func::FuncOp Kernel::getTiles() {
+  if (function)
+    return function;
+  begin({gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()});
+  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
+  g.loop(g.index(0), dim(function.getArgument(0), 0), tile.rows, [&](Value i) { emitTile(i, masks); });
+  return end();
+}
+
+/// The rows [i, i + tile.rows). A load with an empty mask reads nothing, so sums that start at zero need no branch.
+void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
+  Value a = function.getArgument(0), c = function.getArgument(2), accumulate = function.getArgument(3);
+  Value lastRow = g.sub(dim(a, 0), 1);
+  SmallVector<Value> rows;
+  for (int64_t r = 0; r < tile.rows; ++r)
+    rows.push_back(g.min(g.add(i, r), lastRow));
+  Value all = vector::BroadcastOp::create(b, vector.clone(b.getI1Type()), accumulate), zero = zeros();
+  SmallVector<Value> columns, sums;
+  for (int64_t v = 0; v < tile.vectors; ++v)
+    columns.push_back(g.index(v * tile.lanes));
+  for (Value row : rows)
+    for (auto [column, mask] : llvm::zip_equal(columns, masks))
+      sums.push_back(vector::MaskedLoadOp::create(b, vector, c, ValueRange{row, column},
+                                                  arith::AndIOp::create(b, mask, all), zero));
+  sums = multiply(rows, columns, sums);
+  for (auto [r, row] : llvm::enumerate(rows))
+    for (auto [v, column] : llvm::enumerate(columns))
+      vector::MaskedStoreOp::create(b, c, ValueRange{row, column}, masks[v], sums[r * tile.vectors + v]);
+}
+
+/// The loop over k, with the accumulators as its values.
+SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, ValueRange initial) {
+  Value a = function.getArgument(0), panel = function.getArgument(1);
+  auto loop = scf::ForOp::create(b, g.index(0), dim(a, 1), g.index(1), initial);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value k = loop.getInductionVar();
+  SmallVector<Value> right;
+  for (Value column : columns)
+    right.push_back(vector::LoadOp::create(b, vector, panel, ValueRange{k, column}));
+  SmallVector<Value> sums;
+  for (Value row : rows) {
+    Value left = vector::BroadcastOp::create(b, vector, memref::LoadOp::create(b, a, ValueRange{row, k}));
+    for (Value factor : right)
+      sums.push_back(vector::FMAOp::create(b, left, factor, loop.getRegionIterArg(sums.size())));
+  }
+  scf::YieldOp::create(b, sums);
+  return SmallVector<Value>(loop.getResults());
+}
+
+//===--- Packing --------------------------------------------------------------------------------------------------===//
+
+/// Copies rows; the columns beyond n become zeros.
+func::FuncOp Kernel::getPackRows() {
+  if (function)
+    return function;
+  begin({gemmMatrixType(element, true), gemmPackedType(element, tile)});
+  Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
+  g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
+    Value column = g.mul(panel, tile.columns());
+    SmallVector<Value> masks = columnMasks(g.sub(dim(source, 1), column));
+    g.loop(zero, dim(source, 0), 1, [&](Value k) {
+      for (auto [v, mask] : llvm::enumerate(masks)) {
+        ValueRange at{k, g.add(column, v * tile.lanes)};
+        Value row = vector::MaskedLoadOp::create(b, vector, source, at, mask, zeros());
+        vector::StoreOp::create(b, row, panels, ValueRange{panel, k, g.index(v * tile.lanes)});
+      }
+    });
+  });
+  return end();
+}
+
+/// Copies element by element; columns beyond n repeat the last one.
+func::FuncOp Kernel::getPackStrided() {
+  if (function)
+    return function;
+  begin({gemmMatrixType(element, false), gemmPackedType(element, tile)});
+  Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
+  Value last = g.sub(dim(source, 1), 1);
+  g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
+    Value column = g.mul(panel, tile.columns());
+    g.loop(zero, dim(source, 0), 1, [&](Value k) {
+      g.loop(zero, g.index(tile.columns()), 1, [&](Value j) {
+        Value value = memref::LoadOp::create(b, source, ValueRange{k, g.min(g.add(column, j), last)});
+        memref::StoreOp::create(b, value, panels, ValueRange{panel, k, j});
+      });
+    });
+  });
+  return end();
+}
+
+/// Transposes squares in registers. The last square begins early enough to be whole. Columns beyond n repeat the last
+/// one.
+func::FuncOp Kernel::getPackColumns() {
+  if (function)
+    return function;
+  begin({gemmMatrixType(element, true), gemmPackedType(element, tile)});
+  Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
+  int64_t side = tile.squareSide();
+  Value depths = dim(source, 1), lastColumn = g.sub(dim(source, 0), 1), lastSquare = g.sub(depths, side);
+  auto type = VectorType::get({side}, element);
+  g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
+    g.loop(zero, g.index(tile.columns()), side, [&](Value column) {
+      Value first = g.add(g.mul(panel, tile.columns()), column);
+      SmallVector<Value> columns;
+      for (int64_t lane = 0; lane < side; ++lane)
+        columns.push_back(g.min(g.add(first, lane), lastColumn));
+      g.loop(zero, depths, side, [&](Value position) {
+        Value depth = g.min(position, lastSquare);
+        SmallVector<Value> square;
+        for (Value from : columns)
+          square.push_back(vector::LoadOp::create(b, type, source, ValueRange{from, depth}));
+        transpose(square);
+        for (auto [lane, row] : llvm::enumerate(square))
+          vector::StoreOp::create(b, row, panels, ValueRange{panel, g.add(depth, lane), column});
+      });
+    });
+  });
+  return end();
+}
+
+/// Swaps the off-diagonal halves of blocks of 2, 4, 8, ... elements.
+void Kernel::transpose(MutableArrayRef<Value> rows) {
+  int64_t size = rows.size();
+  for (int64_t half = 1; half < size; half *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t column = 0; column < size; ++column) {
+      low.push_back((column & half) == 0 ? column : size + column - half);
+      high.push_back((column & half) == 0 ? column + half : size + column);
+    }
+    for (int64_t row = 0; row < size; ++row) {
+      if ((row & half) != 0)
+        continue;
+      Value first = rows[row], second = rows[row + half];
+      rows[row] = vector::ShuffleOp::create(b, first, second, low);
+      rows[row + half] = vector::ShuffleOp::create(b, first, second, high);
+    }
+  }
+}
+
+} // namespace
+
+MemRefType gemmMatrixType(Type element, bool unitStride) {
+  return stridedType({dynamic, dynamic}, element, {dynamic, unitStride ? 1 : dynamic});
+}
+
+MemRefType gemmPanelType(Type element, const GemmTile &tile) {
+  return stridedType({dynamic, tile.columns()}, element, {dynamic, 1});
+}
+
+MemRefType gemmPackedType(Type element, const GemmTile &tile) {
+  return stridedType({dynamic, dynamic, tile.columns()}, element, {dynamic, tile.columns(), 1});
+}
+
+func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile) {
+  return Kernel(module, "gemm_tiles", element, tile).getTiles();
+}
+
+func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing) {
+  switch (packing) {
+  case GemmPacking::InPlace:
+    break;
+  case GemmPacking::Rows:
+    return Kernel(module, "gemm_pack_rows", element, tile).getPackRows();
+  case GemmPacking::Columns:
+    return Kernel(module, "gemm_pack_columns", element, tile).getPackColumns();
+  case GemmPacking::Strided:
+    return Kernel(module, "gemm_pack_strided", element, tile).getPackStrided();
+  }
+  llvm_unreachable("an operand that is read in place is not packed");
+}
+
+} // namespace mlir::array

@@ -1,0 +1,77 @@
+// The functions that a matrix product calls: built once a module for each element type, tile and layout, with run-time
+// sizes, so that ten products of one module cost one kernel. Gemm.cpp calls them block by block.
+#ifndef ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
+#define ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::array {
+
+/// The accumulators that one pass over k keeps in registers: `rows` times `vectors` vectors of `lanes` elements.
+struct GemmTile {
+  int64_t rows;
+  int64_t vectors;
+  int64_t lanes;
+
+  int64_t columns() const { return vectors * lanes; }
+  /// The side of the squares that are transposed for GemmPacking::Columns. Squares of 8 take a third of the time of 16
+  /// to compile, and are transposed as fast as the second cache delivers.
+  int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
+};
+
+/// How the right operand reaches the tile, which reads rows of `columns()` elements.
+enum class GemmPacking {
+  InPlace, ///< Read where it is: unit stride along n, n a multiple of the tile's columns.
+  Rows,    ///< Copied to panels; unit stride along n.
+  Columns, ///< Copied to panels; unit stride along k, at least `squareSide()` long: transposed in registers.
+  Strided, ///< Copied to panels, element by element; any strides.
+};
+
+/// Matrices as the functions take them: dynamic sizes, offset and row stride.
+MemRefType gemmMatrixType(Type element, bool unitStride);
+
+/// A panel as the tiles read it, packed or in place: [k][column].
+MemRefType gemmPanelType(Type element, const GemmTile &tile);
+
+/// Packed panels, [panel][k][column]: the rows of one panel follow each other.
+MemRefType gemmPackedType(Type element, const GemmTile &tile);
+
+/// @gemm_tiles_*(a: m x k, panel, c: m x n, accumulate: i1): c = (accumulate ? c : 0) + a * panel, where n is at most
+/// the tile's columns.
+func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile);
+
+/// @gemm_pack_*(b: k x n, panels), for GemmPacking::Columns (b: n x k, panels). `packing` is not InPlace.
+func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing);
+
+/// Short names for the index arithmetic and the loops that the functions and their callers emit.
+struct GemmBuilder {
+  explicit GemmBuilder(ImplicitLocOpBuilder &b) : b(b) {}
+
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value add(Value x, int64_t y) { return y == 0 ? x : add(x, index(y)); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
+  Value sub(Value x, int64_t y) { return y == 0 ? x : sub(x, index(y)); }
+  Value mul(Value x, int64_t y) { return arith::MulIOp::create(b, x, index(y)); }
+  Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
+  /// x + position * stride.
+  Value advance(Value x, Value position, int64_t stride) { return stride == 0 ? x : add(x, mul(position, stride)); }
+
+  /// A loop over [begin, end) whose body is built by `body(induction variable)`.
+  void loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(b, begin, end, index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
+  ImplicitLocOpBuilder &b;
+};
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
