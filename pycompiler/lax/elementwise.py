@@ -173,12 +173,13 @@ def select_n(which: Array, *cases: Array) -> Array:
     check_arrays("select_n", which, *cases)
     if not cases:
         raise ValueError("select_n: needs at least one case")
+    first, *others = cases
     if get_aval(which).dtype == dtypes.bool_:
-        if len(cases) > 2:
+        if len(others) > 1:
             raise TypeError(f"select_n: a bool chooses between two cases, got {len(cases)}; choose by an integer")
-        return select(which, cases[-1], cases[0])
-    result = cases[0]
-    for number, case in enumerate(cases[1:], start=1):
+        return select(which, others[0], first) if others else first
+    result = first
+    for number, case in enumerate(others, start=1):
         result = select(ge(which, number), case, result)
     return result
 

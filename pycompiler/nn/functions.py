@@ -26,8 +26,9 @@ def _relu(x: Array) -> Array:
 
 
 def relu6(x: Any) -> Array:
-    """min(max(x, 0), 6)."""
-    return ufuncs.minimum(ufuncs.maximum(x, 0), 6)
+    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0."""
+    inside = ufuncs.logical_and(ufuncs.greater(x, 0), ufuncs.less(x, 6))
+    return ufuncs.where(inside, x, lax.stop_gradient(ufuncs.clip(x, 0, 6)))
 
 
 def sigmoid(x: Any) -> Array:
@@ -121,8 +122,8 @@ def selu(x: Any) -> Array:
 
 
 def hard_tanh(x: Any) -> Array:
-    """x brought into -1..1."""
-    return ufuncs.clip(x, -1, 1)
+    """x brought into -1..1; the derivative at -1 and 1 is 1."""
+    return ufuncs.where(ufuncs.greater(x, 1), 1, ufuncs.where(ufuncs.less(x, -1), -1, x))
 
 
 def hard_sigmoid(x: Any) -> Array:

@@ -230,7 +230,8 @@ def take_scalars(x: Array, axes: Sequence[Axis], chosen: Sequence[int]) -> Array
     if fixed:
         starts, limits = [0] * len(shape), list(shape)
         for i in chosen:
-            starts[i] = int(np.clip(axes[i].entry, 0, shape[i] - 1))
+            place = axes[i].static or 0
+            starts[i] = min(max(place + shape[i] if place < 0 else place, 0), shape[i] - 1)
             limits[i] = starts[i] + 1
         return movement.slice(x, starts, limits)
     sizes = [1 if i in chosen else size for i, size in enumerate(shape)]

@@ -230,7 +230,8 @@ def power(x: Any, y: Any, /) -> Array:
     dtype = get_aval(x).dtype
     if type(y) is int and dtype != dtypes.bool_:
         # A Python scalar x has no fixed width, which the product needs.
-        return lax.integer_pow(*converted("power", x), y)
+        (base,) = converted("power", x)
+        return lax.integer_pow(base, y)
     x, y = promoted("power", x, y)
     if dtypes.is_floating(get_aval(x).dtype):
         return lax.pow(x, y)

@@ -20,7 +20,8 @@ def _abs_partial(t: Value, out: Value, x: Value) -> Value:
 
 def _sign_reference(x: Any) -> Any:
     # NumPy's sign loses the sign of a zero.
-    return np.where(x == 0, x, np.sign(x)) if rules.kind(x.dtype) == "f" else np.sign(x)
+    signs: Any = np.sign(x)
+    return rules.where(x == 0, x, signs) if rules.kind(x.dtype) == "f" else signs
 
 
 abs_ = elementwise("abs", 1, "if", partials=(_abs_partial,), reference=rules.quiet(np.abs))
@@ -36,7 +37,8 @@ round_ = elementwise("round", 1, "f", reference=rules.quiet(np.rint))
 def _rem_reference(x: Any, y: Any) -> Any:
     if rules.kind(x.dtype) == "f":
         return np.fmod(x, y)
-    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+    safe: Any = np.where(y == 0, 1, y).astype(y.dtype)
+    return rules.where(y == 0, x, np.fmod(x, safe))
 
 
 def _rem_partial(t: Value, out: Value, x: Value, y: Value) -> Value:
@@ -119,7 +121,7 @@ convert = Primitive(
     shape_rule=_convert_shape,
     jvp=_convert_jvp,
     transpose=_convert_transpose,
-    batch=elementwise_batch(lambda x, **params: convert.bind(x, **params)),
+    batch=elementwise_batch(lambda: convert),
     reference=_convert_reference,
     sampler=_convert_samples,
 )
@@ -135,6 +137,10 @@ def _bitcast_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:
             f"bitcast: cannot read {short(x)} as {new_dtype}: their elements have to be equally wide, and not bool"
         )
     return ShapedArray(x.shape, new_dtype)
+
+
+def _bitcast_reference(x: Any, *, new_dtype: rules.Dtype) -> Any:
+    return x.view(new_dtype)
 
 
 def _bitcast_samples(rng: np.random.Generator) -> Iterable[Sample]:
@@ -155,14 +161,19 @@ bitcast = Primitive(
     shape_rule=_bitcast_shape,
     jvp=None,
     transpose=None,
-    batch=elementwise_batch(lambda x, **params: bitcast.bind(x, **params)),
-    reference=lambda x, *, new_dtype: x.view(new_dtype),
+    batch=elementwise_batch(lambda: bitcast),
+    reference=_bitcast_reference,
     sampler=_bitcast_samples,
 )
 
 
 # stop_gradient: the identity; its derivative is zero.
 
-stop_gradient = elementwise("stop_gradient", 1, "biuf", reference=lambda x: x)
+
+def _identity(x: Any) -> Any:
+    return x
+
+
+stop_gradient = elementwise("stop_gradient", 1, "biuf", reference=_identity)
 
 TABLE = (abs_, sign, floor, ceil, round_, rem, max_, min_, convert, bitcast, stop_gradient)

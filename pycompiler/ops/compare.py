@@ -68,6 +68,10 @@ def _select_transpose(ct: Value, pred: Value, on_true: Value, on_false: Value) -
     )
 
 
+def _select_reference(pred: Any, on_true: Any, on_false: Any) -> Any:
+    return rules.where(pred, on_true, on_false)
+
+
 def _select_samples(rng: np.random.Generator) -> Iterable[Sample]:
     for dtype in rules.ALL:
         x, y = rules.ordinary(rng, (33,), dtype), rules.ordinary(rng, (33,), dtype)
@@ -82,8 +86,8 @@ select = Primitive(
     shape_rule=_select_shape,
     jvp=_select_jvp,
     transpose=_select_transpose,
-    batch=elementwise_batch(lambda *args: select.bind(*args)),
-    reference=lambda pred, on_true, on_false: np.where(pred, on_true, on_false),
+    batch=elementwise_batch(lambda: select),
+    reference=_select_reference,
     sampler=_select_samples,
 )
 

@@ -15,8 +15,10 @@ from pycompiler.ops import rules
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import elementwise_batch
 
-# partial(tangent, out, *primals) -> what the tangent of one argument contributes; None: not differentiable.
-Partial = Callable[..., Value] | None
+# partial(tangent, out, *primals) -> what the tangent of one argument contributes.
+UnaryPartial = Callable[[Value, Value, Value], Value]
+BinaryPartial = Callable[[Value, Value, Value, Value], Value]
+Partials = tuple[()] | tuple[UnaryPartial] | tuple[BinaryPartial, BinaryPartial]
 Sampler = Callable[[np.random.Generator], Iterable[Sample]]
 
 
@@ -25,7 +27,7 @@ def elementwise(
     arity: int,
     kinds: str,
     *,
-    partials: Sequence[Partial] = (),
+    partials: Partials = (),
     transpose: Callable[..., Any] | None = None,
     reference: Callable[..., Any],
     dtypes: Iterable[rules.Dtype] | None = None,
@@ -48,9 +50,9 @@ def elementwise(
     def jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
         out = primitive.bind(*primals, **params)
         terms = [
-            partial(tangent, out, *primals, **params)
-            for tangent, partial in zip(tangents, partials, strict=True)
-            if partial is not None and not is_zero(tangent)
+            partial(tangent, out, *primals)
+            for tangent, partial in zip(tangents, slopes, strict=True)
+            if not is_zero(tangent)
         ]
         if not terms:
             return out, rules.zero_tangent(out)
@@ -61,12 +63,13 @@ def elementwise(
 
     if dtypes is None:
         dtypes = [dtype for dtype in rules.ALL if rules.kind(dtype) in kinds]
+    slopes: tuple[Callable[..., Value], ...] = partials
     primitive = Primitive(
         name=name,
         shape_rule=shape_rule or same_type,
         jvp=jvp if partials else None,
         transpose=transpose,
-        batch=elementwise_batch(lambda *args, **params: primitive.bind(*args, **params)),
+        batch=elementwise_batch(lambda: primitive),
         reference=reference,
         sampler=sampler or rules.elementwise_samples(arity, dtypes),
     )
@@ -78,6 +81,14 @@ def _sub_transpose(ct: Value, x: Value, y: Value) -> tuple[Value, Value]:
     return (ct if first_linear else None), (neg.bind(ct) if second_linear else None)
 
 
+def _neg_transpose(ct: Value, x: Value) -> tuple[Value]:
+    return (neg.bind(ct),)
+
+
+def _div_transpose(ct: Value, x: Value, y: Value) -> tuple[Value, None]:
+    return div.bind(ct, y), None
+
+
 def _mul_transpose(ct: Value, x: Value, y: Value) -> tuple[Value, Value]:
     (first_linear, _) = rules.is_linear(x, y)
     return (mul.bind(ct, y), None) if first_linear else (None, mul.bind(x, ct))
@@ -87,10 +98,10 @@ def _div_reference(x: Any, y: Any) -> Any:
     if rules.kind(x.dtype) == "f":
         return np.divide(x, y)
     # Integers truncate towards zero; a division by zero gives -1 (all bits set), the lowest by -1 wraps to itself.
-    safe = np.where(y == 0, np.ones_like(y), y)
-    quotient = x // safe
+    safe: Any = np.where(y == 0, 1, y).astype(y.dtype)
+    quotient: Any = x // safe
     quotient = quotient + ((x - quotient * safe != 0) & ((x < 0) != (safe < 0)) & (rules.kind(x.dtype) == "i"))
-    return np.where(y == 0, np.zeros_like(x) - np.ones_like(x), quotient)
+    return rules.where(y == 0, ~(x ^ x), quotient)
 
 
 neg = elementwise(
@@ -98,7 +109,7 @@ neg = elementwise(
     1,
     "iuf",
     partials=(lambda t, out, x: neg.bind(t),),
-    transpose=lambda ct, x: (neg.bind(ct),),
+    transpose=_neg_transpose,
     reference=rules.quiet(np.negative),
 )
 sub = elementwise(
@@ -125,7 +136,7 @@ div = elementwise(
         lambda t, out, x, y: div.bind(t, y),
         lambda t, out, x, y: neg.bind(mul.bind(t, div.bind(out, y))),
     ),
-    transpose=lambda ct, x, y: (div.bind(ct, y), None),
+    transpose=_div_transpose,
     reference=rules.quiet(_div_reference),
 )
 

@@ -265,6 +265,10 @@ def _gather_rows_batch(args: Sequence[Value], dims: Dims) -> tuple[Value, int]:
     return gather_rows.bind(flat, positions), 0
 
 
+def _gather_rows_reference(x: Any, indices: Any) -> Any:
+    return x[np.clip(indices, 0, max(len(x) - 1, 0))]
+
+
 def _gather_rows_samples(rng: np.random.Generator) -> Iterable[Sample]:
     for dtype in rules.ALL:
         yield Sample((rules.ordinary(rng, (7, 5), dtype), np.array([3, 0, 6, 3], np.int32)), {})
@@ -279,7 +283,7 @@ gather_rows = Primitive(
     jvp=_gather_rows_jvp,
     transpose=_gather_rows_transpose,
     batch=_gather_rows_batch,
-    reference=lambda x, indices: x[np.clip(indices, 0, max(len(x) - 1, 0))],
+    reference=_gather_rows_reference,
     sampler=_gather_rows_samples,
 )
 

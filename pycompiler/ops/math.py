@@ -47,6 +47,14 @@ def _square(x: Value) -> Value:
     return mul.bind(x, x)
 
 
+def _sin_partial(t: Value, out: Value, x: Value) -> Value:
+    return mul.bind(t, cos.bind(x))
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
 def _logistic(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
@@ -68,12 +76,12 @@ exp2 = _unary("exp2", lambda t, out, x: _times(t, out, np.log(2)), np.exp2)
 expm1 = _unary("expm1", lambda t, out, x: mul.bind(t, _one_plus(out)), np.expm1)
 log = _unary("log", lambda t, out, x: div.bind(t, x), np.log)
 log1p = _unary("log1p", lambda t, out, x: div.bind(t, _one_plus(x)), np.log1p)
-sin = _unary("sin", lambda t, out, x: mul.bind(t, cos.bind(x)), np.sin)
+sin = _unary("sin", _sin_partial, np.sin)
 cos = _unary("cos", lambda t, out, x: neg.bind(mul.bind(t, sin.bind(x))), np.cos)
 tan = _unary("tan", lambda t, out, x: mul.bind(t, _one_plus(_square(out))), np.tan)
 tanh = _unary("tanh", lambda t, out, x: mul.bind(add.bind(t, mul.bind(t, out)), _one_minus(out)), np.tanh)
 sqrt = _unary("sqrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 0.5), out)), np.sqrt)
-rsqrt = _unary("rsqrt", lambda t, out, x: _times(t, div.bind(out, x), -0.5), lambda x: 1 / np.sqrt(x))
+rsqrt = _unary("rsqrt", lambda t, out, x: _times(t, div.bind(out, x), -0.5), _rsqrt)
 cbrt = _unary("cbrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 1 / 3), _square(out))), np.cbrt)
 logistic = _unary("logistic", lambda t, out, x: mul.bind(t, mul.bind(out, _one_minus(out))), _logistic)
 erf = _unary(

@@ -237,6 +237,10 @@ def _concatenate_batch(args: Sequence[Value], dims: Dims, *, dimension: int) -> 
     return concatenate.bind(*batched_at_front(args, dims), dimension=dimension + 1), 0
 
 
+def _concatenate_reference(*xs: Any, dimension: int) -> Any:
+    return np.concatenate(xs, axis=dimension)
+
+
 def _concatenate_samples(rng: np.random.Generator) -> Iterable[Sample]:
     for dtype in rules.ALL:
         yield Sample(tuple(rules.ordinary(rng, (2, n), dtype) for n in (3, 1, 4)), {"dimension": 1})
@@ -257,7 +261,7 @@ concatenate = Primitive(
     jvp=_concatenate_jvp,
     transpose=_concatenate_transpose,
     batch=_concatenate_batch,
-    reference=lambda *xs, dimension: np.concatenate(xs, axis=dimension),
+    reference=_concatenate_reference,
     sampler=_concatenate_samples,
 )
 
@@ -276,6 +280,14 @@ def _reverse_batch(args: Sequence[Value], dims: Dims, *, dimensions: Ints) -> tu
     return reverse.bind(args[0], dimensions=shifted), dim
 
 
+def _reverse_transpose(ct: Value, x: Value, *, dimensions: Ints) -> tuple[Value]:
+    return (reverse.bind(ct, dimensions=dimensions),)
+
+
+def _reverse_reference(x: Any, *, dimensions: Ints) -> Any:
+    return np.flip(x, dimensions).copy()
+
+
 def _reverse_samples(rng: np.random.Generator) -> Iterable[Sample]:
     for dtype in rules.ALL:
         yield Sample((rules.ordinary(rng, (3, 5), dtype),), {"dimensions": (1,)})
@@ -286,9 +298,9 @@ def _reverse_samples(rng: np.random.Generator) -> Iterable[Sample]:
 reverse = linear(
     "reverse",
     _reverse_shape,
-    transpose=lambda ct, x, *, dimensions: (reverse.bind(ct, dimensions=dimensions),),
+    transpose=_reverse_transpose,
     batch=_reverse_batch,
-    reference=lambda x, *, dimensions: np.flip(x, dimensions).copy(),
+    reference=_reverse_reference,
     sampler=_reverse_samples,
 )
 

@@ -32,13 +32,13 @@ def _reduced_shape(name: str, x: ShapedArray, axes: Axes) -> ShapedArray:
     return ShapedArray(shape, x.dtype, x.weak_type)
 
 
-def _reduction_batch(bind: Callable[..., Value]) -> Callable[..., tuple[Value, int]]:
+def _reduction_batch(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Value, int]]:
     """The batching rule of the reductions: the batch dimension stays, the axes move around it."""
 
     def batch(args: Sequence[Value], dims: Dims, *, axes: Axes) -> tuple[Value, int]:
         dim = rules.only(dims)
         shifted = tuple(axis + (axis >= dim) for axis in axes)
-        return bind(args[0], axes=shifted), dim - sum(axis < dim for axis in shifted)
+        return primitive().bind(args[0], axes=shifted), dim - sum(axis < dim for axis in shifted)
 
     return batch
 
@@ -94,7 +94,7 @@ def _reduction(
         shape_rule=shape_rule,
         jvp=jvp_rule if jvp else None,
         transpose=None,
-        batch=_reduction_batch(lambda x, **params: primitive.bind(x, **params)),
+        batch=_reduction_batch(lambda: primitive),
         reference=reference,
         sampler=_reduction_samples(dtypes),
     )
@@ -189,6 +189,9 @@ def _arg_extremum(name: str, reference: Any) -> Primitive:
         shifted = axis + (axis >= dim)
         return primitive.bind(args[0], axis=shifted, index_dtype=index_dtype), dim - (shifted < dim)
 
+    def by_numpy(x: Any, *, axis: int, index_dtype: rules.Dtype) -> Any:
+        return np.asarray(reference(x, axis=axis)).astype(index_dtype)
+
     def sampler(rng: np.random.Generator) -> Iterable[Sample]:
         params = {"axis": 1, "index_dtype": rules.INT32}
         for dtype in rules.ALL:
@@ -207,7 +210,7 @@ def _arg_extremum(name: str, reference: Any) -> Primitive:
         jvp=None,
         transpose=None,
         batch=batch,
-        reference=lambda x, *, axis, index_dtype: np.asarray(reference(x, axis=axis)).astype(index_dtype),
+        reference=by_numpy,
         sampler=sampler,
     )
     return primitive

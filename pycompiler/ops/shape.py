@@ -51,6 +51,10 @@ def _reshape_batch(args: Sequence[Value], dims: Dims, *, new_sizes: Shape) -> tu
     return reshape.bind(moved, new_sizes=(get_aval(moved).shape[0], *new_sizes)), 0
 
 
+def _reshape_reference(x: Any, *, new_sizes: tuple[int, ...]) -> Any:
+    return np.reshape(x, new_sizes)
+
+
 def _reshape_samples(rng: np.random.Generator) -> Iterable[Sample]:
     for dtype in rules.ALL:
         yield Sample((rules.ordinary(rng, (3, 4), dtype),), {"new_sizes": (2, 6)})
@@ -63,7 +67,7 @@ reshape = linear(
     _reshape_shape,
     transpose=_reshape_transpose,
     batch=_reshape_batch,
-    reference=lambda x, *, new_sizes: np.reshape(x, new_sizes),
+    reference=_reshape_reference,
     sampler=_reshape_samples,
 )
 
@@ -114,14 +118,14 @@ def batched_at_front(args: Sequence[Value], dims: Dims) -> list[Value]:
     return [with_batch_dim(x, dim, 0, size) for x, dim in zip(args, dims, strict=True)]
 
 
-def elementwise_batch(bind: Callable[..., Value]) -> Callable[..., tuple[Value, int]]:
-    """The batching rule of operations on arrays of one shape."""
+def elementwise_batch(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Value, Any]]:
+    """The batching rule of operations on arrays of one shape; `primitive` gives the entry, which holds the rule."""
 
     def batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Value, Any]:
         if all(dim == dims[0] for dim in dims):
-            out, dim = bind(*args, **params), dims[0]
+            out, dim = primitive().bind(*args, **params), dims[0]
         else:
-            out, dim = bind(*batched_at_front(args, dims), **params), 0
-        return out, tuple(dim for _ in out) if isinstance(out, tuple | list) else dim
+            out, dim = primitive().bind(*batched_at_front(args, dims), **params), 0
+        return out, (dim,) * len(out) if primitive().multiple_results else dim
 
     return batch

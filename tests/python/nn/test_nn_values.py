@@ -1,0 +1,98 @@
+"""nn against jax's: values, derivatives at the corners, and the initializers' numbers."""
+
+import jax
+import numpy as np
+import pytest
+from jax import nn as theirs
+
+import pycompiler as pc
+from pycompiler import nn as ours
+from pycompiler import random
+
+rng = np.random.default_rng(0)
+F = rng.normal(size=(3, 6)).astype(np.float32)
+CORNERS = np.float32([-100, -1, -1e-3, 0.5, 3, 100])
+MASK = F > -0.5
+
+ACTIVATIONS = ["relu", "relu6", "sigmoid", "silu", "swish", "softplus", "log_sigmoid", "soft_sign", "tanh", "identity"]
+ACTIVATIONS += ["gelu", "leaky_relu", "elu", "celu", "selu", "hard_tanh", "hard_sigmoid", "hard_silu", "hard_swish"]
+ACTIVATIONS += ["mish", "softmax", "log_softmax", "logsumexp", "standardize"]
+CASES = {name: [lambda m, f=name: getattr(m, f)(F)] for name in ACTIVATIONS}
+CASES["gelu"].append(lambda m: m.gelu(F, approximate=False))
+CASES["leaky_relu"].append(lambda m: m.leaky_relu(F, 0.2))
+CASES["elu"].append(lambda m: m.elu(F, 0.5))
+CASES["celu"].append(lambda m: m.celu(F, 0.5))
+CASES["softmax"] += [lambda m: m.softmax(F, axis=0), lambda m: m.softmax(F, axis=(0, 1)), lambda m: m.softmax(F * 1e3)]
+CASES["log_softmax"] += [lambda m: m.log_softmax(F, axis=0), lambda m: m.log_softmax(F * 1e3)]
+CASES["logsumexp"] += [
+    lambda m: m.logsumexp(F, axis=1, keepdims=True),
+    lambda m: m.logsumexp(F, b=np.float32(2)),
+    lambda m: m.logsumexp(np.float32([-np.inf, -np.inf])),
+    lambda m: m.logsumexp(F, axis=1, where=MASK),
+    lambda m: m.logsumexp(F, axis=0, b=F, return_sign=True),
+]
+CASES["glu"] = [lambda m: m.glu(F), lambda m: m.glu(F.T, axis=0)]
+CASES["one_hot"] = [
+    lambda m: m.one_hot(np.array([0, 2, 5, -1]), 4),
+    lambda m: m.one_hot(np.array([[0, 2]]), 3, axis=0, dtype=np.int32),
+]
+
+
+@pytest.mark.parametrize(("name", "number"), [(n, i) for n, cases in sorted(CASES.items()) for i in range(len(cases))])
+def test_function(name, number):
+    case = CASES[name][number]
+    got, want = (x if isinstance(x, tuple) else (x,) for x in (case(ours), case(theirs)))
+    for a, b in zip(got, want, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=2e-6)
+
+
+def test_every_function_is_compared():
+    assert set(ours.__all__) - {"initializers"} == set(CASES)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_derivative(name):
+    slope = pc.grad(lambda x: (getattr(ours, name)(x) * CORNERS).sum())(CORNERS)
+    want = jax.grad(lambda x: (getattr(theirs, name)(x) * CORNERS).sum())(CORNERS)
+    np.testing.assert_allclose(np.asarray(slope), np.asarray(want), rtol=2e-4, atol=2e-4)
+
+
+def test_relu_has_no_slope_at_zero():
+    assert float(pc.grad(ours.relu)(0.0)) == 0
+
+
+INITIALIZERS = [
+    f"{who}_{how}" for who in ("glorot", "xavier", "he", "kaiming", "lecun") for how in ("uniform", "normal")
+]
+
+
+@pytest.mark.parametrize("name", INITIALIZERS)
+@pytest.mark.parametrize("shape", [(7, 5), (3, 3, 4, 8)], ids=str)
+def test_initializer(name, shape):
+    with jax.threefry_partitionable(False):
+        want = getattr(theirs.initializers, name)()(jax.random.PRNGKey(1), shape)
+    got = getattr(ours.initializers, name)()(random.key(1), shape)
+    np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [
+    lambda m: m.zeros, lambda m: m.ones, lambda m: m.constant(3.0), lambda m: m.uniform(0.5), lambda m: m.normal(0.5),
+    lambda m: m.truncated_normal(0.5),
+])  # fmt: skip
+def test_plain_initializer(make):
+    with jax.threefry_partitionable(False):
+        want = make(theirs.initializers)(jax.random.PRNGKey(1), (4, 3))
+    got = make(ours.initializers)(random.key(1), (4, 3))
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="glu: axis 0 has 3 elements, which is no even number"):
+        ours.glu(F, axis=0)
+    with pytest.raises(ValueError, match="variance_scaling: needs at least two dimensions"):
+        ours.initializers.he_normal()(random.key(0), (3,))
+    with pytest.raises(AttributeError, match="has no attribute rellu; the nearest name is"):
+        ours.rellu  # noqa: B018
