@@ -177,7 +177,7 @@ def select_n(which: Array, *cases: Array) -> Array:
     if get_aval(which).dtype == dtypes.bool_:
         if len(others) > 1:
             raise TypeError(f"select_n: a bool chooses between two cases, got {len(cases)}; choose by an integer")
-        return select(which, others[0], first) if others else first
+        return select(which, others[0] if others else first, first)
     result = first
     for number, case in enumerate(others, start=1):
         result = select(ge(which, number), case, result)
