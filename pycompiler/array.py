@@ -171,7 +171,7 @@ def _format(self: Array, spec: str) -> str:
 
 def _from_host(values: np.ndarray[Any, Any], weak_type: bool) -> Array:
     """Unpickles."""
-    return array_from_numpy(np.ascontiguousarray(values), ShapedArray(values.shape, values.dtype, weak_type))
+    return array_from_numpy(np.asarray(values, order="C"), ShapedArray(values.shape, values.dtype, weak_type))
 
 
 def _reduce(self: Array) -> tuple[Any, ...]:
@@ -189,8 +189,6 @@ _OWN: dict[str, Any] = {
     "__str__": lambda self: str(_host(self)),
     "__format__": _format,
     "__reduce__": _reduce,
-    "__copy__": lambda self: self,
-    "__deepcopy__": lambda self, memo: self,
     "__array_priority__": 100,
     "tolist": lambda self: _host(self).tolist(),
 }
@@ -219,6 +217,9 @@ def _attributes() -> dict[str, Any]:
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": lambda self: self,
+        "__copy__": lambda self: self,
+        "__deepcopy__": lambda self, memo: self,
+        "__round__": lambda self, ndigits=None: pnp.round(self, ndigits or 0),
         "__getitem__": indexing.getitem,
         "__setitem__": _set_item,
         "__iter__": _iterate,

@@ -6,6 +6,7 @@ a miss, or when something is being traced.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import weakref
@@ -142,12 +143,22 @@ def _difference(before: CallKey, now: CallKey) -> str:
     return f"the settings were {before.context} and are {now.context}"
 
 
+def _several(given: Any) -> tuple[Any, ...]:
+    """What an option that takes one entry or several was given; a string is one."""
+    if given is None:
+        return ()
+    return tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else (given,)
+
+
 def _resolve_static(
     fun: Callable[..., Any], argnums: int | Sequence[int] | None, argnames: str | Sequence[str] | None
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Static arguments by number and by name: a parameter named one way is static the other way too."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
-    names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+    numbers: tuple[Any, ...] = _several(argnums)
+    names: tuple[Any, ...] = _several(argnames)
+    for option, given, kind in (("static_argnums", numbers, int), ("static_argnames", names, str)):
+        if not all(isinstance(entry, kind) for entry in given):
+            raise TypeError(f"jit: {option} holds entries of type {kind.__name__}, got {given!r}")
     if not numbers and not names:
         return (), ()
     try:
@@ -260,6 +271,8 @@ def clear_caches() -> None:
     _eager.clear()
 
 
+# As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.
+copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
 core_primitive.eager_slot = _evaluate

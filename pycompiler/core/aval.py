@@ -81,11 +81,18 @@ def get_aval(x: Any) -> ShapedArray:
     if isinstance(aval, ShapedArray):
         return aval
     if isinstance(x, (np.ndarray, np.generic)):
+        check_unmasked(x)
         return _numpy_aval(cast(Any, x))
     for scalar in (bool, int, float):
         if isinstance(x, scalar):
             return _scalar_aval(scalar(x))
     raise TypeError(f"{x!r} of type {kind.__name__} is not an array or a scalar")
+
+
+def check_unmasked(x: Any) -> None:
+    """Raise TypeError for NumPy's masked arrays, whose mask would be lost."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array would lose its mask: give x.filled(value), or the data and the mask apart")
 
 
 def is_array(x: Any) -> bool:
@@ -106,6 +113,8 @@ def as_array(x: Any) -> Any:
         given = np.asarray(x)
         if isinstance(x, np.ndarray) and given.dtype != aval.dtype:
             dtypes.warn_of_narrowing("an input array", given.dtype, aval.dtype)
+        if isinstance(x, (int, float)):
+            return array_from_numpy(dtypes.host_scalar(x, aval.dtype), aval)
         return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
     get_aval(x)
     if isinstance(x, ShapeDtypeStruct):

@@ -35,6 +35,9 @@ def boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """`functools.wraps` for what a transformation returns, at the boundary, under a docstring that says what it is."""
 
+    if not callable(function):
+        raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
+
     def decorate(wrapper: Callable[_P, _R]) -> Callable[_P, _R]:
         assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"]
         bounded = functools.update_wrapper(boundary(wrapper), function, assigned=assigned)

@@ -100,6 +100,17 @@ def as_dtype(spec: object) -> DType:
     return dtype.newbyteorder("=")
 
 
+def host_scalar(x: bool | int | float, dtype: DType) -> np.ndarray[Any, Any]:
+    """A Python scalar in a dtype, as an array without dimensions. Raises OverflowError for an int that does not fit."""
+    try:
+        return np.asarray(x, dtype)
+    except OverflowError:
+        bits = int(x).bit_length()
+        shown = f"the Python int {x}" if bits <= 128 else f"a Python int of {bits} bits"
+        wider = ', or set enable_x64 for 64-bit types (config.update("enable_x64", True))' if bits < 64 else ""
+        raise OverflowError(f"{shown} does not fit into {dtype.name}; use a float{wider}") from None
+
+
 def canonicalize(dtype: DType) -> DType:
     """`dtype`, narrowed to 32 bits unless `enable_x64`. Raises TypeError for a type that there is not."""
     if dtype in _NARROW:

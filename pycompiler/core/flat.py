@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from pycompiler.core.aval import is_array
+from pycompiler.core.aval import get_aval, is_array
 from pycompiler.core.trace import Origin
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 
@@ -141,7 +141,13 @@ def check_arrays(
 ) -> None:
     """Raise TypeError, naming the argument, unless every leaf is an array or a scalar."""
     for index, leaf in enumerate(leaves):
-        if not is_array(leaf):
+        if is_array(leaf):
+            try:
+                get_aval(leaf)
+            except TypeError as error:
+                name = argument_names(fun, in_tree, places)[index]
+                raise TypeError(f"{transform}: argument '{name}' of {Origin(transform, fun).name}: {error}") from None
+        else:
             name = argument_names(fun, in_tree, places)[index]
             raise TypeError(
                 f"{transform}: argument '{name}' of {Origin(transform, fun).name} is {_article(leaf)}, not an array"

@@ -27,19 +27,19 @@ _MANY = 1000
 class GraphTracer(Tracer):
     """A value of the graph that is being recorded."""
 
-    __slots__ = ("source", "var")
+    __slots__ = ("source", "variable")
 
     def __init__(self, trace: GraphTrace, var: Var, source: Source | None) -> None:
         self.owner = trace
         self.aval = var.aval
-        self.var = var
+        self.variable = var
         self.source = source
 
     def argument_names(self) -> list[str]:
         trace = self.owner
         assert isinstance(trace, GraphTrace)
         graph = Graph((), trace.inputs, trace.equations, ())
-        return [trace.origin.argument(index) for index in depends_on(graph, self.var)]
+        return [trace.origin.argument(index) for index in depends_on(graph, self.variable)]
 
     def made_at(self) -> Source | None:
         return self.source
@@ -77,7 +77,7 @@ class GraphTrace(Trace):
         """What stands for `x` in this graph: its variable, a literal for a scalar, a constant for anything else."""
         kind = x.__class__
         if kind is GraphTracer and x.owner is self:
-            return x.var
+            return x.variable
         if kind in _SCALARS or isinstance(x, np.generic):
             return self._literal(x)
         if isinstance(x, Tracer):

@@ -178,6 +178,30 @@ class Tracer:
             "index an array of pycompiler instead of a list or a NumPy array",
         )
 
+    def item(self) -> Any:
+        value = self.concrete_value()
+        if value is not None:
+            return value.item()
+        _fail(errors.ConcretizationTypeError, self, "the value, by item(),", "keep it an array")
+
+    def tolist(self) -> Any:
+        value = self.concrete_value()
+        if value is not None:
+            return value.tolist()
+        _fail(errors.ConcretizationTypeError, self, "the elements, by tolist(),", "keep them in an array")
+
+    def __format__(self, spec: str) -> str:
+        value = self.concrete_value()
+        if not spec:
+            return repr(self)
+        if value is not None and not self.aval.shape:
+            return format(value.item(), spec)
+        wanted = f"the value, to format it as {spec!r},"
+        _fail(errors.ConcretizationTypeError, self, wanted, "return it, and format it outside of the function")
+
+    def __reduce__(self) -> NoReturn:
+        _fail(errors.ConcretizationTypeError, self, "the elements, to pickle them,", "return it, and pickle the result")
+
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         _fail(
             errors.TracerArrayConversionError,

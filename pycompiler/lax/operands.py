@@ -6,8 +6,6 @@ Used by lax and by the rooms above it. Python scalars stay weakly typed: they fo
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, short
 from pycompiler.ops import arithmetic
@@ -33,7 +31,7 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
         # Python's own scalar of the right kind is the weak literal.
         if weak:
             return float(x) if dtypes.is_floating(dtype) else int(x)
-        return np.asarray(x, dtype)
+        return dtypes.host_scalar(x, dtype)
     if weak:
         return arithmetic.convert.bind(x, new_dtype=dtype, weak_type=True)
     return arithmetic.convert.bind(x, new_dtype=dtype)
@@ -107,7 +105,8 @@ def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
 
 def canonical_shape(name: str, shape: Any) -> tuple[Any, ...]:
     """A shape as a tuple of sizes; an int stands for one dimension."""
-    sizes = shape if isinstance(shape, Sequence) or hasattr(shape, "__iter__") else (shape,)
+    single = getattr(shape, "ndim", None) == 0 or not (isinstance(shape, Sequence) or hasattr(shape, "__iter__"))
+    sizes: Any = (shape,) if single else shape
     result: list[Any] = []
     for size in sizes:
         if hasattr(size, "symbols"):
@@ -119,5 +118,7 @@ def canonical_shape(name: str, shape: Any) -> tuple[Any, ...]:
             raise TypeError(f"{name}: a shape is made of integers, got {size!r} in {shape!r}") from None
         if size < 0:
             raise ValueError(f"{name}: a size must not be negative, got {shape!r}")
+        if size >= 2**63:
+            raise OverflowError(f"{name}: a size must be below 2**63, got {shape!r}")
         result.append(size)
     return tuple(result)

@@ -59,7 +59,13 @@ def dot_general(
     full precision.
     """
     check_arrays("dot_general", lhs, rhs)
-    (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = dimension_numbers
+    try:
+        (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            "dot_general: dimension_numbers are ((lhs contracting, rhs contracting), (lhs batch, rhs batch)), each a "
+            f"sequence of axes, got {dimension_numbers!r}"
+        ) from None
     dtype, weak = dtypes.result_type(lhs, rhs)
     lhs, rhs = (cast(x, dtype, weak) if get_aval(x).dtype != dtype else x for x in (lhs, rhs))
     wanted = (

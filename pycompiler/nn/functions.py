@@ -9,7 +9,15 @@ from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import (
+    Array,
+    broadcast_to,
+    canonical_axes,
+    canonical_axis,
+    canonical_shape,
+    cast,
+    check_arrays,
+)
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact, requested
 
@@ -240,4 +248,5 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     check_arrays("one_hot", x)
     wanted = dtypes.scalar_dtype(float) if dtype is None else requested("one_hot", dtype)
     place = canonical_axis("one_hot", axis, len(get_aval(x).shape) + 1)
-    return fused(_one_hot, x, num_classes=int(num_classes), axis=place, dtype=wanted)
+    (num_classes,) = canonical_shape("one_hot", (num_classes,))
+    return fused(_one_hot, x, num_classes=num_classes, axis=place, dtype=wanted)

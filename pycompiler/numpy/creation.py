@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import ShapedArray, array_from_numpy
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
+from pycompiler.core.aval import check_unmasked, get_aval
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
@@ -67,12 +67,11 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, order: str |
         result = object if keep else cast(object, wanted)
     elif type(object) in (bool, int, float):
         kind, weak = dtypes.dtype_and_weak(object)
-        result = _from_numpy(
-            np.asarray(object, kind if wanted is None else wanted), wanted or kind, weak and not wanted
-        )
+        result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
     elif isinstance(object, list | tuple):
         result = _from_nested("array", object, wanted)
     elif isinstance(object, np.ndarray | np.generic) or hasattr(object, "__array__") or hasattr(object, "__buffer__"):
+        check_unmasked(object)
         values = np.asarray(object)
         if wanted is None:
             wanted = dtypes.canonicalize(values.dtype)

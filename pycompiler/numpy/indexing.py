@@ -51,13 +51,16 @@ def _is_array(item: Any) -> bool:
     return isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic | list)
 
 
-def _items(name: str, index: Any) -> list[Any]:
-    """The items of an index, with lists as arrays and masks as the integers at which they hold."""
+def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int, ...]]]]:
+    """The items of an index, with lists as arrays and masks as the integers at which they hold; and for each mask the
+    place of its first item, and its shape."""
     items: list[Any] = []
+    masks: list[tuple[int, tuple[int, ...]]] = []
     for item in index if isinstance(index, tuple) else (index,):
         if isinstance(item, list):
             item = np.asarray(item, dtype=np.int32 if not item else None)
         if type(item) is bool or (_is_array(item) and get_aval(item).dtype == dtypes.bool_):
+            masks.append((len(items), get_aval(item).shape))
             items.extend(_mask(item))
         elif item is None or item is Ellipsis or isinstance(item, slice):
             items.append(item)
@@ -71,7 +74,7 @@ def _items(name: str, index: Any) -> list[Any]:
             items.append(item)
         else:
             raise TypeError(f"{name}: {item!r} of type {type(item).__name__} is not an index")
-    return items
+    return items, masks
 
 
 def _mask(mask: Any) -> list[Any]:
@@ -88,7 +91,7 @@ def _mask(mask: Any) -> list[Any]:
 
 def understand(name: str, x: Any, index: Any) -> Index:
     shape = get_aval(x).shape
-    items = _items(name, index)
+    items, masks = _items(name, index)
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > len(shape):
         raise IndexError(f"{name}: too many indices: {used} for {short(get_aval(x))}")
@@ -96,6 +99,15 @@ def understand(name: str, x: Any, index: Any) -> Index:
     if len(dots) > 1:
         raise IndexError(f"{name}: an index can have a single ellipsis ('...')")
     rest = [slice(None)] * (len(shape) - used)
+    for place, mask in masks:
+        first = sum(item is not None and item is not Ellipsis for item in items[:place])
+        first += len(rest) if dots and dots[0] < place else 0
+        covered = shape[first : first + len(mask)]
+        if covered != mask:
+            raise IndexError(
+                f"{name}: a boolean index of shape {mask} is applied to dimensions of sizes {covered} of "
+                f"{short(get_aval(x))}; they must be equal"
+            )
     items = [*items[: dots[0]], *rest, *items[dots[0] + 1 :]] if dots else [*items, *rest]
     result = Index([], [])
     for item in items:

@@ -175,8 +175,12 @@ def atleast_3d(*arys: Any) -> Any:
 def _sequence(name: str, arrays: Any) -> list[Any]:
     """The arrays to join: a sequence of them, or the rows of one."""
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
+        if ndim(arrays) == 0:
+            raise TypeError(f"{name}: takes a sequence of arrays, got {short(get_aval(arrays))}; use [x]")
         rows = get_aval(arrays).shape[0]
         return [movement.index_in_dim(arrays, i, keepdims=False) for i in range(rows)]
+    if not hasattr(arrays, "__iter__"):
+        raise TypeError(f"{name}: takes a sequence of arrays, got {arrays!r} of type {type(arrays).__name__}")
     parts = list(arrays)
     if not parts:
         raise ValueError(f"{name}: needs at least one array")
@@ -327,7 +331,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 def tile(A: Any, reps: Any) -> Array:
     """A repeated as a whole, so many times along each axis."""
-    times = tuple(reps) if isinstance(reps, Sequence) else (reps,)
+    times = canonical_shape("tile", reps)
     sizes = (1,) * (len(times) - ndim(A)) + shape(A)
     times = (1,) * (len(sizes) - len(times)) + times
     # Each dimension as (times, size): the first is repeated, and both become one.
@@ -367,7 +371,13 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
             f"pad: mode {mode!r} is not there yet; 'constant' is, or build the border by slices and concatenate"
         )
     aval = get_aval(array)
-    widths = np.broadcast_to(np.asarray(pad_width), (len(aval.shape), 2))
+    try:
+        widths = np.broadcast_to(np.asarray(pad_width), (len(aval.shape), 2))
+    except ValueError:
+        raise ValueError(
+            f"pad: pad_width is a number, a pair (before, after), or a pair for each of the {len(aval.shape)} axes, "
+            f"got {pad_width!r}"
+        ) from None
     if widths.size and (widths.dtype.kind not in "iu" or widths.min() < 0):
         raise ValueError(f"pad: pad_width must be integers of at least 0, got {pad_width!r}")
     if hasattr(constant_values, "aval") or np.ndim(constant_values) == 0:
@@ -415,7 +425,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
     sizes = get_aval(a).shape
     axis = canonical_axis("repeat", axis, len(sizes))
     if isinstance(repeats, int) or (not isinstance(repeats, Tracer) and np.size(repeats) == 1):
-        times = int(np.asarray(repeats).reshape(()))
+        (times,) = canonical_shape("repeat", np.asarray(repeats).reshape(()).item())
         wide = _broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
         result = movement.reshape(wide, (*sizes[:axis], sizes[axis] * times, *sizes[axis + 1 :]))
     elif isinstance(repeats, Tracer):

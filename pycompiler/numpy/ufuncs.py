@@ -196,8 +196,11 @@ def floor_divide(x: Any, y: Any, /) -> Array:
 
 
 def remainder(x: Any, y: Any, /) -> Array:
-    """The remainder of floor_divide: it has the sign of y."""
+    """The remainder of floor_divide: it has the sign of y. That of integers by 0 is 0."""
     x, y = promoted("remainder", x, y)
+    if dtypes.is_integer(get_aval(y).dtype):
+        aval = get_aval(y)
+        y = lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
     rest = lax.rem(x, y)
     other_side = lax.bitwise_and(lax.ne(lax.lt(rest, 0), lax.lt(y, 0)), lax.ne(rest, 0))
     return lax.select(other_side, lax.add(rest, y), rest)

@@ -49,8 +49,10 @@ def select(
     has_aux: bool = False,
 ) -> tuple[FlatFunction, list[Any]]:
     """`fun` as a function of the leaves of some of its arguments, and these leaves, which must be floating-point."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers: tuple[Any, ...] = tuple(argnums) if isinstance(argnums, Sequence) else (argnums,)
     for number in numbers:
+        if not isinstance(number, int):
+            raise TypeError(f"{transform}: argnums is an int or a sequence of them, got {argnums!r}")
         if not -len(args) <= number < len(args):
             raise ValueError(
                 f"{transform}: argnums={argnums} asks for argument {number}, but the call has {len(args)} positional "
