@@ -67,10 +67,9 @@ TABLE: tuple[Setting, ...] = (
         None,
         "PYCOMPILER_PLATFORM",
         "where arrays are put by default",
-        choices=("cpu", "gpu"),
+        choices=("cpu",),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
     ),
-    Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run jitted functions op by op", keyed=True),
     Setting("debug", int, 0, "PYCOMPILER_DEBUG", "what is told on stderr: 1 compilations, 2 graphs too, 3 IR too"),
     Setting("traceback_filtering", bool, True, "PYCOMPILER_TRACEBACK_FILTERING", "hide the package's own frames"),
 )
@@ -105,10 +104,6 @@ class Config:
     def platform_name(self) -> str | None:
         value = self._read("platform_name")
         return None if value is None else str(value)
-
-    @property
-    def disable_jit(self) -> bool:
-        return bool(self._read("disable_jit"))
 
     @property
     def debug(self) -> int:
@@ -175,4 +170,3 @@ def _context(name: str) -> Callable[[object], contextlib.AbstractContextManager[
 
 enable_x64 = _context("enable_x64")
 threefry_partitionable = _context("threefry_partitionable")
-disable_jit = _context("disable_jit")
