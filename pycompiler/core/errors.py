@@ -12,7 +12,7 @@ class ConcretizationTypeError(TypeError):
 
 
 class TracerBoolConversionError(ConcretizationTypeError):
-    """`if`, `while`, `and`, `or` or `bool()` met a traced value: use `where` or `lax.cond`, or mark it static."""
+    """`if`, `while`, `and`, `or` or `bool()` met a traced value: use `where`, or mark it static."""
 
 
 class TracerIntegerConversionError(ConcretizationTypeError):

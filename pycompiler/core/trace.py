@@ -146,7 +146,7 @@ class Tracer:
             errors.TracerBoolConversionError,
             self,
             "the truth value",
-            "write it with `where` or `lax.cond` (a loop with `lax.while_loop`)",
+            "write it with `where`",
         )
 
     def __int__(self) -> int:
