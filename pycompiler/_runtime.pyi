@@ -150,6 +150,9 @@ class PyTreeDef:
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree and its structure. Dicts are sorted by key: TypeError when the keys can't be."""
 
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of a tuple of trees of the given structures."""
+
 def register_node(
     type: type,
     to_iter: Callable[[Any], tuple[Iterable[Any], Hashable]],

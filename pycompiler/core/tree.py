@@ -7,26 +7,31 @@ are registered. Names are those of `jax.tree_util`.
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, reduce
 from typing import Any, TypeVar, cast
 
-from pycompiler._runtime import PyTreeDef, register_node, tree_flatten
+from pycompiler._runtime import PyTreeDef, tree_flatten, treedef_tuple
+from pycompiler.core.tree_keys import GetAttrKey, register_pytree_node
 
 __all__ = [
     "PyTreeDef",
     "register_dataclass",
-    "register_pytree_node",
-    "register_pytree_node_class",
+    "static_field",
     "tree_all",
+    "tree_broadcast",
     "tree_flatten",
     "tree_leaves",
     "tree_map",
     "tree_paths",
     "tree_reduce",
+    "tree_reduce_associative",
     "tree_structure",
     "tree_transpose",
     "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
 ]
 
 Leaf = Callable[[Any], bool]
@@ -54,17 +59,17 @@ def tree_paths(tree: Any, is_leaf: Leaf | None = None) -> list[tuple[str, Any]]:
     return list(zip(treedef.paths(), leaves, strict=True))
 
 
-def tree_map(function: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Leaf | None = None) -> Any:
-    """The tree of `function(leaf, *leaves of the rest at the same place)`.
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Leaf | None = None) -> Any:
+    """The tree of `f(leaf, *leaves of the rest at the same place)`.
 
     Raises ValueError, naming the place, when one of `rest` does not have the structure of `tree`.
     """
     leaves, treedef = tree_flatten(tree, is_leaf)
     columns = [leaves, *(treedef.flatten_up_to(other) for other in rest)]
-    return treedef.unflatten([function(*row) for row in zip(*columns, strict=True)])
+    return treedef.unflatten([f(*row) for row in zip(*columns, strict=True)])
 
 
-def tree_all(tree: Any, is_leaf: Leaf | None = None) -> bool:
+def tree_all(tree: Any, *, is_leaf: Leaf | None = None) -> bool:
     """Whether all leaves are true."""
     return all(tree_leaves(tree, is_leaf))
 
@@ -77,39 +82,65 @@ def tree_reduce(
 ) -> Any:
     """The leaves folded from the left, from `initializer` if it is given."""
     leaves = tree_leaves(tree, is_leaf)
-    return (
-        functools.reduce(function, leaves)
-        if initializer is _MISSING
-        else functools.reduce(function, leaves, initializer)
-    )
+    return reduce(function, leaves) if initializer is _MISSING else reduce(function, leaves, initializer)
 
 
-def tree_transpose(outer: PyTreeDef, inner: PyTreeDef, tree: Any) -> Any:
-    """A tree of structure `outer` whose leaves are trees of structure `inner`, turned inside out.
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any], tree: Any, *, identity: Any = _MISSING, is_leaf: Leaf | None = None
+) -> Any:
+    """The leaves folded pairwise, as a balanced tree: shorter chains than `tree_reduce` for an associative operation.
 
-    Raises ValueError when `tree` is not of that structure.
+    `identity` is the result for no leaves, without which they are a TypeError.
     """
-    rows = [inner.flatten_up_to(subtree) for subtree in outer.flatten_up_to(tree)]
-    return inner.unflatten([outer.unflatten(column) for column in zip(*rows, strict=True)] if rows else [])
+    leaves = tree_leaves(tree, is_leaf)
+    if not leaves and identity is _MISSING:
+        raise TypeError("tree_reduce_associative: there are no leaves and no identity was given")
+    while len(leaves) > 1:
+        pairs = [operation(a, b) for a, b in zip(leaves[::2], leaves[1::2], strict=False)]
+        leaves = pairs + leaves[len(pairs) * 2 :]
+    return leaves[0] if leaves else identity
 
 
-def register_pytree_node(
-    node_type: type,
-    flatten: Callable[[Any], tuple[Iterable[Any], Hashable]],
-    unflatten: Callable[[Any, Any], Any],
-) -> None:
-    """Make a class a container: `flatten(x) -> (children, data)`, `unflatten(data, children) -> x`.
+def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None) -> Any:
+    """A tree of the structure of `full_tree` that repeats the leaves of `prefix_tree`, a prefix of it.
 
-    The data is compared and hashed as part of the structure. Raises ValueError for a class that is registered already.
+    Raises ValueError, naming the place, when `prefix_tree` is no prefix.
     """
-    register_node(node_type, flatten, unflatten)
+    leaves, treedef = tree_flatten(prefix_tree, is_leaf)
+    subtrees = treedef.flatten_up_to(full_tree)
+    repeated = [
+        tree_map(partial(_first, leaf), subtree, is_leaf=is_leaf)
+        for leaf, subtree in zip(leaves, subtrees, strict=True)
+    ]
+    return treedef.unflatten(repeated)
 
 
-def register_pytree_node_class(cls: _Class) -> _Class:
-    """A class decorator: the class's own `tree_flatten(self)` and class method `tree_unflatten(data, children)`."""
-    methods = cast(Any, cls)
-    register_pytree_node(cls, lambda x: x.tree_flatten(), methods.tree_unflatten)
-    return cls
+def _first(x: Any, _: Any) -> Any:
+    return x
+
+
+def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
+    """A tree of structure `outer_treedef` whose leaves are trees of structure `inner_treedef`, turned inside out.
+
+    Without `inner_treedef` the structure of the first subtree is taken. Raises ValueError when the tree is not of that
+    structure.
+    """
+    subtrees = outer_treedef.flatten_up_to(pytree_to_transpose)
+    inner = inner_treedef or tree_structure(subtrees[0])
+    rows = [inner.flatten_up_to(subtree) for subtree in subtrees]
+    if not rows:
+        raise ValueError("tree_transpose: the outer structure has no leaves")
+    return inner.unflatten([outer_treedef.unflatten(column) for column in zip(*rows, strict=True)])
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of the root's children."""
+    return treedef.children()
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Whether the structure is that of a single leaf."""
+    return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
 def _init_fields(cls: Any) -> list[dataclasses.Field[Any]] | None:
@@ -117,33 +148,50 @@ def _init_fields(cls: Any) -> list[dataclasses.Field[Any]] | None:
 
 
 def register_dataclass(
-    cls: _Class, data_fields: Sequence[str] | None = None, meta_fields: Sequence[str] | None = None
+    nodetype: _Class,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
 ) -> _Class:
     """Make a dataclass a container of its `data_fields`; `meta_fields` are part of the structure.
 
-    Without the lists a field is meta when it was made with `field(metadata={"static": True})`. Raises TypeError when
-    the class is no dataclass and no lists are given, ValueError when they don't name its fields.
+    Without the lists a field is meta when it was made with `field(metadata={"static": True})` (`tree.static()`).
+    `drop_fields` are neither; their defaults come back. Raises TypeError when the class is no dataclass and no lists
+    are given, ValueError when they don't name its fields.
     """
-    name = cls.__name__
-    make = cast(Callable[..., Any], cls)
-    fields = _init_fields(cls)
+    name = nodetype.__name__
+    make = cast(Callable[..., Any], nodetype)
+    fields = _init_fields(nodetype)
     if data_fields is None or meta_fields is None:
+        if (data_fields is None) != (meta_fields is None):
+            raise TypeError("register_dataclass: give both data_fields and meta_fields, or neither")
         if fields is None:
             raise TypeError(f"register_dataclass: {name} is no dataclass; name its data_fields and meta_fields")
-        data_fields = [field.name for field in fields if not field.metadata.get("static", False)]
-        meta_fields = [field.name for field in fields if field.metadata.get("static", False)]
+        kept = [field for field in fields if field.name not in drop_fields]
+        data_fields = [field.name for field in kept if not field.metadata.get("static", False)]
+        meta_fields = [field.name for field in kept if field.metadata.get("static", False)]
     data, meta = tuple(data_fields), tuple(meta_fields)
-    if fields is not None and {field.name for field in fields} != {*data, *meta}:
+    if fields is not None and {field.name for field in fields} != {*data, *meta, *drop_fields}:
         raise ValueError(
-            f"register_dataclass: data_fields {data} and meta_fields {meta} must together be the fields of "
-            f"{name}: {tuple(field.name for field in fields)}"
+            f"register_dataclass: data_fields {data}, meta_fields {meta} and drop_fields {tuple(drop_fields)} must "
+            f"together be the fields of {name}: {tuple(field.name for field in fields)}"
         )
 
     def flatten(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         return tuple(getattr(x, name) for name in data), tuple(getattr(x, name) for name in meta)
 
+    def flatten_with_keys(x: Any) -> tuple[Any, tuple[Any, ...]]:
+        children, values = flatten(x)
+        return tuple(zip(map(GetAttrKey, data), children, strict=True)), values
+
     def unflatten(values: tuple[Any, ...], children: Iterable[Any]) -> Any:
         return make(**dict(zip(data, children, strict=True)), **dict(zip(meta, values, strict=True)))
 
-    register_pytree_node(cls, flatten, unflatten)
-    return cls
+    register_pytree_node(nodetype, flatten, unflatten, flatten_with_keys)
+    return nodetype
+
+
+def static_field(**kwargs: Any) -> Any:
+    """`dataclasses.field` for a field that `register_dataclass` is to take as part of the structure."""
+    metadata: dict[str, Any] = {"static": True, **(kwargs.pop("metadata", None) or {})}
+    return dataclasses.field(metadata=metadata, **kwargs)

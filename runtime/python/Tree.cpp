@@ -224,6 +224,22 @@ static PyObject *treeChildren(PyObject *self, PyObject *) {
   return result.take();
 }
 
+/// The structure of a tuple of trees that have the given structures.
+static PyObject *tupleOfTrees(PyObject *, PyObject *structures) {
+  PyRef items = PyRef::steal(PySequence_Tuple(structures));
+  if (!items)
+    return nullptr;
+  Py_ssize_t count = PyTuple_GET_SIZE(items.get());
+  std::vector<Word> words{Word::header(NodeKind::Tuple, static_cast<size_t>(count))};
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *item = PyTuple_GET_ITEM(items.get(), i);
+    if (!isTree(item))
+      return PyErr_Format(PyExc_TypeError, "treedef_tuple: takes PyTreeDefs, got %R at position %zd", item, i);
+    words.insert(words.end(), asTree(item)->words->begin(), asTree(item)->words->end());
+  }
+  return newTree(words.data(), words.size());
+}
+
 static std::string textOf(PyObject *textObject) {
   PyRef text = PyRef::steal(textObject);
   const char *utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
@@ -472,10 +488,12 @@ static PyType_Slot treeSlots[] = {{Py_tp_doc, const_cast<char *>("The structure 
 static PyType_Spec treeSpec = {"pycompiler._runtime.PyTreeDef", sizeof(TreeObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, treeSlots};
 
-static PyMethodDef functions[] = {{"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)),
-                                   METH_VARARGS | METH_KEYWORDS,
-                                   "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
-                                  {}};
+static PyMethodDef functions[] = {
+    {"treedef_tuple", tupleOfTrees, METH_O,
+     "treedef_tuple(treedefs)\n--\n\nThe structure of a tuple of trees of the given structures."},
+    {"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)), METH_VARARGS | METH_KEYWORDS,
+     "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
+    {}};
 
 bool pcrt::python::addTreeType(PyObject *module) {
   treeType = addType(module, treeSpec);

@@ -6,7 +6,9 @@ import dataclasses
 import jax
 import pytest
 
-from pycompiler.core import tree
+from pycompiler import tree as short
+from pycompiler import tree_util
+from pycompiler.core import tree, tree_keys
 
 Point = collections.namedtuple("Point", ["x", "y"])
 
@@ -57,7 +59,7 @@ def test_a_different_structure_is_an_error_that_names_the_place():
 
 
 def test_registered_classes_are_containers():
-    @tree.register_pytree_node_class
+    @tree_keys.register_pytree_node_class
     class Pair:
         def __init__(self, a, b, name):
             self.a, self.b, self.name = a, b, name
@@ -73,7 +75,7 @@ def test_registered_classes_are_containers():
     assert (doubled.a, doubled.b, doubled.name) == (2, [4], "p")
     assert tree.tree_structure(Pair(1, 2, "p")) != tree.tree_structure(Pair(1, 2, "q"))
     with pytest.raises(ValueError, match="registered"):
-        tree.register_pytree_node_class(Pair)
+        tree_keys.register_pytree_node_class(Pair)
 
 
 def test_dataclasses_are_registered_by_their_fields():
@@ -96,3 +98,157 @@ def test_dataclasses_are_registered_by_their_fields():
         tree.register_dataclass(Other, data_fields=["a"], meta_fields=["c"])
     with pytest.raises(TypeError, match="int is no dataclass"):
         tree.register_dataclass(int)
+
+
+def as_jax(x):
+    """A tree of ours with jax's key classes."""
+    return jax.tree.map(lambda key: getattr(jax.tree_util, type(key).__name__)(*vars(key).values()), x)
+
+
+@pytest.mark.parametrize(("simple", "separator"), [(False, ""), (True, "/")])
+@pytest.mark.parametrize("x", TREES)
+def test_paths_are_those_of_jax(x, simple, separator):
+    pairs, treedef = tree_util.tree_flatten_with_path(x)
+    assert [(as_jax(path), leaf) for path, leaf in pairs] == jax.tree_util.tree_flatten_with_path(x)[0]
+    assert treedef == tree.tree_structure(x)
+    assert tree_util.tree_leaves_with_path(x) == pairs
+
+    def shown(util):
+        return lambda path, a, b: (util.keystr(path, simple=simple, separator=separator), a, b)
+
+    ours = tree_util.tree_map_with_path(shown(tree_util), x, x)
+    assert ours == jax.tree_util.tree_map_with_path(shown(jax.tree_util), x, x)
+
+
+def test_is_leaf_may_take_the_path():
+    x = {"a": [1, (2, 3)], "b": ([4],)}
+    for is_leaf, takes_path in [
+        (lambda path, value: len(path) == 2, True),
+        (lambda path, value: bool(path) and path[0].key == "a", True),
+        (lambda value: isinstance(value, tuple), False),
+    ]:
+        ours, ours_def = tree_util.tree_flatten_with_path(x, is_leaf, takes_path)
+        theirs, theirs_def = jax.tree_util.tree_flatten_with_path(x, is_leaf, takes_path)
+        assert [(as_jax(path), leaf) for path, leaf in ours] == theirs
+        assert str(ours_def) == str(theirs_def)
+
+
+def test_a_container_at_two_places_is_cut_at_one():
+    shared = [1, 2]
+    pairs, treedef = tree_util.tree_flatten_with_path(
+        (shared, {"k": shared}), lambda path, value: len(path) == 2, is_leaf_takes_path=True
+    )
+    assert [leaf for _, leaf in pairs] == [1, 2, shared]
+    assert treedef.unflatten([10, 20, 30]) == ([10, 20], {"k": 30})
+
+
+@pytest.mark.parametrize("x", [(1, 2), [1, (2,)], {"b": 1, "a": None}, None, Point(1, 2), TREES[7]])
+def test_one_level_is_that_of_jax(x):
+    assert tree_util.flatten_one_level(x) == jax.tree_util.flatten_one_level(x)
+    keyed, data = tree_util.flatten_one_level_with_keys(x)
+    assert [child for _, child in keyed] == list(tree_util.flatten_one_level(x)[0])
+    assert data == tree_util.flatten_one_level(x)[1]
+    assert tree_util.is_tree_node(type(x)) or isinstance(x, Point)
+
+
+def test_one_level_of_a_leaf():
+    with pytest.raises(ValueError, match=r"flatten_one_level: 3 of type int is a leaf"):
+        tree_util.flatten_one_level(3)
+    assert not tree_util.is_tree_node(int)
+    assert tree_util.all_leaves([1, "a"])
+    assert not tree_util.all_leaves([1, [2]])
+    assert tree_util.all_leaves([[2]], is_leaf=lambda x: isinstance(x, list))
+
+
+def test_registered_with_keys():
+    @tree_util.register_pytree_with_keys_class
+    class Named:
+        def __init__(self, w, b):
+            self.w, self.b = w, b
+
+        def tree_flatten_with_keys(self):
+            return ((tree_util.GetAttrKey("w"), self.w), (tree_util.GetAttrKey("b"), self.b)), "data"
+
+        @classmethod
+        def tree_unflatten(cls, data, children):
+            assert data == "data"
+            return cls(*children)
+
+    assert [tree_util.keystr(path) for path, _ in tree_util.tree_flatten_with_path([Named(1, {"x": 2})])[0]] == [
+        "[0].w",
+        "[0].b['x']",
+    ]
+    doubled = tree_util.tree_map(lambda x: 2 * x, Named(1, {"x": 2}))
+    assert (doubled.w, doubled.b) == (2, {"x": 4})
+
+    class Plain:
+        pass
+
+    tree_util.register_pytree_node(Plain, lambda x: ((5,), None), lambda data, children: Plain())
+    assert [tree_util.keystr(path) for path, _ in tree_util.tree_leaves_with_path(Plain())] == ["[<flat index 0>]"]
+
+
+def test_static_classes_and_fields():
+    @tree_util.register_static
+    class Mode(str):
+        pass
+
+    leaves, treedef = tree_util.tree_flatten([Mode("a"), 1])
+    assert leaves == [1]
+    assert treedef != tree_util.tree_structure([Mode("b"), 1])
+    assert treedef.unflatten([2]) == ["a", 2]
+
+    @tree_util.register_dataclass
+    @dataclasses.dataclass
+    class Op:
+        x: int
+        op: str = short.static(default="add")
+
+    assert tree_util.tree_leaves(Op(3)) == [3]
+    assert [tree_util.keystr(path) for path, _ in short.flatten_with_path(Op(3))[0]] == [".x"]
+    assert tree_util.tree_structure(Op(3)) != tree_util.tree_structure(Op(3, "mul"))
+
+    @dataclasses.dataclass
+    class Cached:
+        x: int
+        cache: int = 7
+
+    tree_util.register_dataclass(Cached, ["x"], [], drop_fields=["cache"])
+    assert tree_util.tree_map(lambda x: x + 1, Cached(1, cache=9)) == Cached(2, cache=7)
+    with pytest.raises(TypeError, match="both data_fields and meta_fields"):
+        tree_util.register_dataclass(Cached, ["x"])
+
+
+def test_partial_is_a_container():
+    partial = tree_util.Partial(divmod, 7)
+    assert tree_util.tree_leaves(partial) == [7]
+    assert tree_util.tree_map(lambda x: x + 1, partial)(3) == (2, 2)
+    nested = tree_util.Partial(tree_util.Partial(max, 1), 2)
+    assert nested(0) == 2
+    assert [
+        tree_util.keystr(path) for path, _ in tree_util.tree_leaves_with_path(tree_util.Partial(max, 1, key=2))
+    ] == [
+        ".args[0]",
+        ".keywords['key']",
+    ]
+
+
+def test_broadcast_reduce_and_parts():
+    full = {"a": (1, 2), "b": [3]}
+    assert short.broadcast({"a": 10, "b": 20}, full) == {"a": (10, 10), "b": [20]}
+    with pytest.raises(ValueError, match="differ"):
+        short.broadcast({"a": 10}, full)
+    seen = []
+    assert short.reduce_associative(lambda a, b: seen.append((a, b)) or a + b, list("abcde")) == "abcde"
+    assert ("ab", "cd") in seen
+    assert short.reduce_associative(max, [], identity=3) == 3
+    with pytest.raises(TypeError, match="no leaves"):
+        short.reduce_associative(max, [])
+    structures = [tree_util.tree_structure(x) for x in (1, {"a": [2]}, ())]
+    assert tree_util.treedef_tuple(structures) == tree_util.tree_structure((1, {"a": [2]}, ()))
+    assert tree_util.treedef_children(tree_util.treedef_tuple(structures)) == structures
+    assert tree_util.treedef_is_leaf(structures[0])
+    assert not tree_util.treedef_is_leaf(structures[2])
+    with pytest.raises(TypeError, match="treedef_tuple: takes PyTreeDefs, got 3 at position 1"):
+        tree_util.treedef_tuple([structures[0], 3])
+    assert short.transpose(tree_util.tree_structure([0, 0]), None, [(1, 2), (3, 4)]) == ([1, 3], [2, 4])
