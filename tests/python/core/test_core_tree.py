@@ -252,3 +252,31 @@ def test_broadcast_reduce_and_parts():
     with pytest.raises(TypeError, match="treedef_tuple: takes PyTreeDefs, got 3 at position 1"):
         tree_util.treedef_tuple([structures[0], 3])
     assert short.transpose(tree_util.tree_structure([0, 0]), None, [(1, 2), (3, 4)]) == ([1, 3], [2, 4])
+
+
+def test_the_short_names_are_the_long_ones():
+    for name in short.__all__:
+        if name != "static":
+            assert getattr(short, name) is getattr(tree_util, f"tree_{name}")
+    assert {"leaves_with_path", "map_with_path", "broadcast", "reduce_associative"} < set(short.__all__)
+    assert tree_util.tree_broadcast(1, (2, 3)) == (1, 1)
+    assert tree_util.tree_reduce_associative(max, (2, 3)) == 3
+    assert isinstance(tree_util.tree_structure(()), tree_util.PyTreeDef)
+    assert str(tree_util.KeyPath).startswith("tuple[")
+    assert tree_util.KeyEntry in tree_util.KeyPath.__args__
+
+
+def test_keys_print_as_jax_prints_them():
+    for name, value in [("DictKey", "a"), ("SequenceKey", 0), ("GetAttrKey", "x"), ("FlattenedIndexKey", 1)]:
+        ours, theirs = getattr(tree_util, name)(value), getattr(jax.tree_util, name)(value)
+        assert (str(ours), repr(ours)) == (str(theirs), repr(theirs))
+    assert tree_util.SequenceKey(1) == tree_util.SequenceKey(1) != tree_util.FlattenedIndexKey(1)
+
+
+def test_registered_with_keys_by_a_function():
+    class Both:
+        pass
+
+    tree_util.register_pytree_with_keys(Both, lambda x: ([(tree_util.DictKey("k"), 1)], None), lambda data, c: Both())
+    assert tree_util.tree_leaves(Both()) == [1]
+    assert tree_util.keystr(tree_util.tree_leaves_with_path(Both())[0][0]) == "['k']"

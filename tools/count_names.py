@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Counts the public names: which are there, which a test uses, which docs/differences.md leaves out with a reason.
+
+Run by tests/python/surface/test_names.py; by hand it prints the table, and the names that are neither (`--missing`) or
+that no test mentions (`--untested`).
+"""
+
+import argparse
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = ROOT / "tests/python/surface/names.txt"
+DIFFERENCES = ROOT / "docs/differences.md"
+TESTS = ROOT / "tests/python"
+
+
+class Count(NamedTuple):
+    """The names of one module: all, those that are there, left out with a reason, neither, there but in no test."""
+
+    names: list[str]
+    present: list[str]
+    left_out: list[str]
+    missing: list[str]
+    untested: list[str]
+
+
+def expected_names() -> dict[str, list[str]]:
+    """module -> names, from the list."""
+    modules: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in NAMES.read_text().splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        if not line.startswith(" "):
+            module, line = line.split(":", 1)
+            current = modules.setdefault(module, [])
+        current += line.split()
+    return modules
+
+
+def left_out() -> dict[str, str]:
+    """ "module.name" -> reason, from the tables of the page of differences."""
+    rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", DIFFERENCES.read_text(), re.MULTILINE)
+    return {name: reason.strip() for names, reason in rows for name in re.findall(r"`([\w.]+)`", names)}
+
+
+def names_in_tests() -> set[str]:
+    """What the Python tests name as an attribute (`pnp.sin`), in quotes ("sin") or in an import."""
+    files = (path for path in TESTS.rglob("*.py") if path.parent != NAMES.parent)
+    named = re.compile(r"(?:[.\"'|,]|import|\bas) ?(\w+)")
+    return {word for path in files for word in named.findall(path.read_text())}
+
+
+def owner(module: str) -> object:
+    """The module, or the class `Array`."""
+    package = importlib.import_module("pycompiler")
+    return package.Array if module == "Array" else importlib.import_module(f"pycompiler.{module}")
+
+
+def count() -> dict[str, Count]:
+    """A count for each module."""
+    tested, reasons = names_in_tests(), left_out()
+    counts: dict[str, Count] = {}
+    for module, names in expected_names().items():
+        try:
+            holder = owner(module)
+        except ModuleNotFoundError:
+            holder = None
+        present = [name for name in names if hasattr(holder, name)]
+        excused = [name for name in names if f"{module}.{name}" in reasons and name not in present]
+        missing = [name for name in names if name not in present and name not in excused]
+        counts[module] = Count(names, present, excused, missing, [name for name in present if name not in tested])
+    return counts
+
+
+def main() -> int:
+    """Print the table; 1 when a name is missing or untested."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--missing", action="store_true", help="print the names that are neither there nor left out")
+    parser.add_argument("--untested", action="store_true", help="print the names that no test mentions")
+    options = parser.parse_args()
+    counts = count()
+    print(f"{'module':<20}{'names':>7}{'there':>7}{'left out':>10}{'missing':>9}{'untested':>10}")
+    for module, (names, present, excused, missing, untested) in counts.items():
+        print(f"{module:<20}{len(names):>7}{len(present):>7}{len(excused):>10}{len(missing):>9}{len(untested):>10}")
+        for asked, chosen in [(options.missing, missing), (options.untested, untested)]:
+            if asked and chosen:
+                print("   ", *chosen)
+    total = [sum(len(column) for column in columns) for columns in zip(*counts.values(), strict=True)]
+    print(f"{'all':<20}{total[0]:>7}{total[1]:>7}{total[2]:>10}{total[3]:>9}{total[4]:>10}")
+    return 1 if total[3] or total[4] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
