@@ -75,7 +75,10 @@ class Array:
     def size(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
-    def device(self) -> Device: ...
+    def delete(self) -> None:
+        """Give the memory back now: a later read of the array, or of what is computed from it, is an error."""
+    def is_deleted(self) -> bool:
+        """Whether delete() was called."""
     def is_ready(self) -> bool:
         """Whether a read would not wait: the computation ended, well or with an error."""
     def block_until_ready(self) -> Array:
@@ -124,6 +127,15 @@ def set_error_type(cls: type[Exception] | None) -> type[Exception] | None:
     """The class raised at the read of an array whose computation failed, unless it ran out of memory (MemoryError).
 
     Returns the previous class; None stands for RuntimeError.
+    """
+
+def dlpack_capsule(array: Array, versioned: bool, copy: bool) -> Any:
+    """The elements as a DLPack capsule, after waiting for them. BufferError for a dtype that DLPack does not have."""
+
+def array_from_dlpack(capsule: Any, copy: bool | None) -> Array:
+    """An array over the memory of a DLPack capsule, which is used up; copied with `copy`, or when it is not row-major.
+
+    BufferError for other devices, unknown dtypes, or when a copy is needed and `copy` is False.
     """
 
 # Trees

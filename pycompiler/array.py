@@ -7,16 +7,17 @@ own: what a tracer answers to them is in `core.trace`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, devices
 from pycompiler.core.aval import is_array
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
-from pycompiler.numpy import indexing, updates
+from pycompiler.numpy import indexing, interchange, updates
 
 Binary = Callable[[Any, Any], Any]
 
@@ -178,6 +179,15 @@ def _reduce(self: Array) -> tuple[Any, ...]:
     return _from_host, (_host(self), self.weak_type)
 
 
+def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
+    """The module whose functions take this array, `pycompiler.numpy`. Raises ValueError for a version it is not."""
+    if api_version not in (None, interchange.API_VERSION):
+        raise ValueError(
+            f"__array_namespace__: api_version must be {interchange.API_VERSION!r} or None, got {api_version!r}"
+        )
+    return pnp
+
+
 _OWN: dict[str, Any] = {
     "__bool__": _bool,
     "__int__": lambda self: int(self.item()),
@@ -190,6 +200,12 @@ _OWN: dict[str, Any] = {
     "__format__": _format,
     "__reduce__": _reduce,
     "__array_priority__": 100,
+    "__dlpack__": interchange.dlpack,
+    "__dlpack_device__": interchange.dlpack_device,
+    "devices": lambda self: {self.device},
+    "platform": lambda self: self.device.platform,
+    # The memory of a CPU is the host's: there is nothing to copy, and a read waits for what is pending.
+    "copy_to_host_async": lambda self: None,
     "tolist": lambda self: _host(self).tolist(),
 }
 
@@ -217,6 +233,9 @@ def _attributes() -> dict[str, Any]:
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": lambda self: self,
+        "device": property(lambda self: devices()[0], doc="Where the elements are."),
+        "to_device": interchange.to_device,
+        "__array_namespace__": _array_namespace,
         "__copy__": lambda self: self,
         "__deepcopy__": lambda self, memo: self,
         "__round__": lambda self, ndigits=None: pnp.round(self, ndigits or 0),

@@ -47,6 +47,7 @@ from pycompiler.numpy.indexing import (
     take,
     take_along_axis,
 )
+from pycompiler.numpy.interchange import API_VERSION, ArrayNamespaceInfo, from_dlpack
 from pycompiler.numpy.movement import (
     array_split,
     astype,
@@ -337,6 +338,7 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "from_dlpack",
     "full",
     "full_like",
     "greater",
@@ -475,6 +477,8 @@ __all__ = [
 ]
 
 ndarray = Array
+__array_api_version__ = API_VERSION
+__array_namespace_info__ = ArrayNamespaceInfo
 newaxis = None
 euler_gamma = 0.57721566490153286
 

@@ -57,7 +57,21 @@ private:
 
 void Buffer::destroy() {
   producer = nullptr;
-  pool.recycle(this);
+  if (pool) {
+    pool->recycle(this);
+    return;
+  }
+  if (releaseOwner)
+    releaseOwner(owner);
+  delete this;
+}
+
+RefPtr<Buffer> Buffer::wrap(void *memory, size_t bytes, void (*release)(void *), void *owner) {
+  auto buffer = RefPtr<Buffer>::adopt(new Buffer(nullptr, memory, 0));
+  buffer->bytes = bytes;
+  buffer->releaseOwner = release;
+  buffer->owner = owner;
+  return buffer;
 }
 
 BufferPool::BufferPool(uint64_t memoryLimit) : BufferPool(memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
@@ -142,7 +156,7 @@ Buffer *BufferPool::acquire(unsigned sizeClass) {
   FreeList &list = lists[sizeClass];
   ListGuard guard(list.lock);
   list.peakCount = std::max(list.peakCount, ++list.liveCount);
-  return new Buffer(*this, memory, sizeClass);
+  return new Buffer(this, memory, sizeClass);
 }
 
 Result<RefPtr<Buffer>> BufferPool::allocate(size_t bytes) {

@@ -49,6 +49,8 @@ public:
 
 long long liveArrayCount();
 bool addArrayType(PyObject *module);
+/// Dlpack.cpp's part of the module.
+bool addDlpackFunctions(PyObject *module);
 
 } // namespace pcrt::python
 

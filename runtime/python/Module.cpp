@@ -162,17 +162,14 @@ static void addDeviceFunctions(nb::module_ &module) {
   });
   module.def("reset_peak_memory", [] { Device::cpu().memory().resetPeak(); });
   module.def("release_cached_memory", [] { Device::cpu().memory().trim(); });
-  // A method of the raw type that returns a nanobind object: attached here.
-  nb::handle(reinterpret_cast<PyObject *>(arrayType)).attr("device") =
-      nb::cpp_function([](nb::handle) { return nb::handle(device); }, nb::is_method(), nb::name("device"));
 }
 
 NB_MODULE(_runtime, module) {
   // The raw types live as long as the process, and Array refers to the device's.
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
-  orThrow(addAvalType(raw) && addArrayType(raw) && addTreeType(raw) && addCompiledCallType(raw) &&
-          addContextFunctions(raw) && addLeafFunctions(raw) && addJitFunctionType(raw));
+  orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
+          addCompiledCallType(raw) && addContextFunctions(raw) && addLeafFunctions(raw) && addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0)

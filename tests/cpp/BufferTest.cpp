@@ -36,6 +36,23 @@ static void everyClassFits() {
   }
 }
 
+static void wrappedMemoryGoesBackToItsOwner() {
+  static int released;
+  released = 0;
+  float values[3] = {1, 2, 3};
+  {
+    RefPtr<Buffer> buffer =
+        Buffer::wrap(values, sizeof values, [](void *owner) { released += *static_cast<float *>(owner) == 1; }, values);
+    CHECK(buffer->data() == values && buffer->size() == sizeof values && buffer->isWrapped() && buffer->isReady());
+    RefPtr<Buffer> second = buffer;
+    buffer = nullptr;
+    CHECK(released == 0);
+  }
+  CHECK(released == 1);
+  BufferPool pool;
+  CHECK(!allocate(pool, 8)->isWrapped());
+}
+
 static void freedBlocksAreReused() {
   BufferPool pool;
   for (size_t bytes : {size_t(100), size_t(4) << 20}) {

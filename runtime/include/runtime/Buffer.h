@@ -15,7 +15,7 @@ class BufferPool;
 
 class Buffer : public RefCounted<Buffer> {
 public:
-  /// PCRT_ALIGNMENT-aligned, never null.
+  /// Never null; PCRT_ALIGNMENT-aligned, but for wrapped memory.
   void *data() const { return memory; }
   /// Bytes asked for; the block may be larger.
   size_t size() const { return bytes; }
@@ -27,19 +27,27 @@ public:
   /// The failure that the contents carry, if ready.
   Error *error() const { return producer ? producer->error() : nullptr; }
 
+  /// Memory of somebody else's, aligned to its element type only. `release(owner)` is called when the last reference
+  /// goes, in whichever thread that happens.
+  static RefPtr<Buffer> wrap(void *memory, size_t bytes, void (*release)(void *), void *owner);
+  bool isWrapped() const { return !pool; }
+
 private:
   friend class RefCounted<Buffer>;
   friend class BufferPool;
-  Buffer(BufferPool &pool, void *memory, unsigned sizeClass) : pool(pool), memory(memory), sizeClass(sizeClass) {}
+  Buffer(BufferPool *pool, void *memory, unsigned sizeClass) : pool(pool), memory(memory), sizeClass(sizeClass) {}
   ~Buffer() = default;
   void destroy();
 
-  BufferPool &pool;
+  /// Null for wrapped memory.
+  BufferPool *const pool;
   void *const memory;
   const unsigned sizeClass;
   size_t bytes = 0;
   RefPtr<Token> producer;
   Buffer *nextFree = nullptr;
+  void (*releaseOwner)(void *) = nullptr;
+  void *owner = nullptr;
 };
 
 /// The peak is exact for large blocks; what small ones add to it is an upper bound (the sum of each class's own peak).

@@ -145,12 +145,29 @@ def test_an_array_that_cannot_be_allocated_is_a_memory_error(load, vector):
         result.block_until_ready()
 
 
-def test_device(vector):
+def test_device():
     (device,) = rt.devices()
     assert (device.platform, device.id, repr(device)) == ("cpu", 0, "CpuDevice(id=0)")
-    assert vector().device() is device
     assert rt.device_count() == 1
     assert rt.thread_count() >= 1
+
+
+def test_a_deleted_array_fails_loudly(load, vector):
+    x, kept = vector(1, 2, 3, 4), vector(4, 3, 2, 1)
+    before = rt.memory_stats().live_buffers
+    assert not x.is_deleted()
+    x.delete()
+    x.delete()
+    assert x.is_deleted()
+    assert rt.memory_stats().live_buffers == before - 1
+    assert x.shape == (4,)
+    for read in (np.asarray, memoryview, lambda x: x.block_until_ready()):
+        with pytest.raises(RuntimeError, match="was deleted by delete"):
+            read(x)
+    (poisoned, _) = load("sum_and_difference").execute([x, kept], [VECTOR, VECTOR])
+    with pytest.raises(RuntimeError, match="was deleted by delete"):
+        poisoned.block_until_ready()
+    assert np.asarray(kept)[0] == 4
 
 
 def test_execute(load, vector):

@@ -1,0 +1,132 @@
+"""Exchange with other array libraries: DLPack both ways, and what the Array API standard asks about this library.
+
+Stands beside the other files of numpy; `array` attaches the methods. Reference: Array API standard 2024.12; DLPack 1.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, Device, array_from_dlpack, devices, dlpack_capsule
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array
+from pycompiler.core.config import config
+
+API_VERSION = "2024.12"
+_CPU = 1  # kDLCPU
+
+
+def check_device(function: str, device: object) -> None:
+    """Raises unless `device` is None or one that there is."""
+    if device is not None and device not in devices():
+        raise ValueError(f"{function}: device {device!r} is none of {devices()}")
+
+
+def dlpack(
+    self: Array,
+    *,
+    stream: None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """The elements as a DLPack capsule, shared and marked as read-only, or a copy with `copy=True`. Waits for them.
+
+    Consumers that don't know versions get the capsule of before 1.0, which can't say that it is read-only: they must
+    not write. Raises BufferError for a dtype that DLPack does not have, or for another device than the CPU.
+    """
+    if stream is not None:
+        raise ValueError(f"__dlpack__: stream must be None on a CPU, got {stream!r}")
+    if dl_device is not None and tuple(dl_device) != (_CPU, 0):
+        raise BufferError(f"__dlpack__: the array is on device {(_CPU, 0)} and can't be exported to {dl_device}")
+    return dlpack_capsule(self, max_version is not None and max_version[0] >= 1, bool(copy))
+
+
+def dlpack_device(self: Array) -> tuple[int, int]:
+    """The DLPack type and number of the device: (1, 0) for the CPU."""
+    return (_CPU, 0)
+
+
+def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
+    """The array of another library, through `x.__dlpack__()`: shared where it is row-major on the CPU, or copied.
+
+    A shared array changes when its owner writes to it. `copy=False` makes it a BufferError when a copy is needed,
+    `copy=True` always copies. A 64-bit array is narrowed, with a warning, unless `enable_x64`. Raises TypeError for an
+    object without `__dlpack__`, BufferError for dtypes and devices that there are not here.
+    """
+    check_device("from_dlpack", device)
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ method; use asarray")
+    kind = x.__dlpack_device__()[0] if hasattr(x, "__dlpack_device__") else _CPU
+    if kind != _CPU:
+        raise BufferError(f"from_dlpack: the array is on a device of DLPack type {int(kind)}; copy it to the CPU first")
+    try:
+        capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
+    except TypeError:  # a producer of before 1.0
+        capsule = x.__dlpack__()
+    made = array_from_dlpack(capsule, copy)
+    dtype = dtypes.canonicalize(made.dtype)
+    if dtype == made.dtype:
+        return made
+    if copy is False:
+        raise BufferError(
+            f"from_dlpack: {made.dtype.name} must be narrowed to {dtype.name}, which copies; set enable_x64"
+        )
+    dtypes.warn_of_narrowing("from_dlpack", made.dtype, dtype)
+    return as_array(np.asarray(made).astype(dtype))
+
+
+def to_device(self: Any, device: Device, /, *, stream: None = None) -> Any:
+    """The array on `device`. Raises ValueError for a device that there is not."""
+    check_device("to_device", device)
+    return self
+
+
+class ArrayNamespaceInfo:
+    """What `__array_namespace_info__()` gives: capabilities, devices, dtypes and their defaults."""
+
+    def capabilities(self) -> dict[str, bool | int | None]:
+        """Boolean masks and sizes that depend on data work outside `jit`; there is no limit of dimensions."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
+
+    def default_device(self) -> Device:
+        """Where arrays are made."""
+        return devices()[0]
+
+    def devices(self) -> list[Device]:
+        """All devices."""
+        return list(devices())
+
+    def default_dtypes(self, *, device: Device | None = None) -> dict[str, np.dtype[Any]]:
+        """The dtypes of Python scalars and of index arrays: of 32 bits unless `enable_x64`."""
+        check_device("default_dtypes", device)
+        wide = config.enable_x64
+        return {
+            "real floating": dtypes.float64 if wide else dtypes.float32,
+            "complex floating": np.dtype(np.complex128 if wide else np.complex64),
+            "integral": dtypes.int64 if wide else dtypes.int32,
+            "indexing": dtypes.int64 if wide else dtypes.int32,
+        }
+
+    def dtypes(
+        self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, np.dtype[Any]]:
+        """The dtypes of the standard that are there, by name; of a `kind` as `isdtype` knows them, or several."""
+        check_device("dtypes", device)
+        wide = config.enable_x64
+        kinds: dict[str, tuple[str, ...]] = {
+            "bool": ("bool",),
+            "signed integer": ("int8", "int16", "int32", *(("int64",) if wide else ())),
+            "unsigned integer": ("uint8", "uint16", "uint32", *(("uint64",) if wide else ())),
+            "real floating": ("float32", *(("float64",) if wide else ())),
+            "complex floating": ("complex64", *(("complex128",) if wide else ())),
+        }
+        kinds["integral"] = kinds["signed integer"] + kinds["unsigned integer"]
+        kinds["numeric"] = kinds["integral"] + kinds["real floating"] + kinds["complex floating"]
+        asked = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
+        for one in asked:
+            if one not in kinds:
+                raise ValueError(f"dtypes: kind must be one of {', '.join(kinds)}, got {one!r}")
+        return {name: np.dtype(name) for one in asked for name in kinds[one]}
