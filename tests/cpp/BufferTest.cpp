@@ -125,6 +125,7 @@ static void manyThreads() {
 int main() {
   RUN(alignedAndLargeEnough);
   RUN(everyClassFits);
+  RUN(wrappedMemoryGoesBackToItsOwner);
   RUN(freedBlocksAreReused);
   RUN(freshTokenAfterReuse);
   RUN(statisticsAddUp);
