@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import re
+import types
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 from pycompiler.core.config import config
-from pycompiler.core.source import without_own_frames
+from pycompiler.core.source import is_internal, without_own_frames
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -24,11 +26,64 @@ def boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except BaseException as error:
-            if config.traceback_filtering:
-                # Re-raising adds no frame of its own, so that only the callers' follow.
-                error.__traceback__ = without_own_frames(error.__traceback__)
+            leaving(error)
             raise
 
+    return call
+
+
+def leaving(error: BaseException, name: str | None = None) -> None:
+    """Prepare an error to leave the package: its traceback is of the user's frames only (re-raising adds no frame of
+    its own, so that only the callers' follow), and its message opens with the name of the function that was called.
+
+    `add: shapes do not broadcast` says the truth about what failed inside, but the user called `polyadd`. What the
+    user's own code raised, and what has been through here before, keeps its message.
+    """
+    if name is not None and isinstance(error, (TypeError, ValueError, IndexError)) and not hasattr(error, "opened"):
+        text = error.args[0] if len(error.args) == 1 else None
+        if isinstance(text, str) and _raised_inside(error.__traceback__):
+            error.args = (_OPENING.sub(f"{name}: ", text, count=1),)
+            setattr(error, "opened", True)  # noqa: B010
+    if config.traceback_filtering:
+        error.__traceback__ = without_own_frames(error.__traceback__)
+
+
+# How messages open: with the name of a function.
+_OPENING = re.compile(r"^[a-z_][a-z0-9_.]*: ")
+
+
+def _raised_inside(traceback: types.TracebackType | None) -> bool:
+    """Whether the innermost frame is the package's."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and is_internal(traceback.tb_frame.f_code.co_filename)
+
+
+def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
+    """Put the functions among the names of a module behind the boundary, each under its own name.
+
+    Aliases stay one object. Inside the package the functions are imported from where they are defined, without it.
+    """
+    exposed: dict[int, Any] = {}
+    for name in names:
+        function = namespace[name]
+        if isinstance(function, types.FunctionType):
+            namespace[name] = exposed.setdefault(id(function), _exposed(function, namespace["__name__"]))
+
+
+def _exposed(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            leaving(error, name)
+            raise
+
+    # Where it is found again by pickle.
+    call.__module__ = module
     return call
 
 

@@ -100,9 +100,17 @@ def as_dtype(spec: object) -> DType:
     return dtype.newbyteorder("=")
 
 
+# The greatest float16: what is beyond it may be beyond the range of a dtype.
+_LEAST_MAX = 65504.0
+
+
 def host_scalar(x: bool | int | float, dtype: DType) -> np.ndarray[Any, Any]:
     """A Python scalar in a dtype, as an array without dimensions. Raises OverflowError for an int that does not fit."""
     try:
+        if type(x) is float and abs(x) > _LEAST_MAX:
+            # Beyond the range is an infinity, without a word from NumPy.
+            with np.errstate(over="ignore"):
+                return np.asarray(x, dtype)
         return np.asarray(x, dtype)
     except OverflowError:
         bits = int(x).bit_length()

@@ -82,7 +82,7 @@ gt = _binary("gt", "x > y, a bool.")
 ge = _binary("ge", "x >= y, a bool.")
 
 
-def convert_element_type(operand: Array, new_dtype: Any = None) -> Array:
+def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     """operand in another dtype. Floats to integers truncate and saturate, nan becomes 0; to bool is != 0."""
     check_arrays("convert_element_type", operand)
     if new_dtype is None:
@@ -141,8 +141,8 @@ def reciprocal(x: Array) -> Array:
     return div(1, x)
 
 
-def round(x: Array, rounding_method: Any = 1) -> Array:
-    """x to the nearest integer, as a float; ties to even (1, the default) or away from zero (0)."""
+def round(x: Array, rounding_method: Any = 0) -> Array:
+    """x to the nearest integer, as a float; ties away from zero (0, the default) or to even (1)."""
     check_arrays("round", x)
     if int(rounding_method) == 1:
         return arithmetic.round_.bind(x)
@@ -239,9 +239,9 @@ def atanh(x: Array) -> Array:
     return mul(mul(0.5, sign(x)), log1p(div(mul(2, magnitude), sub(1, magnitude))))
 
 
-def nextafter(x: Array, y: Array) -> Array:
+def nextafter(x1: Array, x2: Array) -> Array:
     """The number next to x in the direction of y; y where they are equal."""
-    x, y = matched("nextafter", x, y)
+    x, y = matched("nextafter", x1, x2)
     dtype = get_aval(x).dtype
     bits = dtypes.as_dtype(f"int{dtype.itemsize * 8}")
     pattern = bitcast_convert_type(x, bits)

@@ -10,7 +10,11 @@ def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]
     public = sorted(name for name in names if not name.startswith("_"))
 
     def missing(name: str) -> NoReturn:
-        close = difflib.get_close_matches(name, public, n=1, cutoff=0.5)
+        close = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
+        if not close and len(name) > 3:
+            close = sorted(
+                (other for other in public if other.startswith(name) or name.startswith(f"{other}_")), key=len
+            )
         hint = f"; the nearest name is {close[0]}" if close else ""
         raise AttributeError(f"module {module} has no attribute {name}{hint}", name=name)
 

@@ -13,7 +13,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
-from pycompiler.numpy.promotion import converted, requested
+from pycompiler.numpy.promotion import converted, requested, widened
 
 
 def _product(name: str, a: Array, b: Array, contract: Any, batch: Any, preferred: Any = None) -> Array:
@@ -136,14 +136,17 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred
     return _product("tensordot", a, b, pair, ((), ()), preferred_element_type)
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Array:
     """The sum of a diagonal."""
+    if out is not None:
+        raise TypeError("trace: arrays never change, so there is no out=")
     check_arrays("trace", a)
     ndim = len(get_aval(a).shape)
     axes = canonical_axes("trace", (axis1, axis2), ndim)
     x = cast(a, requested("trace", dtype)) if dtype is not None else a
-    if get_aval(x).dtype == dtypes.bool_:
-        x = cast(x, dtypes.scalar_dtype(int))
+    kind = get_aval(x).dtype
+    if dtype is None and (kind == dtypes.bool_ or dtypes.is_integer(kind)):
+        x = cast(x, widened(kind))
     return reduce.reduce_sum(_on_diagonal(x, axes, offset), axes)
 
 

@@ -12,8 +12,8 @@ from pycompiler.core.aval import check_unmasked, get_aval
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
-from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
-from pycompiler.numpy.promotion import broadcast, requested
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
 
 def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
@@ -51,7 +51,9 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
     return _from_numpy(values, wanted)
 
 
-def array(object: Any, dtype: Any = None, copy: bool | None = True, order: str | None = None, ndmin: int = 0) -> Array:
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: str | None = "K", ndmin: int = 0
+) -> Array:
     """An array of a number, a nested list, a NumPy array or another array.
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
@@ -91,12 +93,12 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, order: str |
 
 def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None) -> Array:
     """a as an array, itself where it is one of the dtype. See `array`."""
-    return array(a, dtype, copy, order)
+    return array(a, dtype, copy=copy, order=order)
 
 
-def copy(a: Any) -> Array:
+def copy(a: Any, order: str | None = None) -> Array:
     """a as an array (which never changes, so that there is nothing to copy)."""
-    return array(a)
+    return array(a, order=order)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
@@ -140,9 +142,9 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
     return full_like(a, 1, dtype, shape)
 
 
-def empty_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
-    """Zeros with the shape and dtype of a unless they are given."""
-    return full_like(a, 0, dtype, shape)
+def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Array:
+    """Zeros with the shape and dtype of the prototype unless they are given."""
+    return full_like(prototype, 0, dtype, shape)
 
 
 def _fixed(name: str, x: Any) -> Any:
@@ -199,6 +201,67 @@ def linspace(
         order.insert(axis % len(shape), 0)
         result = movement.transpose(result, order)
     return (result, step) if retstep else result
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """num powers of the base, whose exponents go from start to stop at equal distances."""
+    check_arrays("logspace", start, stop, base)
+    wanted = requested("logspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
+    kind = inexact(wanted)
+    exponents = linspace(cast(start, kind), cast(stop, kind), num, endpoint, axis=axis)
+    base, exponents = promoted("logspace", base, exponents)
+    return cast(elementwise.pow(base, exponents), wanted)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
+    """num numbers from start to stop, each the same multiple of the one before."""
+    check_arrays("geomspace", start, stop)
+    wanted = requested("geomspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
+    kind = inexact(wanted)
+    first, last = broadcast("geomspace", cast(start, kind), cast(stop, kind))
+    sign = elementwise.sign(first)
+    exponents = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
+    scale = float(np.log(10.0))
+    exponents = [elementwise.div(exponent, scale) for exponent in exponents]
+    result = logspace(*exponents, num, endpoint, 10.0, kind)
+    sign, result = broadcast("geomspace", sign, result)
+    result = elementwise.mul(sign, result)
+    rank = len(get_aval(result).shape)
+    place = canonical_axis("geomspace", axis, rank)
+    if place:
+        result = movement.transpose(result, [*range(1, place + 1), 0, *range(place + 1, rank)])
+    return cast(result, wanted)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
+    """A vector of what bytes hold, from an offset in bytes on; count elements, or all (-1)."""
+    kind = dtypes.as_dtype(dtype)
+    return array(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
+    """A vector of the numbers that a text holds, between separators."""
+    if not sep:
+        raise ValueError("fromstring: sep is the text between two numbers, and must not be empty; see frombuffer")
+    return array(np.fromstring(string, dtypes.as_dtype(dtype), count, sep=sep), dtype=dtype)
+
+
+def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
+    """A vector of what a file holds: bytes, from an offset on, or text with sep between two numbers."""
+    return array(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
+    """A vector of the numbers that an iterable gives; count of them, or all (-1)."""
+    return array(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:

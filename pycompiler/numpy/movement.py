@@ -85,7 +85,9 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     return as_array(a) if order == tuple(range(rank)) else movement.transpose(a, order)
 
 
-permute_dims = transpose
+def permute_dims(a: Any, /, axes: Sequence[int]) -> Array:
+    """a with its axes permuted."""
+    return transpose(a, axes)
 
 
 def matrix_transpose(x: Any, /) -> Array:
@@ -200,7 +202,9 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
     return movement.concatenate(parts, axis)
 
 
-concat = concatenate
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+    """The arrays one after the other along an axis (None: all of them flat)."""
+    return concatenate(arrays, axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
@@ -360,38 +364,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return [_broadcast_to(x, common) for x in grids]
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
-    """array with values added at both ends of each axis; pad_width is a number, a pair, or a pair for each axis.
-
-    Only mode='constant' is there yet; other modes are a ValueError.
-    """
-    check_arrays("pad", array)
-    if mode != "constant":
-        raise ValueError(
-            f"pad: mode {mode!r} is not there yet; 'constant' is, or build the border by slices and concatenate"
-        )
-    aval = get_aval(array)
-    try:
-        widths = np.broadcast_to(np.asarray(pad_width), (len(aval.shape), 2))
-    except ValueError:
-        raise ValueError(
-            f"pad: pad_width is a number, a pair (before, after), or a pair for each of the {len(aval.shape)} axes, "
-            f"got {pad_width!r}"
-        ) from None
-    if widths.size and (widths.dtype.kind not in "iu" or widths.min() < 0):
-        raise ValueError(f"pad: pad_width must be integers of at least 0, got {pad_width!r}")
-    if hasattr(constant_values, "aval") or np.ndim(constant_values) == 0:
-        value = cast(constant_values, aval.dtype)
-        return movement.pad(array, value, [(int(low), int(high), 0) for low, high in widths])
-    values = np.broadcast_to(np.asarray(constant_values), (len(aval.shape), 2))
-    for axis, (low, high) in enumerate(widths):
-        for side, width in enumerate((low, high)):
-            config = [(0, 0, 0)] * len(aval.shape)
-            config[axis] = (int(width), 0, 0) if side == 0 else (0, int(width), 0)
-            array = movement.pad(array, cast(values[axis, side], aval.dtype), config)
-    return array
-
-
 def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
     check_arrays(name, m)
     aval = get_aval(m)
@@ -462,3 +434,55 @@ def diag(v: Any, k: int = 0) -> Array:
     rows, columns = (movement.broadcasted_iota(np.int32, (total, total), axis) for axis in (0, 1))
     wide = movement.broadcast_in_dim(placed, (total, total), (1,))
     return lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))
+
+
+def diagflat(v: Any, k: int = 0) -> Array:
+    """The matrix with the elements of v on its k-th diagonal."""
+    return diag(ravel(v), k)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """a with an axis moved before the one at `start`; the others keep their order. `moveaxis` is plainer."""
+    rank = ndim(a)
+    axis = canonical_axis("rollaxis", axis, rank)
+    if not -rank <= start <= rank:
+        raise ValueError(f"rollaxis: start {start} is not in {-rank}..{rank}, the axes of {short(get_aval(a))}")
+    start = start + rank if start < 0 else start
+    return moveaxis(a, axis, start - (start > axis))
+
+
+def block(arrays: Any) -> Array:
+    """Arrays joined as nested lists of them show: the innermost lists along the last axis, and so on outwards."""
+    parts, _ = _blocks(arrays)
+    return parts
+
+
+def _blocks(arrays: Any) -> tuple[Array, int]:
+    """The joined array, and how deep the lists are nested."""
+    if isinstance(arrays, tuple):
+        raise TypeError(f"block: takes nested lists, got the tuple {arrays!r}")
+    if not isinstance(arrays, list):
+        return array(arrays), 0
+    if not arrays:
+        raise ValueError("block: a list must not be empty")
+    parts, depths = zip(*map(_blocks, arrays), strict=True)
+    if len(set(depths)) > 1:
+        raise ValueError(f"block: the lists are nested {min(depths)} deep here and {max(depths)} deep there")
+    depth = depths[0] + 1
+    rank = max(depth, *map(ndim, parts))
+    parts = [movement.expand_dims(part, range(rank - ndim(part))) for part in parts]
+    return concatenate(parts, -depth), depth
+
+
+def iterable(y: Any) -> bool:
+    """Whether y can be iterated over."""
+    try:
+        iter(y)
+    except TypeError:
+        return False
+    return True
+
+
+def isscalar(element: Any) -> bool:
+    """Whether element is a number, or an array without dimensions."""
+    return np.isscalar(element) or (hasattr(element, "shape") and hasattr(element, "dtype") and element.shape == ())

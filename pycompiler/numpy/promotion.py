@@ -60,6 +60,14 @@ def inexact(dtype: Any) -> Any:
     return dtypes.promote_types(dtype, dtypes.canonicalize(np.dtype(np.float64)))
 
 
+def widened(dtype: Any) -> Any:
+    """The dtype in which integers and bools are added up: of 32 (with enable_x64: 64) bits at least."""
+    default = dtypes.scalar_dtype(int)
+    if dtypes.is_unsigned(dtype):
+        default = np.dtype(f"u{default.name}")
+    return default if dtype.itemsize < default.itemsize else dtype
+
+
 def requested(name: str, dtype: Any) -> Any:
     """The dtype that a caller named, None for none; a 64-bit one is narrowed with a warning unless enable_x64."""
     return None if dtype is None else dtypes.canonicalize_requested(dtype, name)

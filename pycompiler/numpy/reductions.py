@@ -13,12 +13,21 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import (
+    Array,
+    broadcast_to,
+    broadcasts,
+    canonical_axes,
+    canonical_axis,
+    cast,
+    check_arrays,
+)
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.promotion import FLOAT16S, inexact, requested
+from pycompiler.numpy.promotion import FLOAT16S, inexact, promoted_inexact, requested, widened
 from pycompiler.ops.reduction import highest, lowest
 
 Axis = Any  # None for all, an int, or a tuple of ints
@@ -31,18 +40,43 @@ def _restored(x: Array, shape: tuple[Any, ...], axes: tuple[int, ...], keepdims:
     return movement.reshape(x, tuple(1 if axis in axes else size for axis, size in enumerate(shape)))
 
 
+def _mask(name: str, where: Any, shape: tuple[Any, ...]) -> Array:
+    """The where= of a reduction, in the shape of what is reduced. ValueError unless it is of bools and fits."""
+    check_arrays(name, where)
+    given = get_aval(where)
+    if given.dtype != dtypes.bool_ or not broadcasts(given.shape, shape):
+        raise ValueError(f"{name}: where= is a mask of bools that broadcasts to {shape}, got {short(given)}")
+    return broadcast_to(where, shape)
+
+
 def _masked(name: str, a: Array, where: Any, instead: Any) -> Array:
     """a, with `instead` where `where` does not hold."""
-    return a if where is None else ufuncs.where(where, a, cast(instead, get_aval(a).dtype))
+    if where is None:
+        return a
+    aval = get_aval(a)
+    return ufuncs.where(_mask(name, where, aval.shape), a, cast(instead, aval.dtype))
 
 
-def _no_out(name: str, out: Any) -> None:
-    if out is not None:
-        raise TypeError(f"{name}: arrays never change, so there is no out=")
+def _started(name: str, combine: Callable[..., Array], result: Array, initial: Any) -> Array:
+    """A result combined with the scalar initial= in the dtype of the result."""
+    if initial is None:
+        return result
+    check_arrays(name, initial)
+    if get_aval(initial).shape != ():
+        raise ValueError(f"{name}: initial= is a scalar, got {short(initial)}")
+    return combine(cast(initial, get_aval(result).dtype), result)
 
 
 def _accumulated(
-    name: str, function: Callable[..., Array], a: Any, axis: Axis, dtype: Any, keepdims: bool, where: Any, start: Any
+    name: str,
+    function: Callable[..., Array],
+    a: Any,
+    axis: Axis,
+    dtype: Any,
+    keepdims: bool,
+    where: Any,
+    start: Any,
+    promote_integers: bool = True,
 ) -> tuple[Array, Any]:
     """A sum or product in the dtype in which it is computed, and the dtype that it is to have."""
     check_arrays(name, a)
@@ -50,12 +84,8 @@ def _accumulated(
     wanted = requested(name, dtype)
     if wanted is None:
         wanted = aval.dtype
-        if not dtypes.is_floating(wanted):
-            default = dtypes.scalar_dtype(int)
-            if dtypes.is_unsigned(wanted):
-                default = np.dtype(f"u{default.name}")
-            if wanted.itemsize < default.itemsize:
-                wanted = default
+        if wanted == dtypes.bool_ or (promote_integers and dtypes.is_integer(wanted)):
+            wanted = widened(wanted)
     computed = dtypes.float32 if wanted in FLOAT16S else wanted
     axes = canonical_axes(name, axis, len(aval.shape))
     x = cast(a, computed)
@@ -70,12 +100,13 @@ def sum(
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
+    promote_integers: bool = True,
 ) -> Array:
     """The sum over axes."""
-    _no_out("sum", out)
-    total, wanted = _accumulated("sum", reduce.reduce_sum, a, axis, dtype, keepdims, where, 0)
-    total = total if get_aval(total).dtype == wanted else cast(total, wanted)
-    return total if initial is None else ufuncs.add(total, initial)
+    ufuncs.no_out("sum", out)
+    total, wanted = _accumulated("sum", reduce.reduce_sum, a, axis, dtype, keepdims, where, 0, promote_integers)
+    total = _started("sum", ufuncs.add, total, initial)
+    return total if get_aval(total).dtype == wanted else cast(total, wanted)
 
 
 def prod(
@@ -86,12 +117,13 @@ def prod(
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
+    promote_integers: bool = True,
 ) -> Array:
     """The product over axes."""
-    _no_out("prod", out)
-    total, wanted = _accumulated("prod", reduce.reduce_prod, a, axis, dtype, keepdims, where, 1)
-    total = total if get_aval(total).dtype == wanted else cast(total, wanted)
-    return total if initial is None else ufuncs.multiply(total, initial)
+    ufuncs.no_out("prod", out)
+    total, wanted = _accumulated("prod", reduce.reduce_prod, a, axis, dtype, keepdims, where, 1, promote_integers)
+    total = _started("prod", ufuncs.multiply, total, initial)
+    return total if get_aval(total).dtype == wanted else cast(total, wanted)
 
 
 def _extremum(
@@ -105,7 +137,7 @@ def _extremum(
         initial: Any = None,
         where: Any = None,
     ) -> Array:
-        _no_out(name, out)
+        ufuncs.no_out(name, out)
         check_arrays(name, a)
         aval = get_aval(a)
         axes = canonical_axes(name, axis, len(aval.shape))
@@ -115,7 +147,7 @@ def _extremum(
             raise ValueError(f"{name}: {short(aval)} has no elements over axes {axes}, and no initial= is given")
         x = _masked(name, cast(a, aval.dtype), where, identity(aval.dtype))
         result = _restored(function(x, axes), aval.shape, axes, keepdims)
-        return result if initial is None else combine(result, cast(initial, aval.dtype))
+        return _started(name, combine, result, initial)
 
     extremum.__name__ = extremum.__qualname__ = name
     extremum.__doc__ = f"The {word} over axes; nan if any is. ValueError over no elements unless initial= is given."
@@ -126,6 +158,25 @@ max = amax = _extremum("max", reduce.reduce_max, lowest, ufuncs.maximum, "greate
 min = amin = _extremum("min", reduce.reduce_min, highest, ufuncs.minimum, "least")
 
 
+def reduced(
+    name: str,
+    function: Callable[..., Array],
+    combine: Callable[..., Array],
+    identity: Any,
+    a: Array,
+    axis: Axis,
+    keepdims: bool,
+    initial: Any,
+    where: Any,
+) -> Array:
+    """A reduction of lax over axes with NumPy's parameters; `identity` stands where `where` does not hold."""
+    shape = get_aval(a).shape
+    axes = canonical_axes(name, axis, len(shape))
+    return _started(
+        name, combine, _restored(function(_masked(name, a, where, identity), axes), shape, axes, keepdims), initial
+    )
+
+
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """The greatest less the least over axes."""
     return ufuncs.subtract(max(a, axis, out, keepdims), min(a, axis, out, keepdims))
@@ -133,7 +184,7 @@ def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> 
 
 def any(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Array:
     """Whether any element over axes is other than 0."""
-    _no_out("any", out)
+    ufuncs.no_out("any", out)
     x = _masked("any", ufuncs.truth("any", a), where, False)
     shape = get_aval(x).shape
     axes = canonical_axes("any", axis, len(shape))
@@ -142,7 +193,7 @@ def any(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, 
 
 def all(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Array:
     """Whether all elements over axes are other than 0."""
-    _no_out("all", out)
+    ufuncs.no_out("all", out)
     x = _masked("all", ufuncs.truth("all", a), where, True)
     shape = get_aval(x).shape
     axes = canonical_axes("all", axis, len(shape))
@@ -158,8 +209,7 @@ def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any
     """How many elements are averaged: a number, or an array where a mask says."""
     shape = get_aval(a).shape
     if where is not None:
-        mask = broadcast_to(ufuncs.truth(name, where), shape)
-        return cast(sum(mask, axis, keepdims=keepdims), dtype)
+        return cast(sum(_mask(name, where, shape), axis, keepdims=keepdims), dtype)
     return product_of(shape[i] for i in canonical_axes(name, axis, len(shape)))
 
 
@@ -167,7 +217,7 @@ def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
     """The mean over axes, of integers as a float. Over no elements nan."""
-    _no_out("mean", out)
+    ufuncs.no_out("mean", out)
     check_arrays("mean", a)
     wanted = inexact(get_aval(a).dtype) if dtype is None else dtype
     total, wanted = _accumulated("mean", reduce.reduce_sum, a, axis, wanted, keepdims, where, 0)
@@ -187,13 +237,15 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     check_arrays("average", a, weights)
     shape = get_aval(a).shape
     if get_aval(weights).shape != shape:
-        if axis is None or len(get_aval(weights).shape) != 1:
+        axes = () if axis is None else canonical_axes("average", axis, len(shape))
+        if axis is None or get_aval(weights).shape != tuple(shape[i] for i in axes):
             raise ValueError(
-                f"average: weights {short(weights)} are not of the shape of {short(a)}, nor of one axis of it"
+                f"average: weights {short(weights)} are not of the shape of {short(a)}, nor of the axes {axis} of it"
             )
-        axis = canonical_axis("average", axis, len(shape))
-        weights = movement.broadcast_in_dim(weights, shape, (axis,))
-    a, weights = ufuncs.promoted_inexact("average", a, weights)
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        weights = movement.transpose(weights, order)
+        weights = movement.broadcast_in_dim(weights, shape, [axes[i] for i in order])
+    a, weights = promoted_inexact("average", a, weights)
     total = sum(weights, axis, keepdims=keepdims)
     result = ufuncs.divide(sum(lax.mul(a, weights), axis, keepdims=keepdims), total)
     return (result, total) if returned else result
@@ -208,19 +260,44 @@ def var(
     keepdims: bool = False,
     *,
     where: Any = None,
+    mean: Any = None,
     correction: float | None = None,
 ) -> Array:
-    """The mean of the squared distances from the mean, divided by the count less ddof (or `correction`)."""
-    _no_out("var", out)
-    check_arrays("var", a)
-    wanted = inexact(get_aval(a).dtype) if dtype is None else requested("var", dtype)
+    """The squared distances from the mean (or from `mean`), added up and divided by the count less ddof (or
+    `correction`); nan where nothing is left of the count."""
+    return _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def _variance(
+    name: str,
+    a: Any,
+    axis: Axis,
+    dtype: Any,
+    out: Any,
+    ddof: Any,
+    keepdims: bool,
+    where: Any,
+    center: Any,
+    correction: Any,
+) -> Array:
+    ufuncs.no_out(name, out)
+    check_arrays(name, a)
+    if correction is not None and not (type(ddof) is int and ddof == 0):
+        raise ValueError(f"{name}: ddof and correction are two names of one number; give one of them")
+    wanted = inexact(get_aval(a).dtype) if dtype is None else requested(name, dtype)
     computed = dtypes.float32 if wanted in FLOAT16S else wanted
     x = cast(a, computed)
-    centered = ufuncs.subtract(x, mean(x, axis, keepdims=True, where=where))
+    if center is None:
+        center = mean(x, axis, keepdims=True, where=where)
+    centered = ufuncs.subtract(x, cast(center, computed))
     total = sum(lax.mul(centered, centered), axis, keepdims=keepdims, where=where)
-    count = _count("var", a, axis, where, keepdims, computed)
+    count = _count(name, a, axis, where, keepdims, computed)
     less = ddof if correction is None else correction
-    result = ufuncs.divide(total, ufuncs.subtract(count, less) if where is not None else count - less)
+    if type(count) is int and type(less) in (int, float):
+        result = ufuncs.divide(total, count - less if count > less else np.nan)
+    else:
+        left = ufuncs.subtract(cast(count, computed), cast(less, computed))
+        result = ufuncs.divide(total, ufuncs.where(ufuncs.greater(left, 0), left, np.nan))
     return cast(result, wanted)
 
 
@@ -233,15 +310,18 @@ def std(
     keepdims: bool = False,
     *,
     where: Any = None,
+    mean: Any = None,
     correction: float | None = None,
 ) -> Array:
     """The square root of the variance."""
-    return ufuncs.sqrt(var(a, axis, dtype, out, ddof, keepdims, where=where, correction=correction))
+    if dtype is not None and not dtypes.is_floating(requested("std", dtype)):
+        raise ValueError(f"std: dtype= is one of floats, got {requested('std', dtype).name}")
+    return ufuncs.sqrt(_variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction))
 
 
 def _arg_extremum(name: str, function: Callable[..., Array], word: str) -> Any:
     def arg_extremum(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
-        _no_out(name, out)
+        ufuncs.no_out(name, out)
         check_arrays(name, a)
         shape = get_aval(a).shape
         kept = (1,) * len(shape)
@@ -262,44 +342,126 @@ argmax = _arg_extremum("argmax", reduce.argmax, "greatest")
 argmin = _arg_extremum("argmin", reduce.argmin, "least")
 
 
-def _without_nan(name: str, function: Callable[..., Array], instead: Callable[[Any], Any], summary: str) -> Any:
-    def nan_reduction(a: Any, axis: Axis = None, **options: Any) -> Array:
-        check_arrays(name, a)
-        return function(
-            ufuncs.where(ufuncs.isnan(a), cast(instead(get_aval(a).dtype), get_aval(a).dtype), a), axis, **options
-        )
-
-    nan_reduction.__name__ = nan_reduction.__qualname__ = name
-    nan_reduction.__doc__ = summary
-    return nan_reduction
-
-
-nansum = _without_nan("nansum", sum, lambda dtype: 0, "The sum over axes, nans left out.")
-nanprod = _without_nan("nanprod", prod, lambda dtype: 1, "The product over axes, nans left out.")
-
-
-def nanmax(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The greatest over axes, nans left out; nan where there is nothing else."""
-    return _nan_extremum(max, lowest, a, axis, keepdims)
-
-
-def nanmin(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The least over axes, nans left out; nan where there is nothing else."""
-    return _nan_extremum(min, highest, a, axis, keepdims)
-
-
-def _nan_extremum(function: Any, identity: Any, a: Any, axis: Axis, keepdims: bool) -> Array:
-    missing = ufuncs.isnan(a)
+def _nan_to(name: str, a: Any, value: Any) -> Array:
+    """a with a value in the place of its nans."""
+    check_arrays(name, a)
     dtype = get_aval(a).dtype
-    result = function(ufuncs.where(missing, cast(identity(dtype), dtype), a), axis, keepdims=keepdims)
-    if not dtypes.is_floating(dtype):
-        return result
-    return ufuncs.where(all(missing, axis, keepdims=keepdims), cast(np.nan, dtype), result)
+    return ufuncs.where(ufuncs.isnan(a), cast(value, dtype), a) if dtypes.is_floating(dtype) else a
 
 
-def nanmean(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The mean over axes, nans left out."""
-    return mean(a, axis, keepdims=keepdims, where=ufuncs.logical_not(ufuncs.isnan(a)))
+def nansum(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """The sum over axes, nans left out."""
+    return sum(_nan_to("nansum", a, 0), axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """The product over axes, nans left out."""
+    return prod(_nan_to("nanprod", a, 1), axis, dtype, out, keepdims, initial, where)
+
+
+def _nan_extremum(name: str, function: Any, identity: Callable[[Any], Any], word: str) -> Any:
+    def extremum(
+        a: Any,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Array:
+        check_arrays(name, a)
+        dtype = get_aval(a).dtype
+        result = function(_nan_to(name, a, identity(dtype)), axis, out, keepdims, initial, where)
+        if initial is not None or not dtypes.is_floating(dtype):
+            return result
+        return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=keepdims), cast(np.nan, dtype), result)
+
+    extremum.__name__ = extremum.__qualname__ = name
+    extremum.__doc__ = f"The {word} over axes, nans left out; nan where there is nothing else."
+    return extremum
+
+
+nanmax = _nan_extremum("nanmax", max, lowest, "greatest")
+nanmin = _nan_extremum("nanmin", min, highest, "least")
+
+
+def _without_nan(name: str, a: Any, where: Any) -> Any:
+    """The where= of a function that leaves nans out; that of the caller for what has none."""
+    check_arrays(name, a)
+    aval = get_aval(a)
+    if not dtypes.is_floating(aval.dtype):
+        return where
+    there = ufuncs.logical_not(ufuncs.isnan(a))
+    return there if where is None else ufuncs.logical_and(there, _mask(name, where, aval.shape))
+
+
+def nanmean(
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
+) -> Array:
+    """The mean over axes, nans left out; nan where there is nothing else."""
+    return mean(a, axis, dtype, out, keepdims, where=_without_nan("nanmean", a, where))
+
+
+def nanvar(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Array:
+    """The variance over axes, nans left out; nan where nothing is left of the count less ddof."""
+    kept = _without_nan("nanvar", a, where)
+    return _variance("nanvar", _nan_to("nanvar", a, 0), axis, dtype, out, ddof, keepdims, kept, mean, None)
+
+
+def nanstd(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Array:
+    """The square root of the variance over axes, nans left out."""
+    kept = _without_nan("nanstd", a, where)
+    return ufuncs.sqrt(_variance("nanstd", _nan_to("nanstd", a, 0), axis, dtype, out, ddof, keepdims, kept, mean, None))
+
+
+def _nan_arg_extremum(name: str, function: Any, instead: float, word: str) -> Any:
+    def arg_extremum(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
+        check_arrays(name, a)
+        place = function(_nan_to(name, a, instead), axis, out, keepdims)
+        if not dtypes.is_floating(get_aval(a).dtype):
+            return place
+        return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=bool(keepdims)), -1, place)
+
+    arg_extremum.__name__ = arg_extremum.__qualname__ = name
+    arg_extremum.__doc__ = f"The index of the {word} that is no nan, in an axis or in the flat array; -1 if all are."
+    return arg_extremum
+
+
+nanargmax = _nan_arg_extremum("nanargmax", argmax, -np.inf, "greatest")
+nanargmin = _nan_arg_extremum("nanargmin", argmin, np.inf, "least")
 
 
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
@@ -316,3 +478,13 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     if equal_nan:
         same = ufuncs.logical_or(same, ufuncs.logical_and(ufuncs.isnan(a1), ufuncs.isnan(a2)))
     return all(same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Array:
+    """Whether two arrays have equal elements once they are broadcast."""
+    check_arrays("array_equiv", a1, a2)
+    try:
+        broadcast_shapes(get_aval(a1).shape, get_aval(a2).shape)
+    except ValueError:
+        return as_array(np.asarray(False))
+    return all(ufuncs.equal(a1, a2))

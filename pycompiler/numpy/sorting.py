@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
+from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.promotion import converted, promoted_inexact
+from pycompiler.numpy.indexing import take
+from pycompiler.numpy.promotion import converted, requested
 
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
@@ -21,6 +23,12 @@ def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
     if axis is None:
         return movement.reshape(a, (prod(shape),)), 0
     return a, canonical_axis(name, axis, len(shape))
+
+
+def _no_kind(name: str, kind: Any, order: Any) -> None:
+    for given, what in ((kind, "kind; stable= says whether equal elements keep their order"), (order, "order")):
+        if given is not None:
+            raise TypeError(f"{name}: takes no {what}")
 
 
 def sort(
@@ -33,6 +41,7 @@ def sort(
     descending: bool = False,
 ) -> Array:
     """a sorted along an axis (None: flat), nan last, or backwards with descending."""
+    _no_kind("sort", kind, order)
     x, axis = _along("sort", a, axis)
     result = reduction.sort(x, axis, stable)
     return movement.rev(result, (axis,)) if descending else result
@@ -46,10 +55,15 @@ def argsort(
     order: None = None,
     stable: bool = True,
     descending: bool = False,
+    dtype: Any = None,
 ) -> Array:
     """The indices that sort a along an axis (None: flat); equal elements keep their order."""
+    _no_kind("argsort", kind, order)
     x, axis = _along("argsort", a, axis)
-    numbers = movement.broadcasted_iota(dtypes.scalar_dtype(int), get_aval(x).shape, axis)
+    wanted = dtypes.scalar_dtype(int) if dtype is None else requested("argsort", dtype)
+    if not dtypes.is_integer(wanted):
+        raise TypeError(f"argsort: dtype= is one of integers, got {wanted.name}")
+    numbers = movement.broadcasted_iota(wanted, get_aval(x).shape, axis)
     if descending:
         # Sorted backwards and turned around, so that equal elements keep their order.
         x, numbers = movement.rev(x, (axis,)), movement.rev(numbers, (axis,))
@@ -66,47 +80,66 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     return reduction.sort((*reversed(arrays), numbers), axis, num_keys=len(arrays))[-1]
 
 
-def median(a: Any, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The middle of the elements along an axis (None: of all), or the mean of the two in the middle; nan if any is."""
-    (x,) = promoted_inexact("median", a)
-    rank = len(get_aval(x).shape)
-    flat, along = _along("median", x, axis)
-    count = get_aval(flat).shape[along]
-    if count == 0:
-        raise ValueError("median: there are no elements")
-    ordered = reduction.sort(flat, along)
-    middle = [movement.index_in_dim(ordered, i, along, keepdims=False) for i in ((count - 1) // 2, count // 2)]
-    # Nan is last: where the last one is nan, so is the median.
-    last = movement.index_in_dim(ordered, count - 1, along, keepdims=False)
-    result = lax.select(ufuncs.isnan(last), last, lax.mul(lax.add(*middle), np.asarray(0.5, get_aval(x).dtype)))
-    if not keepdims:
-        return result
-    return movement.expand_dims(result, range(rank) if axis is None else (along,))
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Array:
+    """Where the values v belong in the sorted vector a: before equal elements ('left') or after them ('right').
 
-
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: None = None) -> Array:
-    """Where the values v belong in the sorted vector a: before equal elements ('left') or after them ('right')."""
+    sorter: the indices that sort a, where it is not sorted itself. method: 'scan', 'scan_unrolled' and 'sort' halve the
+    range in each step, 'compare_all' compares each value with each element; the result is one. nan is the greatest.
+    """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', got {side!r}")
-    check_arrays("searchsorted", a, v)
+    if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
+        raise ValueError(f"searchsorted: method is 'scan', 'scan_unrolled', 'sort' or 'compare_all', got {method!r}")
+    check_arrays("searchsorted", a, v, *(() if sorter is None else (sorter,)))
+    if len(get_aval(a).shape) != 1:
+        raise ValueError(f"searchsorted: a is a sorted vector, got {short(a)}")
     a, v = converted("searchsorted", a, v)
-    shape, count = get_aval(v).shape, get_aval(a).shape[0]
-    pairs = (*shape, count)
-    rank = len(shape)
-    elements = movement.broadcast_in_dim(a, pairs, (rank,))
-    values = movement.broadcast_in_dim(v, pairs, tuple(range(rank)))
-    # As many as stand before: each value is compared with each element.
-    before = lax.lt(elements, values) if side == "left" else lax.le(elements, values)
+    if sorter is not None:
+        a = take(a, sorter)
+    count = get_aval(a).shape[0]
+    few = type(count) is not int or count <= 8 or method == "compare_all"
+    return fused(_by_comparing if few else _by_halving, a, v, side=side)
+
+
+def _stands_before(element: Array, value: Array, side: str) -> Array:
+    """Whether an element stands before the place of a value, with nan as the greatest number."""
+    before = ufuncs.less(element, value) if side == "left" else ufuncs.less_equal(element, value)
+    if not dtypes.is_floating(get_aval(value).dtype):
+        return before
+    missing = ufuncs.isnan(value)
+    return ufuncs.logical_or(
+        before, ufuncs.logical_and(missing, ufuncs.logical_not(ufuncs.isnan(element))) if side == "left" else missing
+    )
+
+
+def _by_comparing(a: Array, v: Array, *, side: str) -> Array:
+    rank = len(get_aval(v).shape)
+    before = _stands_before(a, movement.expand_dims(v, (rank,)), side)
     return reductions.sum(cast(before, dtypes.scalar_dtype(int)), axis=rank)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Array:
+def _by_halving(a: Array, v: Array, *, side: str) -> Array:
+    count, shape = get_aval(a).shape[0], get_aval(v).shape
+    index = dtypes.scalar_dtype(int)
+    low, high = movement.full(shape, 0, index), movement.full(shape, count, index)
+    for _ in range(count.bit_length()):
+        middle = lax.shift_right_logical(lax.add(low, high), 1)
+        # Where nothing is left, the middle may be the end; its answer is not used.
+        go_right = ufuncs.logical_and(ufuncs.less(low, high), _stands_before(take(a, middle, mode="clip"), v, side))
+        low = ufuncs.where(go_right, lax.add(middle, 1), low)
+        high = ufuncs.where(ufuncs.logical_and(ufuncs.less(low, high), ufuncs.logical_not(go_right)), middle, high)
+    return low
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """The sums of all elements up to each along an axis (None: flat), in as many steps as the length has bits."""
+    ufuncs.no_out("cumsum", out)
     return _cumulative("cumsum", a, axis, dtype, lax.add, 0)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Array:
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """The products of all elements up to each along an axis (None: flat), in as many steps as the length has bits."""
+    ufuncs.no_out("cumprod", out)
     return _cumulative("cumprod", a, axis, dtype, lax.mul, 1)
 
 

@@ -224,7 +224,7 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
     other_side = lax.bitwise_and(lax.ne(rest, 0), lax.ne(lax.sign(y), lax.sign(rest)))
     rest = lax.select(other_side, lax.add(rest, y), rest)
     quotient = lax.select(other_side, lax.sub(quotient, 1), quotient)
-    return lax.round(quotient), rest
+    return lax.round(quotient, 1), rest
 
 
 def power(x: Any, y: Any, /) -> Array:
@@ -321,47 +321,53 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
 
 floor = _integers_unchanged("floor", lax.floor, "The next integer below.")
 ceil = _integers_unchanged("ceil", lax.ceil, "The next integer above.")
-trunc = fix = _integers_unchanged(
+
+
+def trunc(x: Any) -> Array:
+    """The next integer towards zero."""
+    return _towards_zero(x)
+
+
+_towards_zero = _integers_unchanged(
     "trunc", lambda x: lax.select(lax.lt(x, 0), lax.ceil(x), lax.floor(x)), "The next integer towards zero."
 )
-rint = _float_function("rint", lax.round, "The nearest integer as a float, ties to even.")
+rint = _float_function("rint", lambda x: lax.round(x, 1), "The nearest integer as a float, ties to even.")
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """a to a number of decimals, ties to even."""
     check_arrays("round", a)
-    if out is not None:
-        raise TypeError("round: arrays never change, so there is no out=")
+    no_out("round", out)
     if not dtypes.is_floating(get_aval(a).dtype):
         if decimals < 0:
             raise TypeError(f"round: {short(get_aval(a))} with negative decimals is not there; convert it to a float")
         return as_array(a)
     if decimals == 0:
-        return lax.round(a)
+        return lax.round(a, 1)
     factor = 10.0**decimals
-    return lax.div(lax.round(lax.mul(a, factor)), factor)
+    return lax.div(lax.round(lax.mul(a, factor), 1), factor)
 
 
 around = round
 
 
-def clip(arr: Any, min: Any = None, max: Any = None) -> Array:
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     """arr brought into min..max, either of which may be missing. Where min > max the result is max."""
-    check_arrays("clip", arr)
+    check_arrays("clip", arr, *(bound for bound in (min, max) if bound is not None))
     if min is not None:
         arr = maximum(min, arr)
     return as_array(arr) if max is None else minimum(max, arr)
 
 
-def fmax(x: Any, y: Any, /) -> Array:
+def fmax(x1: Any, x2: Any) -> Array:
     """The greater; where one is nan the other."""
-    x, y = promoted("fmax", x, y)
+    x, y = promoted("fmax", x1, x2)
     return lax.select(isnan(y), x, lax.select(isnan(x), y, maximum(x, y)))
 
 
-def fmin(x: Any, y: Any, /) -> Array:
+def fmin(x1: Any, x2: Any) -> Array:
     """The lesser; where one is nan the other."""
-    x, y = promoted("fmin", x, y)
+    x, y = promoted("fmin", x1, x2)
     return lax.select(isnan(y), x, lax.select(isnan(x), y, minimum(x, y)))
 
 
@@ -381,8 +387,26 @@ def _test(name: str, function: Callable[[Array], Array], otherwise: bool, summar
 isnan = _test("isnan", lambda x: lax.ne(x, x), False, "Whether x is nan.")
 isfinite = _test("isfinite", lax.is_finite, True, "Whether x is neither infinite nor nan.")
 isinf = _test("isinf", lambda x: lax.eq(lax.abs(x), np.inf), False, "Whether x is infinite.")
-isposinf = _test("isposinf", lambda x: lax.eq(x, np.inf), False, "Whether x is infinite and positive.")
-isneginf = _test("isneginf", lambda x: lax.eq(x, -np.inf), False, "Whether x is infinite and negative.")
+_isposinf = _test("isposinf", lambda x: lax.eq(x, np.inf), False, "Whether x is infinite and positive.")
+_isneginf = _test("isneginf", lambda x: lax.eq(x, -np.inf), False, "Whether x is infinite and negative.")
+
+
+def no_out(name: str, out: Any) -> None:
+    """Raises a TypeError where out= is given."""
+    if out is not None:
+        raise TypeError(f"{name}: arrays never change, so there is no out=")
+
+
+def isposinf(x: Any, /, out: None = None) -> Array:
+    """Whether x is infinite and positive."""
+    no_out("isposinf", out)
+    return _isposinf(x)
+
+
+def isneginf(x: Any, /, out: None = None) -> Array:
+    """Whether x is infinite and negative."""
+    no_out("isneginf", out)
+    return _isneginf(x)
 
 
 def _bits(x: Array) -> Array:

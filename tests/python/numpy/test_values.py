@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from cases_names import CASES as MORE_CASES
 
 import pycompiler.numpy as pnp
 
@@ -387,6 +388,8 @@ CASES["std"].append(lambda m: m.std(F, correction=1))
 for name in NAN_REDUCTIONS:
     CASES[name] = [lambda m, f=name: getattr(m, f)(NAN[:, :4]), lambda m, f=name: getattr(m, f)(NAN, axis=0)]
 
+for name, cases in MORE_CASES.items():
+    CASES[name] = CASES.get(name, []) + cases
 CASES = dict(sorted(CASES.items()))
 NO_FUNCTIONS = {
     "pi",
@@ -399,6 +402,8 @@ NO_FUNCTIONS = {
     "dtype",
     "finfo",
     "iinfo",
+    "fromfile",
+    "fromiter",
     "int_",
     "uint",
     "float_",

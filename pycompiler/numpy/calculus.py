@@ -1,0 +1,184 @@
+"""Derivatives and integrals of sampled functions, interpolation between samples."""
+
+from collections.abc import Sequence
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.indexing import take
+from pycompiler.numpy.movement import concatenate, moveaxis
+from pycompiler.numpy.promotion import converted, inexact, promoted_inexact
+from pycompiler.numpy.sorting import cumsum, searchsorted
+
+
+def _steps(x: Array, axis: int) -> Array:
+    """The differences of neighbours along an axis."""
+    return lax.sub(movement.slice_in_dim(x, 1, None, axis=axis), movement.slice_in_dim(x, 0, -1, axis=axis))
+
+
+def gradient(
+    f: Any, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int | None = None
+) -> Array | list[Array]:
+    """The derivatives of sampled values along axes: central differences, one-sided ones at the ends.
+
+    varargs: the distance of samples (1), for each axis a number or the vector of their places. One array for one axis,
+    else a list. Only edge_order=None (the first order) is there.
+    """
+    if edge_order is not None:
+        raise TypeError(f"gradient: the ends are of first order, edge_order={edge_order!r} is not there")
+    check_arrays("gradient", f, *varargs)
+    dtype = inexact(dtypes.result_type(f, *varargs)[0])
+    rank = get_aval(f).ndim
+    axes = canonical_axes("gradient", axis, rank)
+    spacings = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
+    if len(spacings) != len(axes):
+        raise TypeError(f"gradient: takes one spacing, or one for each of the {len(axes)} axes, got {len(varargs)}")
+    x = cast(f, dtype)
+    results: list[Array] = []
+    for along, spacing in zip(axes, spacings, strict=True):
+        size = get_aval(f).shape[along]
+        if size < 2:
+            raise ValueError(f"gradient: axis {along} of {short(f)} has less than 2 elements")
+        if get_aval(spacing).shape not in ((), (size,)):
+            raise ValueError(
+                f"gradient: a spacing is a number or {size} places along axis {along}, got {short(spacing)}"
+            )
+        results.append(fused(_gradient, x, cast(spacing, dtype), axis=along))
+    return results[0] if len(axes) == 1 else results
+
+
+def _gradient(x: Array, spacing: Array, *, axis: int) -> Array:
+    steps = _steps(x, axis)
+    if get_aval(spacing).ndim:
+        others = [i for i in range(get_aval(x).ndim) if i != axis]
+        widths = movement.expand_dims(_steps(spacing, 0), others)
+        slopes = ufuncs.divide(steps, widths)
+    else:
+        widths = None
+        slopes = ufuncs.divide(steps, spacing)
+    left, right = movement.slice_in_dim(slopes, 0, -1, axis=axis), movement.slice_in_dim(slopes, 1, None, axis=axis)
+    if widths is None:
+        inner = lax.mul(lax.add(left, right), 0.5)
+    else:
+        # Each slope counts by the distance on the other side.
+        before, after = (movement.slice_in_dim(widths, *part, axis=axis) for part in ((0, -1), (1, None)))
+        weighted = ufuncs.add(ufuncs.multiply(left, after), ufuncs.multiply(right, before))
+        inner = ufuncs.divide(weighted, lax.add(before, after))
+    first, last = (movement.slice_in_dim(slopes, *part, axis=axis) for part in ((0, 1), (-1, None)))
+    return movement.concatenate([first, inner, last], axis)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
+    """The integral of samples along an axis by the trapezoidal rule; at places x, or at distances dx."""
+    check_arrays("trapezoid", y, dx if x is None else x)
+    dtype = inexact(dtypes.result_type(y, dx if x is None else x)[0]) if x is not None else None
+    along = canonical_axis("trapezoid", axis, get_aval(y).ndim)
+    (values,) = promoted_inexact("trapezoid", y) if dtype is None else (cast(y, dtype),)
+    values = moveaxis(values, along, -1)
+    if x is None:
+        widths = dx
+        if get_aval(dx).ndim:
+            missing = get_aval(y).ndim - get_aval(dx).ndim
+            widths = moveaxis(movement.expand_dims(dx, range(missing)), along, -1)
+    else:
+        places = cast(x, dtype)
+        widths = _steps(places, 0) if get_aval(x).ndim == 1 else moveaxis(_steps(places, axis), along, -1)
+    sums = lax.add(movement.slice_in_dim(values, 1, None, axis=-1), movement.slice_in_dim(values, 0, -1, axis=-1))
+    return ufuncs.multiply(reductions.sum(ufuncs.multiply(sums, widths), -1), 0.5)
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * pi) -> Array:
+    """p with multiples of the period added, so that neighbours along an axis differ by half of it at most.
+
+    Steps of less than discont (half the period) stay.
+    """
+    p, period = converted("unwrap", p, period)
+    axis = canonical_axis("unwrap", axis, get_aval(p).ndim)
+    if get_aval(p).shape[axis] == 0:
+        return as_array(p)
+    limit = ufuncs.divide(period, 2) if discont is None else discont
+    return fused(_unwrap, p, period, limit, axis=axis)
+
+
+def _unwrap(p: Array, period: Array, discont: Array, *, axis: int) -> Array:
+    integers = dtypes.is_integer(get_aval(p).dtype)
+    half = ufuncs.floor_divide(period, 2) if integers else ufuncs.divide(period, 2)
+    steps = _steps(p, axis)
+    short_steps = ufuncs.subtract(ufuncs.remainder(ufuncs.add(steps, half), period), half)
+    # Half a period up stays one up.
+    upwards = ufuncs.logical_and(ufuncs.equal(short_steps, ufuncs.negative(half)), ufuncs.greater(steps, 0))
+    short_steps = ufuncs.where(upwards, half, short_steps)
+    correction = ufuncs.where(ufuncs.less(ufuncs.abs(steps), discont), 0, ufuncs.subtract(short_steps, steps))
+    first, rest = (movement.slice_in_dim(p, *part, axis=axis) for part in ((0, 1), (1, None)))
+    return concatenate([first, ufuncs.add(rest, cumsum(correction, axis=axis))], axis)
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
+    """The piecewise linear function through the points (xp, fp), xp ascending, at x.
+
+    left, right: what stands below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
+    period: x and xp are taken modulo it, in any order; left and right then have no meaning.
+    """
+    check_arrays("interp", x, xp, fp)
+    if get_aval(xp).ndim != 1 or get_aval(xp).shape != get_aval(fp).shape:
+        raise ValueError(f"interp: xp and fp are vectors of one length, got {short(xp)} and {short(fp)}")
+    if get_aval(xp).shape[0] == 0:
+        raise ValueError("interp: xp and fp have no elements")
+    for name, side in (("left", left), ("right", right)):
+        if isinstance(side, str) and side != "extrapolate":
+            raise ValueError(f"interp: {name} is a number or 'extrapolate', got {side!r}")
+    dtype = inexact(dtypes.result_type(x, xp)[0])
+    points, (values,) = (cast(x, dtype), cast(xp, dtype)), promoted_inexact("interp", fp)
+    if period is not None:
+        check_arrays("interp", period)
+        if get_aval(period).shape != ():
+            raise ValueError(f"interp: the period is a scalar, got {short(period)}")
+        return fused(_periodic, *points, values, cast(period, dtype))
+    inner = fused(_interpolated, *points, values)
+    for side, place, beyond in ((left, 0, ufuncs.less), (right, -1, ufuncs.greater)):
+        if not isinstance(side, str):
+            end = movement.index_in_dim(values, place, keepdims=False) if side is None else side
+            outside = beyond(points[0], movement.index_in_dim(points[1], place, keepdims=False))
+            inner = ufuncs.where(outside, end, inner)
+    return inner
+
+
+def _interpolated(x: Array, xp: Array, fp: Array) -> Array:
+    count = get_aval(xp).shape[0]
+    if count == 1:
+        return ufuncs.where(ufuncs.isnan(x), x, fp)
+    place = ufuncs.clip(searchsorted(xp, x, side="right"), 1, count - 1)
+    before = ufuncs.subtract(place, 1)
+    (x0, x1), (f0, f1) = ((take(table, before), take(table, place)) for table in (xp, fp))
+    width = lax.sub(x1, x0)
+    # Where two places are equal, their distance must not be divided by, nor in a derivative.
+    tiny = float(np.spacing(np.float32(dtypes.finfo(get_aval(xp).dtype).eps)))
+    single = ufuncs.less_equal(lax.abs(width), tiny)
+    share = ufuncs.divide(lax.sub(x, x0), ufuncs.where(single, 1, width))
+    return ufuncs.where(single, f0, ufuncs.add(f0, ufuncs.multiply(share, lax.sub(f1, f0))))
+
+
+def _periodic(x: Array, xp: Array, fp: Array, period: Array) -> Array:
+    period = lax.abs(period)
+    places, values = reduction.sort_key_val(ufuncs.remainder(xp, period), fp)
+    first, last = ((0, 1), (-1, None))
+    places = movement.concatenate(
+        [
+            ufuncs.subtract(movement.slice_in_dim(places, *last), period),
+            places,
+            ufuncs.add(movement.slice_in_dim(places, *first), period),
+        ],
+        0,
+    )
+    values = movement.concatenate(
+        [movement.slice_in_dim(values, *last), values, movement.slice_in_dim(values, *first)], 0
+    )
+    return _interpolated(ufuncs.remainder(x, period), places, values)

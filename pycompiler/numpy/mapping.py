@@ -1,0 +1,167 @@
+"""Functions of scalars and vectors applied to whole arrays: `vectorize`, `ufunc`'s generic part, `apply_along_axis`.
+
+All are `vmap` in another dress, so that the function is called once.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax import movement
+from pycompiler.lax.operands import Array, canonical_axis, canonical_shape, check_arrays
+from pycompiler.numpy.creation import arange, array
+from pycompiler.transforms.mapping import vmap
+
+_SIGNATURE = re.compile(r"\((?:\w+(?:,\w+)*)?\)(?:,\((?:\w+(?:,\w+)*)?\))*")
+CoreDims = tuple[str, ...]
+
+
+def _core_dims(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
+    """The names of the dimensions that each argument and each result has for one call: `(m,n),(n)->(m)`."""
+    text = signature.replace(" ", "")
+    takes, arrow, gives = text.partition("->")
+    if not arrow or not _SIGNATURE.fullmatch(takes) or not _SIGNATURE.fullmatch(gives):
+        raise ValueError(f"vectorize: signature is of the form '(m,n),(n)->(m)', got {signature!r}")
+    sides = ([tuple(re.findall(r"\w+", one)) for one in re.findall(r"\([^)]*\)", side)] for side in (takes, gives))
+    return next(sides), next(sides)
+
+
+def _check_sizes(name: str, what: str, shape: Sequence[Any], dims: CoreDims, sizes: dict[str, Any]) -> None:
+    """Enters the sizes of the dimensions that the last axes of a shape have; ValueError where one is two sizes."""
+    if len(shape) < len(dims):
+        raise ValueError(f"vectorize of {name}: {what} of shape {tuple(shape)} lacks the dimensions ({','.join(dims)})")
+    for dim, size in zip(dims, shape[len(shape) - len(dims) :], strict=True):
+        if sizes.setdefault(dim, size) != size:
+            raise ValueError(f"vectorize of {name}: dimension {dim} is {sizes[dim]} before and {size} in {what}")
+
+
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(), signature: str | None = None
+) -> Callable[..., Any]:
+    """A function of scalars, or of arrays of the dimensions that the signature names, as one that broadcasts.
+
+    excluded: positions and names of arguments that are passed as they are. signature: as `(m,n),(n)->(m)`; without one
+    all arguments and results are scalars. The function is traced once, by `vmap`.
+    """
+    if any(not isinstance(one, int | str) for one in excluded):
+        raise TypeError(f"vectorize: excluded holds positions and names of arguments, got {excluded!r}")
+    if any(isinstance(one, int) and one < 0 for one in excluded):
+        raise ValueError(f"vectorize: positions in excluded count from 0, got {excluded!r}")
+    dims = None if signature is None else _core_dims(signature)
+    name = getattr(pyfunc, "__name__", type(pyfunc).__name__)
+
+    def vectorized(*args: Any, **kwargs: Any) -> Any:
+        mapped = [i for i, arg in enumerate(args) if i not in excluded and arg is not None]
+        names = sorted(key for key in kwargs if key not in excluded)
+        if dims is not None and names:
+            raise TypeError(f"vectorize of {name}: a signature is of positional arguments, got {', '.join(names)}=")
+        values = [*(args[i] for i in mapped), *(kwargs[key] for key in names)]
+        check_arrays(f"vectorize of {name}", *values)
+        values = [array(value) for value in values]
+        core: list[CoreDims] = [()] * len(values)
+        if dims is not None:
+            given = [i for i in range(len(args)) if i not in excluded]
+            if len(given) != len(dims[0]):
+                raise TypeError(f"vectorize of {name}: {signature} takes {len(dims[0])} arguments, got {len(given)}")
+            core = [of for i, of in zip(given, dims[0], strict=True) if i in mapped]
+        sizes: dict[str, Any] = {}
+        for place, (value, of) in enumerate(zip(values, core, strict=True)):
+            _check_sizes(name, f"argument {place}", get_aval(value).shape, of, sizes)
+
+        def once(*parts: Any) -> Any:
+            full, rest = list(args), dict(kwargs)
+            for i, part in zip(mapped, parts[: len(mapped)], strict=True):
+                full[i] = part
+            rest.update(zip(names, parts[len(mapped) :], strict=True))
+            out = pyfunc(*full, **rest)
+            if dims is not None:
+                results = out if isinstance(out, tuple) else (out,)
+                if len(results) != len(dims[1]):
+                    raise TypeError(
+                        f"vectorize of {name}: {signature} gives {len(dims[1])} results, got {len(results)}"
+                    )
+                for result, of in zip(results, dims[1], strict=True):
+                    if len(get_aval(result).shape) != len(of):
+                        raise ValueError(f"vectorize of {name}: a result is ({','.join(of)}), got {short(result)}")
+                    _check_sizes(name, "a result", get_aval(result).shape, of, sizes)
+            return out
+
+        return _mapped(name, once, values, [len(of) for of in core])
+
+    return functools.wraps(pyfunc)(vectorized)
+
+
+def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks: list[int]) -> Any:
+    """The function mapped over all axes but the last `ranks` of each value, which broadcast; axes of size 1 are not
+    mapped over."""
+    loops = [get_aval(value).shape[: get_aval(value).ndim - rank] for value, rank in zip(values, ranks, strict=True)]
+    try:
+        shape = broadcast_shapes(*loops) if loops else ()
+    except ValueError:
+        shown = " and ".join(map(short, values))
+        raise ValueError(f"vectorize of {name}: shapes do not broadcast: {shown}") from None
+    filled = [(*(1,) * (len(shape) - len(loop)), *loop) for loop in loops]
+    values = [
+        movement.squeeze(value, [i for i, size in enumerate(loop) if size == 1])
+        for value, loop in zip(values, loops, strict=True)
+    ]
+    single: list[int] = []
+    for axis in reversed(range(len(shape))):
+        in_axes = tuple(None if loop[axis] == 1 else 0 for loop in filled)
+        if all(one is None for one in in_axes):
+            single.append(axis)
+        else:
+            function = vmap(function, in_axes)
+    result = function(*values)
+    if isinstance(result, tuple):
+        return tuple(movement.expand_dims(array(one), single) for one in result)
+    return movement.expand_dims(array(result), single)
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
+    """A function of vectors applied to each along an axis; what it gives stands in the place of the axis."""
+    check_arrays("apply_along_axis", arr)
+    rank = len(get_aval(arr).shape)
+    axis = canonical_axis("apply_along_axis", axis, rank)
+
+    def function(vector: Any) -> Any:
+        return func1d(vector, *args, **kwargs)
+
+    for place in range(1, rank - axis):
+        function = vmap(function, in_axes=place, out_axes=-1)
+    for _ in range(axis):
+        function = vmap(function)
+    return function(arr)
+
+
+def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]) -> Array:
+    """func(a, axis) for each of the axes, one after the other; an axis that it takes away is put back with size 1."""
+    check_arrays("apply_over_axes", a)
+    result = array(a)
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        rank = get_aval(result).ndim
+        reduced = func(result, axis)
+        if get_aval(reduced).ndim == rank - 1:
+            reduced = movement.expand_dims(reduced, (canonical_axis("apply_over_axes", axis, rank),))
+        if get_aval(reduced).ndim != rank:
+            raise ValueError(
+                f"apply_over_axes: func takes away one axis or none, and made {short(reduced)} of {short(result)}"
+            )
+        result = reduced
+    return result
+
+
+def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Array:
+    """The array of function(i, j, ...) for each index of a shape, whose coordinates are of the dtype."""
+    sizes = canonical_shape("fromfunction", shape)
+
+    def once(*coordinates: Any) -> Any:
+        return function(*coordinates, **kwargs)
+
+    mapped: Callable[..., Any] = once
+    for axis in reversed(range(len(sizes))):
+        mapped = vmap(mapped, in_axes=tuple(0 if axis == other else None for other in range(len(sizes))))
+    return mapped(*(arange(size, dtype=dtype) for size in sizes))

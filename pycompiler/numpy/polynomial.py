@@ -1,0 +1,193 @@
+"""Polynomials as vectors of coefficients, the highest power first."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, check_arrays
+from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.movement import atleast_1d
+from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promoted_inexact
+
+
+def _vectors(name: str, *polynomials: Any) -> None:
+    check_arrays(name, *polynomials)
+    for one in polynomials:
+        if get_aval(one).ndim != 1:
+            raise ValueError(f"{name}: a polynomial is a vector of coefficients, got {short(one)}")
+
+
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Array:
+    """The polynomial p at x, by Horner's rule. p may have further dimensions, which broadcast with x.
+
+    `unroll` is taken for compatibility: all steps are one compiled call.
+    """
+    check_arrays("polyval", p, x)
+    if get_aval(p).ndim == 0:
+        raise ValueError("polyval: a polynomial is a vector of coefficients, got a scalar")
+    return fused(_polyval, *converted("polyval", p, x))
+
+
+def _polyval(p: Array, x: Array) -> Array:
+    count, *rest = get_aval(p).shape
+    shape = broadcast_of("polyval", movement.full(rest, 0, get_aval(x).dtype), x)
+    x = broadcast_to(x, shape)
+    result = movement.full(shape, 0, get_aval(x).dtype)
+    for i in range(count):
+        term = broadcast_to(movement.index_in_dim(p, i, keepdims=False), shape)
+        result = lax.add(lax.mul(result, x), term)
+    return result
+
+
+def _aligned(name: str, a1: Any, a2: Any) -> list[Array]:
+    """Two polynomials of one length: the shorter has zeros before it."""
+    a1, a2 = (atleast_1d(one) for one in (a1, a2))
+    _vectors(name, a1, a2)
+    count = max(get_aval(a1).shape[0], get_aval(a2).shape[0])
+    parts = converted(name, a1, a2)
+    return [movement.pad(one, _zero(one), [(count - get_aval(one).shape[0], 0, 0)]) for one in parts]
+
+
+def _zero(like: Array) -> Any:
+    return np.asarray(0, get_aval(like).dtype)
+
+
+def polyadd(a1: Any, a2: Any) -> Array:
+    """The sum of two polynomials."""
+    return lax.add(*_aligned("polyadd", a1, a2))
+
+
+def polysub(a1: Any, a2: Any) -> Array:
+    """The difference of two polynomials."""
+    return lax.sub(*_aligned("polysub", a1, a2))
+
+
+def _product(a: Array, b: Array) -> Array:
+    """The sums of the antidiagonals of the outer product: its rows are skewed by padding, and added."""
+    n, m = get_aval(a).shape[0], get_aval(b).shape[0]
+    outer = ufuncs.multiply(movement.expand_dims(a, (1,)), b)
+    flat = movement.reshape(movement.pad(outer, _zero(outer), [(0, 0, 0), (0, n, 0)]), (n * (n + m),))
+    skewed = movement.reshape(movement.slice_in_dim(flat, 0, n * (n + m - 1)), (n, n + m - 1))
+    return reductions.sum(skewed, 0, dtype=get_aval(a).dtype)
+
+
+def _trimmed(name: str, polynomial: Any, tolerance: float = 0.0) -> Array:
+    """A polynomial without leading zeros, which must be known."""
+    values = np.asarray(polynomial)
+    (places,) = np.nonzero(np.abs(values) > tolerance)
+    return movement.slice_in_dim(polynomial, int(places[0]) if places.size else values.size, None)
+
+
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
+    """The product of two polynomials. trim_leading_zeros (outside jit): without the leading zeros of each."""
+    a1, a2 = (atleast_1d(one) for one in (a1, a2))
+    _vectors("polymul", a1, a2)
+    dtype = inexact(dtypes.result_type(a1, a2)[0])
+    a1, a2 = (lax.convert_element_type(one, dtype) for one in (a1, a2))
+    if trim_leading_zeros and max(get_aval(a1).size, get_aval(a2).size) > 1:
+        a1, a2 = _trimmed("polymul", a1), _trimmed("polymul", a2)
+    a1, a2 = (one if get_aval(one).size else movement.full((1,), 0, dtype) for one in (a1, a2))
+    return fused(_product, a1, a2)
+
+
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
+    """The quotient and the remainder of two polynomials.
+
+    The remainder has the length of u, unless trim_leading_zeros (outside jit).
+    """
+    u, v = (atleast_1d(one) for one in (u, v))
+    _vectors("polydiv", u, v)
+    if get_aval(v).size == 0:
+        raise ValueError("polydiv: the divisor has no coefficients")
+    dtype = inexact(dtypes.result_type(u, v)[0])
+    u, v = (lax.convert_element_type(one, dtype) for one in (u, v))
+    quotient, rest = fused(_quotient, u, v)
+    if trim_leading_zeros:
+        rest = _trimmed("polydiv", rest, float(dtypes.finfo(dtype).eps) ** 0.5)
+    return quotient, rest
+
+
+def _quotient(u: Array, v: Array) -> tuple[Array, Array]:
+    n, m = get_aval(u).shape[0], get_aval(v).shape[0]
+    scale = lax.div(1.0, movement.index_in_dim(v, 0, keepdims=True))
+    parts: list[Array] = []
+    for k in range(n - m + 1):
+        factor = lax.mul(scale, movement.slice_in_dim(u, k, k + 1))
+        parts.append(factor)
+        u = lax.sub(u, movement.pad(ufuncs.multiply(v, factor), _zero(u), [(k, n - m - k, 0)]))
+    return (movement.concatenate(parts, 0) if parts else movement.full((1,), 0, get_aval(u).dtype)), u
+
+
+def polyder(p: Any, m: int = 1) -> Array:
+    """The m-th derivative of a polynomial."""
+    _vectors("polyder", p)
+    order = _order("polyder", m)
+    (p,) = promoted_inexact("polyder", p)
+    count = get_aval(p).shape[0]
+    if order == 0:
+        return as_array(p)
+    powers = np.arange(count - 1, order - 1, -1, dtype=np.float64)
+    factors = np.prod([powers - i for i in range(order)], axis=0)
+    kept = movement.slice_in_dim(p, 0, max(count - order, 0))
+    return lax.mul(kept, factors.astype(get_aval(p).dtype))
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+    """The m-th antiderivative of a polynomial. k: the m constants of integration, or one for all."""
+    _vectors("polyint", p)
+    order = _order("polyint", m)
+    k = atleast_1d(0 if k is None else k)
+    if get_aval(k).shape not in ((1,), (order,)):
+        raise ValueError(f"polyint: k is a scalar or a vector of {order} constants, got {short(k)}")
+    dtype = inexact(dtypes.result_type(p, k)[0])
+    p, k = (lax.convert_element_type(one, dtype) for one in (p, k))
+    if order == 0:
+        return as_array(p)
+    count = get_aval(p).shape[0] + order
+    powers = np.arange(count - 1, -1, -1, dtype=np.float64)
+    divisors = np.prod([np.maximum(powers - i, 1) for i in range(order)], axis=0)
+    return lax.div(movement.concatenate([p, broadcast_to(k, (order,))], 0), divisors.astype(dtype))
+
+
+def _order(name: str, m: Any) -> int:
+    if not hasattr(m, "__index__") or m.__index__() < 0:
+        raise ValueError(f"{name}: m is an integer of at least 0, got {m!r}")
+    return m.__index__()
+
+
+def poly(seq_of_zeros: Any) -> Array:
+    """The polynomial with the highest coefficient 1 and these zeros."""
+    (zeros,) = promoted_inexact("poly", seq_of_zeros)
+    zeros = atleast_1d(zeros)
+    if get_aval(zeros).ndim != 1:
+        raise ValueError(f"poly: takes a vector of zeros, got {short(zeros)}")
+    if get_aval(zeros).size == 0:
+        return movement.full((), 1, get_aval(zeros).dtype)
+    return fused(_from_zeros, zeros)
+
+
+def _from_zeros(zeros: Array) -> Array:
+    result = movement.full((1,), 1, get_aval(zeros).dtype)
+    for i in range(get_aval(zeros).shape[0]):
+        shifted = movement.pad(result, _zero(result), [(1, 0, 0)])
+        longer = movement.pad(result, _zero(result), [(0, 1, 0)])
+        result = lax.sub(longer, ufuncs.multiply(shifted, movement.index_in_dim(zeros, i, keepdims=False)))
+    return result
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
+    """The matrix whose columns are the powers N-1, ..., 1, 0 of x (0, 1, ... with increasing); N: as many as x has."""
+    check_arrays("vander", x)
+    if get_aval(x).ndim != 1:
+        raise ValueError(f"vander: takes a vector, got {short(x)}")
+    count = get_aval(x).shape[0] if N is None else N
+    if count < 0:
+        raise ValueError(f"vander: N is at least 0, got {count}")
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    aval = get_aval(x)
+    return ufuncs.power(movement.expand_dims(x, (1,)), powers.astype(aval.dtype))

@@ -1,0 +1,296 @@
+"""Order statistics (medians, quantiles) and covariances."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.contraction import matmul
+from pycompiler.numpy.indexing import take, take_along_axis
+from pycompiler.numpy.movement import atleast_2d, concatenate, diagonal, moveaxis, squeeze, transpose
+from pycompiler.numpy.promotion import promoted_inexact, requested
+from pycompiler.numpy.sorting import cumsum
+
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
+
+
+def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
+    """a as a float with the axes (None: all) made one, the last; and the shape of the result with sizes 1."""
+    check_arrays(name, a)
+    shape = get_aval(a).shape
+    axes = canonical_axes(name, axis, len(shape))
+    kept = [i for i in range(len(shape)) if i not in axes]
+    x = transpose(a, [*kept, *axes])
+    line = movement.reshape(x, (*(shape[i] for i in kept), prod(shape[i] for i in axes)))
+    return line, tuple(1 if i in axes else size for i, size in enumerate(shape))
+
+
+def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
+    """The middle of the elements over axes, or the mean of the two in the middle; nan if any is."""
+    _refused("median", out, overwrite_input)
+    return _quantile("median", a, 0.5, axis, "midpoint", keepdims, None, False)
+
+
+def nanmedian(
+    a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
+    """The middle of the elements over axes that are no nan; nan where there is none."""
+    _refused("nanmedian", out, overwrite_input)
+    return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, None, True)
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """The values below which the shares q (0..1, a scalar or a vector) of the elements over axes lie; nan if any is.
+
+    method: 'linear', 'lower', 'higher', 'midpoint', 'nearest', 'inverted_cdf'. weights: of the shape of a, or of its
+    axes; for 'inverted_cdf' only. The result has q's dimension first.
+    """
+    _refused("quantile", out, overwrite_input)
+    return _quantile("quantile", a, q, axis, method, keepdims, weights, False)
+
+
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """`quantile` of the elements that are no nan; nan where there is none."""
+    _refused("nanquantile", out, overwrite_input)
+    return _quantile("nanquantile", a, q, axis, method, keepdims, weights, True)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """`quantile` with q in 0..100."""
+    _refused("percentile", out, overwrite_input)
+    return _quantile("percentile", a, _share("percentile", q), axis, method, keepdims, weights, False)
+
+
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """`nanquantile` with q in 0..100."""
+    _refused("nanpercentile", out, overwrite_input)
+    return _quantile("nanpercentile", a, _share("nanpercentile", q), axis, method, keepdims, weights, True)
+
+
+def _share(name: str, q: Any) -> Array:
+    (q,) = promoted_inexact(name, q)
+    return lax.div(q, 100.0)
+
+
+def _refused(name: str, out: Any, overwrite_input: Any) -> None:
+    ufuncs.no_out(name, out)
+    if overwrite_input:
+        raise ValueError(f"{name}: arrays never change, so there is no overwrite_input")
+
+
+def _quantile(
+    name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any, without_nan: bool
+) -> Array:
+    if method not in _METHODS:
+        raise ValueError(f"{name}: method is one of {', '.join(_METHODS)}, got {method!r}")
+    (q,) = promoted_inexact(name, q)
+    if get_aval(q).ndim > 1:
+        raise ValueError(f"{name}: q is a scalar or a vector, got {short(q)}")
+    lines, kept = _lines(name, a, axis)
+    given: tuple[Any, ...] = ()
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise ValueError(f"{name}: only method 'inverted_cdf' takes weights, not {method!r}")
+        given = (_lines(name, _weights(name, weights, a, axis), axis)[0],)
+    (lines, *given) = promoted_inexact(name, lines, *given)
+    if get_aval(lines).shape[-1] == 0:
+        raise ValueError(f"{name}: there are no elements over the axes {axis} of {short(a)}")
+    if method == "inverted_cdf":
+        result = fused(_inverted_cdf, lines, q, *given, without_nan=without_nan)
+    else:
+        result = fused(_ordered, lines, q, method=method, without_nan=without_nan)
+    return movement.reshape(result, (*get_aval(q).shape, *kept)) if keepdims else result
+
+
+def _weights(name: str, weights: Any, a: Any, axis: Any) -> Array:
+    check_arrays(name, a, weights)
+    shape, given = get_aval(a).shape, get_aval(weights).shape
+    if given == shape:
+        return weights
+    axes = canonical_axes(name, axis, len(shape))
+    if axis is None or given != tuple(shape[i] for i in axes):
+        raise ValueError(f"{name}: weights are of the shape of {short(a)} or of its axes {axis}, got {short(weights)}")
+    return broadcast_to(movement.expand_dims(weights, [i for i in range(len(shape)) if i not in axes]), shape)
+
+
+def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array:
+    """Quantiles along the last axis, read off the sorted lines."""
+    aval, share = get_aval(lines), get_aval(q)
+    ordered = reduction.sort(lines, -1)
+    if without_nan:
+        count = reductions.sum(ufuncs.logical_not(ufuncs.isnan(lines)), -1, dtype=share.dtype, keepdims=True)
+    else:
+        count = cast(float(aval.shape[-1]), share.dtype)
+    top = lax.sub(count, cast(1, share.dtype))
+    # One place for each of q in each line: (..., q).
+    place = ufuncs.multiply(movement.reshape(q, (share.size,)), top)
+    low, high = lax.floor(place), lax.ceil(place)
+    above = lax.sub(place, low)
+    bounded = [ufuncs.maximum(ufuncs.minimum(end, top), cast(0, share.dtype)) for end in (low, high)]
+    indices = [cast(end, dtypes.scalar_dtype(int)) for end in bounded]
+    if without_nan:
+        below, over = (take_along_axis(ordered, index, -1) for index in indices)
+    else:
+        below, over = (take(ordered, index, axis=-1) for index in indices)
+    if method == "linear":
+        wide = [cast(end, share.dtype) for end in (below, over)]
+        result = ufuncs.add(
+            ufuncs.multiply(wide[0], lax.sub(cast(1, share.dtype), above)), ufuncs.multiply(wide[1], above)
+        )
+        # The same infinity on both sides is that infinity, whatever the share of it.
+        result = ufuncs.where(ufuncs.equal(below, over), wide[0], result)
+    elif method == "midpoint":
+        result = ufuncs.multiply(ufuncs.add(below, over), np.asarray(0.5, aval.dtype))
+    elif method == "nearest":
+        result = ufuncs.where(ufuncs.less_equal(above, 0.5), below, over)
+    else:
+        result = below if method == "lower" else over
+    if not without_nan:
+        last = movement.slice_in_dim(ordered, -1, None, axis=-1)
+        result = ufuncs.where(ufuncs.isnan(last), last, result)
+    return _with_shares_first(cast(result, aval.dtype), share.shape)
+
+
+def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) -> Array:
+    """The first element of each sorted line up to which the share q of the weights has been reached."""
+    aval, share = get_aval(lines), get_aval(q)
+    ordered, weight = reduction.sort_key_val(lines, weights[0] if weights else movement.full_like(lines, 1.0), -1)
+    missing = ufuncs.isnan(ordered)
+    bad = ufuncs.logical_or(ufuncs.isnan(weight), ufuncs.less(weight, 0))
+    reached = cumsum(ufuncs.where(ufuncs.logical_or(missing, bad), cast(0, aval.dtype), weight), -1)
+    total = movement.slice_in_dim(reached, -1, None, axis=-1)
+    wanted = ufuncs.multiply(movement.reshape(q, (share.size,)), total)
+    before = ufuncs.less(movement.expand_dims(reached, (-2,)), movement.expand_dims(wanted, (-1,)))
+    place = reductions.sum(before, -1, dtype=int)
+    there = reductions.sum(ufuncs.logical_not(missing), -1, dtype=int, keepdims=True)
+    top = ufuncs.subtract(there, 1) if without_nan else aval.shape[-1] - 1
+    place = ufuncs.maximum(ufuncs.minimum(place, top), 0)
+    result = take_along_axis(ordered, place, -1)
+    nothing = ufuncs.equal(there, 0) if without_nan else ufuncs.not_equal(there, aval.shape[-1])
+    nothing = ufuncs.logical_or(nothing, reductions.any(bad, -1, keepdims=True))
+    return _with_shares_first(ufuncs.where(nothing, cast(np.nan, aval.dtype), result), share.shape)
+
+
+def _with_shares_first(result: Array, shape: tuple[int, ...]) -> Array:
+    """(..., q) as (q, ...), or without q where it is a scalar."""
+    return moveaxis(result, -1, 0) if shape else squeeze(result, -1)
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    dtype: Any = None,
+) -> Array:
+    """The covariances of variables, which are the rows of m (columns with rowvar=False) and of y.
+
+    Divided by the number of observations less ddof: 1, or 0 with bias. fweights (integers): how often each was made;
+    aweights: how much each counts.
+    """
+    x = _observations(m, y, rowvar, dtype)
+    less = (0 if bias else 1) if ddof is None else ddof
+    count = get_aval(x).shape[1]
+    weight = None
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        check_arrays("cov", given)
+        if get_aval(given).shape != (count,):
+            raise ValueError(f"cov: {name} has one number for each of the {count} observations, got {short(given)}")
+        if name == "fweights" and not dtypes.is_integer(get_aval(given).dtype):
+            raise TypeError(f"cov: fweights are integers, got {short(given)}")
+        given = ufuncs.abs(given)
+        weight = given if weight is None else ufuncs.multiply(weight, given)
+    if weight is None:
+        centered = ufuncs.subtract(x, reductions.mean(x, 1, keepdims=True))
+        return squeeze(ufuncs.divide(matmul(centered, transpose(centered)), count - less if count else np.nan))
+    if dtype is not None:
+        weight = cast(weight, get_aval(x).dtype)
+    mean, total = reductions.average(x, 1, broadcast_to(weight, get_aval(x).shape), returned=True)
+    total = movement.index_in_dim(total, 0, keepdims=False)
+    if less == 0:
+        factor = total
+    elif aweights is None:
+        factor = ufuncs.subtract(total, less)
+    else:
+        squared = reductions.sum(ufuncs.multiply(weight, ufuncs.abs(aweights)))
+        factor = ufuncs.subtract(total, ufuncs.divide(ufuncs.multiply(less, squared), total))
+    centered = ufuncs.subtract(x, movement.expand_dims(mean, (1,)))
+    return squeeze(ufuncs.divide(matmul(ufuncs.multiply(centered, weight), transpose(centered)), factor))
+
+
+def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> Array:
+    """The variables as the rows of one matrix."""
+    if dtype is not None and not dtypes.is_floating(requested("cov", dtype)):
+        raise ValueError(f"cov: dtype= is one of floats, got {requested('cov', dtype).name}")
+    check_arrays("cov", m, *(() if y is None else (y,)))
+    for one in (m,) if y is None else (m, y):
+        if get_aval(one).ndim > 2:
+            raise ValueError(f"cov: takes vectors and matrices, got {short(one)}")
+    parts = []
+    for one in (m,) if y is None else (m, y):
+        x = atleast_2d(one)
+        parts.append(transpose(x) if not rowvar and get_aval(one).ndim == 2 else x)
+    (x,) = promoted_inexact("cov", parts[0] if y is None else concatenate(parts, 0))
+    return x if dtype is None else cast(x, requested("cov", dtype))
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
+    """The correlations of variables, which are the rows of x (columns with rowvar=False) and of y, in -1..1."""
+    covariance = cov(x, y, rowvar, dtype=dtype)
+    if get_aval(covariance).ndim == 0:
+        return ufuncs.divide(covariance, covariance)
+    deviation = ufuncs.sqrt(diagonal(covariance))
+    scaled = ufuncs.divide(covariance, movement.expand_dims(deviation, (1,)))
+    return ufuncs.clip(ufuncs.divide(scaled, deviation), -1, 1)

@@ -1,0 +1,344 @@
+"""Universal functions as objects: `ufunc`, and those of NumPy's binary functions that reduce, accumulate and update.
+
+Stands above reductions and sorting, whose functions are the fast way to reduce with add, multiply, maximum, ...
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import boundary, leaving
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax import reduction as reduce_
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, cast, check_arrays
+from pycompiler.numpy import reductions, sorting, ufuncs
+from pycompiler.numpy.creation import array
+from pycompiler.numpy.mapping import vectorize
+from pycompiler.numpy.movement import moveaxis, ravel, reshape
+from pycompiler.numpy.promotion import promoted_inexact, requested
+from pycompiler.numpy.updates import IndexUpdate
+
+
+class ufunc:  # noqa: N801
+    """A function of `nin` scalars with `nout` results, applied to arrays element by element.
+
+    func: a function of arrays, mapped by `vectorize` unless `call` says how it is applied to whole arrays. identity:
+    what changes nothing, the start of a reduction. reduce, accumulate, at, reduceat: faster ways than pairwise
+    application of func, called as the methods are. The methods are NumPy's, but for `at`, which needs inplace=False and
+    gives the changed array; pairs are combined from the left, one after the other.
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        /,
+        nin: int,
+        nout: int,
+        *,
+        name: str | None = None,
+        nargs: int | None = None,
+        identity: Any = None,
+        call: Callable[..., Any] | None = None,
+        reduce: Callable[..., Any] | None = None,
+        accumulate: Callable[..., Any] | None = None,
+        at: Callable[..., Any] | None = None,
+        reduceat: Callable[..., Any] | None = None,
+    ) -> None:
+        self.__name__ = self.__qualname__ = name or func.__name__
+        self.__doc__ = func.__doc__
+        self._func = func
+        self._call = call or vectorize(func)
+        self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
+        self.nin = operator.index(nin)
+        self.nout = operator.index(nout)
+        self.nargs = operator.index(nargs or nin)
+        self.identity = identity
+
+    def _key(self) -> tuple[Any, ...]:
+        return self._func, self.__name__, self.identity, self.nin, self.nout, self.nargs
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ufunc) and self._key() == other._key()
+
+    def __repr__(self) -> str:
+        return f"<pycompiler.numpy.ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> Any:
+        return self.__name__ if globals().get(self.__name__) is self else object.__reduce__(self)
+
+    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
+        """The function of arrays that broadcast. out= and where= are refused."""
+        try:
+            if out is not None or where is not None:
+                ufuncs.no_out(self.__name__, out)
+                raise TypeError(f"{self.__name__}: takes no where=; use pycompiler.numpy.where on the result")
+            if len(args) != self.nargs:
+                raise TypeError(f"{self.__name__}: takes {self.nargs} arguments, got {len(args)}")
+            return self._call(*args)
+        except BaseException as error:
+            leaving(error, self.__name__)
+            raise
+
+    def _check(self, method: str, *arrays: Any, out: Any = None) -> str:
+        name = f"{self.__name__}.{method}"
+        if (self.nin, self.nout) != (2, 1):
+            raise ValueError(f"{name}: needs a function of two arguments with one result")
+        ufuncs.no_out(name, out)
+        check_arrays(name, *arrays)
+        return name
+
+    @boundary
+    def reduce(
+        self,
+        a: Any,
+        axis: int | None = 0,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Array:
+        """The elements along an axis (None: all) combined by the function, from `initial` on, where `where` holds."""
+        name = self._check("reduce", a, out=out)
+        if where is not None and self.identity is None and initial is None:
+            raise ValueError(f"{name}: where= needs initial=, the value for no elements")
+        if self._reduce is not None:
+            return self._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+        shape = get_aval(a).shape
+        if axis is not None:
+            axis = canonical_axis(name, axis, len(shape))
+        if where is not None:
+            check_arrays(name, where)
+            if get_aval(where).dtype != dtypes.bool_ or not broadcasts(get_aval(where).shape, shape):
+                raise ValueError(f"{name}: where= is a mask of bools that broadcasts to {shape}, got {short(where)}")
+            where = broadcast_to(where, shape)
+        lines, kept = (ravel(a), None if where is None else ravel(where)) if axis is None else (a, where)
+        start = self.identity if initial is None else initial
+        steps = get_aval(lines).shape[axis or 0]
+        if start is None and steps == 0:
+            raise ValueError(f"{name}: there are no elements, and no initial= is given")
+        values = () if start is None else (array(start),)
+        result = fused(
+            _reduced,
+            lines,
+            *values,
+            *(() if kept is None else (kept,)),
+            of=self,
+            axis=axis or 0,
+            dtype=requested(name, dtype),
+            started=start is not None,
+            masked=kept is not None,
+        )
+        if not keepdims:
+            return result
+        return reshape(result, tuple(1 if axis in (None, i) else size for i, size in enumerate(shape)))
+
+    @boundary
+    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
+        """The elements up to each along an axis, combined by the function."""
+        name = self._check("accumulate", a, out=out)
+        axis = canonical_axis(name, axis, get_aval(a).ndim)
+        if self._accumulate is not None:
+            return self._accumulate(a, axis=axis, dtype=dtype)
+        return fused(_accumulated, a, of=self, axis=axis, dtype=requested(name, dtype))
+
+    @boundary
+    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
+        """a with the function applied to the elements at the indices (and to b), as often as each occurs.
+
+        inplace must be False: arrays never change.
+        """
+        name = f"{self.__name__}.at"
+        if inplace:
+            raise TypeError(f"{name}: arrays never change; with inplace=False the changed array is the result")
+        values = () if b is None else (b,)
+        check_arrays(name, a, *values)
+        if self._at is not None:
+            return self._at(a, indices, *values)
+        return self._at_each(name, a, indices, *values)
+
+    def _at_each(self, name: str, a: Any, indices: Any, *values: Any) -> Array:
+        """One index after the other, since one may occur twice."""
+        index = indices if isinstance(indices, tuple) else (indices,)
+        lists = [i for i, one in enumerate(index) if not isinstance(one, slice) and one is not None and np.ndim(one)]
+        if not lists:
+            place = IndexUpdate(a)[indices]
+            return place.set(self(place.get(), *values))
+        if any(get_aval(array(index[i])).dtype == dtypes.bool_ for i in lists):
+            raise TypeError(f"{name}: takes no masks; give the indices, or use where")
+        places = [array(index[i]) for i in lists]
+        shape = np.broadcast_shapes(*(get_aval(one).shape for one in places))
+        places = [ravel(broadcast_to(one, shape)) for one in places]
+        x = a
+        wide = values
+        if values and get_aval(values[0]).ndim:
+            wide = (reshape(broadcast_to(values[0], shape), -1),)
+        for step in range(get_aval(places[0]).shape[0]):
+            full: list[Any] = list(index)
+            for i, one in zip(lists, places, strict=True):
+                full[i] = movement.index_in_dim(one, step, keepdims=False)
+            place = IndexUpdate(x)[tuple(full)]
+            these = [
+                one if get_aval(one).ndim == 0 else movement.index_in_dim(one, step, keepdims=False) for one in wide
+            ]
+            x = place.set(self(place.get(), *these))
+        return x
+
+    @boundary
+    def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
+        """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] where that is empty."""
+        name = self._check("reduceat", a, indices, out=out)
+        axis = canonical_axis(name, axis, get_aval(a).ndim)
+        if get_aval(indices).ndim != 1 or not dtypes.is_integer(get_aval(indices).dtype):
+            raise ValueError(f"{name}: indices are a vector of integers, got {short(indices)}")
+        if self._reduceat is not None:
+            return self._reduceat(a, indices, axis=axis, dtype=dtype)
+        wanted = get_aval(a).dtype if dtype is None else requested(name, dtype)
+        lines = moveaxis(cast(a, wanted), axis, 0)
+        return moveaxis(fused(_reduced_between, lines, array(indices), of=self), 0, axis)
+
+    @boundary
+    def outer(self, A: Any, B: Any, /) -> Array:
+        """The function of each pair of an element of A and one of B: of shape A.shape + B.shape."""
+        self._check("outer", A, B)
+        rank, more = get_aval(A).ndim, get_aval(B).ndim
+        return self(movement.expand_dims(A, range(rank, rank + more)), B)
+
+
+def _element(lines: Array, i: int) -> Array:
+    return movement.index_in_dim(lines, i, keepdims=False)
+
+
+def _result_dtype(of: ufunc, a: Array, dtype: Any) -> Any:
+    if dtype is not None:
+        return dtype
+    one = movement.full((), 1, get_aval(a).dtype)
+    return get_aval(of(one, one)).dtype
+
+
+def _reduced(lines: Array, *rest: Array, of: ufunc, axis: int, dtype: Any, started: bool, masked: bool) -> Array:
+    dtype = _result_dtype(of, lines, dtype)
+    lines = moveaxis(cast(lines, dtype), axis, 0)
+    kept = moveaxis(rest[-1], axis, 0) if masked else None
+    count, *shape = get_aval(lines).shape
+    result = broadcast_to(cast(rest[0], dtype), shape) if started else _element(lines, 0)
+    for i in range(0 if started else 1, count):
+        step = cast(of(result, _element(lines, i)), dtype)
+        result = step if kept is None else ufuncs.where(_element(kept, i), step, result)
+    return result
+
+
+def _accumulated(a: Array, *, of: ufunc, axis: int, dtype: Any) -> Array:
+    lines = moveaxis(cast(a, _result_dtype(of, a, dtype)), axis, 0)
+    if get_aval(lines).size == 0:
+        return moveaxis(lines, 0, axis)
+    parts = [_element(lines, 0)]
+    for i in range(1, get_aval(lines).shape[0]):
+        parts.append(cast(of(parts[-1], _element(lines, i)), get_aval(lines).dtype))
+    return moveaxis(movement.concatenate([movement.expand_dims(part, (0,)) for part in parts], 0), 0, axis)
+
+
+def _reduced_between(lines: Array, indices: Array, *, of: ufunc) -> Array:
+    count = get_aval(lines).shape[0]
+    result = IndexUpdate(lines)[indices].get()
+    ends = movement.concatenate(
+        [movement.slice_in_dim(indices, 1, None), movement.full((1,), count, get_aval(indices).dtype)], 0
+    )
+    others = range(1, get_aval(lines).ndim)
+    first, end = (movement.expand_dims(one, others) for one in (indices, ends))
+    for i in range(count):
+        inside = ufuncs.logical_and(ufuncs.greater(i, first), ufuncs.less(i, end))
+        step = cast(of(result, _element(lines, i)), get_aval(lines).dtype)
+        result = ufuncs.where(inside, step, result)
+    return result
+
+
+def _of_bits(function: Callable[..., Array], combine: Callable[..., Array], identity: int) -> Callable[..., Array]:
+    """A reduction by `and` or `or`, which lax has."""
+    name = f"{combine.__name__}.reduce"
+
+    def reduce(
+        a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Array:
+        dtype = get_aval(a).dtype if dtype is None else requested(name, dtype)
+        start = bool(identity) if dtype == dtypes.bool_ else np.asarray(identity).astype(dtype)
+        return reductions.reduced(name, function, combine, start, cast(a, dtype), axis, keepdims, initial, where)
+
+    return reduce
+
+
+def _of_truth(function: Callable[..., Array], combine: Callable[..., Array]) -> Callable[..., Array]:
+    def reduce(
+        a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Array:
+        result = function(a, axis, keepdims=keepdims, where=where)
+        return result if initial is None else combine(initial, result)
+
+    return reduce
+
+
+def _without_dtype(function: Callable[..., Array]) -> Callable[..., Array]:
+    def reduce(a: Any, dtype: Any = None, **options: Any) -> Array:
+        return function(a if dtype is None else cast(a, requested("reduce", dtype)), **options)
+
+    return reduce
+
+
+def _logsumexp(
+    a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Array:
+    """log(sum(exp(a))), with the greatest taken out."""
+    (a,) = promoted_inexact("logaddexp.reduce", a)
+    top = reductions.max(a, axis, keepdims=True, initial=-np.inf, where=where)
+    top = lax.stop_gradient(ufuncs.where(lax.is_finite(top), top, 0))
+    total = reductions.sum(lax.exp(ufuncs.subtract(a, top)), axis, keepdims=True, where=where)
+    result = lax.add(lax.log(total), top)
+    if not keepdims:
+        axes = range(get_aval(a).ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        result = movement.squeeze(result, tuple(axes))
+    return result if initial is None else ufuncs.logaddexp(initial, result)
+
+
+def _logsumexp2(
+    a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Array:
+    scale = float(np.log(2))
+    initial = None if initial is None else ufuncs.multiply(initial, scale)
+    result = _logsumexp(ufuncs.multiply(a, scale), axis, None, keepdims, initial, where)
+    return ufuncs.divide(result, scale)
+
+
+def _update(method: str) -> Callable[..., Array]:
+    def at(a: Any, indices: Any, b: Any) -> Array:
+        return getattr(IndexUpdate(a)[indices], method)(b)
+
+    return at
+
+
+def _binary(function: Callable[..., Any], identity: Any = None, **faster: Any) -> Any:
+    return ufunc(function, 2, 1, call=function, identity=identity, **faster)
+
+
+add = _binary(ufuncs.add, 0, reduce=reductions.sum, accumulate=sorting.cumsum, at=_update("add"))
+multiply = _binary(ufuncs.multiply, 1, reduce=reductions.prod, accumulate=sorting.cumprod, at=_update("multiply"))
+subtract = _binary(ufuncs.subtract, at=_update("subtract"))
+maximum = _binary(ufuncs.maximum, reduce=_without_dtype(reductions.max), at=_update("max"))
+minimum = _binary(ufuncs.minimum, reduce=_without_dtype(reductions.min), at=_update("min"))
+bitwise_and = _binary(ufuncs.bitwise_and, -1, reduce=_of_bits(reduce_.reduce_and, ufuncs.bitwise_and, -1))
+bitwise_or = _binary(ufuncs.bitwise_or, 0, reduce=_of_bits(reduce_.reduce_or, ufuncs.bitwise_or, 0))
+bitwise_xor = _binary(ufuncs.bitwise_xor, 0)
+logical_and = _binary(ufuncs.logical_and, True, reduce=_of_truth(reductions.all, ufuncs.logical_and))
+logical_or = _binary(ufuncs.logical_or, False, reduce=_of_truth(reductions.any, ufuncs.logical_or))
+logical_xor = _binary(ufuncs.logical_xor, False)
+logaddexp = _binary(ufuncs.logaddexp, -np.inf, reduce=_logsumexp)
+logaddexp2 = _binary(ufuncs.logaddexp2, -np.inf, reduce=_logsumexp2)
+negative = ufunc(ufuncs.negative, 1, 1, call=ufuncs.negative)

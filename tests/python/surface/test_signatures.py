@@ -1,0 +1,90 @@
+"""Every public function has the parameters of jax's: names, kinds, defaults; what may differ is in signatures.txt."""
+
+import enum
+import importlib
+import inspect
+import pathlib
+
+import jax
+import pytest
+
+MODULES = [
+    *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
+    *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal"),
+]
+TABLE = pathlib.Path(__file__).with_name("signatures.txt")
+
+
+def exceptions():
+    """{name: parameters that are not compared}; the name * stands for every function, the parameter * for all."""
+    table = {}
+    for line in TABLE.read_text().splitlines():
+        if line and not line.startswith("#"):
+            names, _, parameters = line.partition(":")
+            for name in names.split():
+                table.setdefault(name, set()).update(parameters.split())
+    return table
+
+
+def pairs():
+    for module in MODULES:
+        try:
+            ours = importlib.import_module(f"pycompiler.{module}".rstrip("."))
+        except ModuleNotFoundError:
+            continue
+        theirs = importlib.import_module(f"jax.{module}".rstrip("."))
+        for name in sorted(getattr(ours, "__all__", vars(ours))):
+            pair = getattr(ours, name), getattr(theirs, name, None)
+            if all(callable(one) for one in pair):
+                yield f"{module}.{name}".lstrip("."), *pair
+
+
+PAIRS = {name: (ours, theirs) for name, ours, theirs in pairs()}
+EXCEPTIONS = exceptions()
+
+
+def parameters(function, left_out):
+    """[(name, kind, default)]; private ones are nobody's to pass, and names that can't be used are not compared."""
+    return [
+        ("" if one.kind is one.POSITIONAL_ONLY else one.name, one.kind.name, one.default)
+        for one in inspect.signature(function).parameters.values()
+        if one.name not in left_out and not one.name.startswith("_")
+    ]
+
+
+def same_default(ours, theirs):
+    if inspect.Parameter.empty in (ours, theirs):
+        return ours is theirs
+    if isinstance(theirs, enum.Enum):
+        return ours in (theirs, theirs.value, theirs.name)
+    # A marker for what was not given is each package's own.
+    return ours == theirs or (type(ours) is not type(theirs) and type(theirs).__module__.startswith("jax"))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_parameters(name):
+    left_out = EXCEPTIONS["*"] | EXCEPTIONS.get(name, set())
+    if "*" in left_out:
+        return
+    ours, theirs = (parameters(function, left_out) for function in PAIRS[name])
+    assert [one[:2] for one in ours] == [one[:2] for one in theirs]
+    for mine, other in zip(ours, theirs, strict=True):
+        assert same_default(mine[2], other[2]), (mine, other)
+
+
+def test_every_exception_is_of_a_function_that_is_there():
+    assert set(EXCEPTIONS) - {"*"} <= set(PAIRS)
+
+
+def test_the_methods_of_arrays_have_the_parameters_of_jax():
+    from pycompiler import Array
+
+    differing = []
+    for name in dir(jax.Array):
+        theirs, ours = getattr(jax.Array, name), getattr(Array, name, None)
+        if name.startswith("_") or not inspect.isfunction(theirs) or ours is None or not inspect.isfunction(ours):
+            continue
+        left_out = EXCEPTIONS["*"]
+        if parameters(ours, left_out) != parameters(theirs, left_out):
+            differing.append((name, parameters(ours, left_out), parameters(theirs, left_out)))
+    assert not differing
