@@ -14,10 +14,13 @@ import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, devices
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
+from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
-from pycompiler.numpy import indexing, interchange, updates
+from pycompiler.lax import elementwise as lax
+from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
 
 Binary = Callable[[Any, Any], Any]
 
@@ -26,89 +29,168 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
     """A binary operator: it leaves operands that are no arrays to the other side."""
 
     def forward(self: Any, other: Any) -> Any:
-        return function(self, other) if is_array(other) else NotImplemented
+        if not is_array(other):
+            return NotImplemented
+        try:
+            return function(self, other)
+        except BaseException as error:
+            leaving(error)
+            raise
 
     def backward(self: Any, other: Any) -> Any:
-        return function(other, self) if is_array(other) else NotImplemented
+        if not is_array(other):
+            return NotImplemented
+        try:
+            return function(other, self)
+        except BaseException as error:
+            leaving(error)
+            raise
 
     return backward if reflected else forward
 
 
+# The functions behind the boundary, of which the operators are a part.
 _BINARY: dict[str, Binary] = {
-    "add": pnp.add,
-    "sub": pnp.subtract,
-    "mul": pnp.multiply,
-    "truediv": pnp.true_divide,
-    "floordiv": pnp.floor_divide,
-    "mod": pnp.remainder,
-    "divmod": pnp.divmod,
-    "pow": pnp.power,
-    "matmul": pnp.matmul,
-    "and": pnp.bitwise_and,
-    "or": pnp.bitwise_or,
-    "xor": pnp.bitwise_xor,
-    "lshift": pnp.left_shift,
-    "rshift": pnp.right_shift,
+    "add": ufuncs.add,
+    "sub": ufuncs.subtract,
+    "mul": ufuncs.multiply,
+    "truediv": ufuncs.true_divide,
+    "floordiv": ufuncs.floor_divide,
+    "mod": ufuncs.remainder,
+    "divmod": ufuncs.divmod,
+    "matmul": contraction.matmul,
+    "and": ufuncs.bitwise_and,
+    "or": ufuncs.bitwise_or,
+    "xor": ufuncs.bitwise_xor,
+    "lshift": ufuncs.left_shift,
+    "rshift": ufuncs.right_shift,
 }
 _COMPARISONS: dict[str, Binary] = {
-    "eq": pnp.equal,
-    "ne": pnp.not_equal,
-    "lt": pnp.less,
-    "le": pnp.less_equal,
-    "gt": pnp.greater,
-    "ge": pnp.greater_equal,
+    "eq": ufuncs.equal,
+    "ne": ufuncs.not_equal,
+    "lt": ufuncs.less,
+    "le": ufuncs.less_equal,
+    "gt": ufuncs.greater,
+    "ge": ufuncs.greater_equal,
 }
 _UNARY: dict[str, Callable[[Any], Any]] = {
-    "neg": pnp.negative,
-    "pos": pnp.positive,
-    "abs": pnp.abs,
-    "invert": pnp.invert,
+    "neg": ufuncs.negative,
+    "pos": ufuncs.positive,
+    "abs": ufuncs.abs,
+    "invert": ufuncs.invert,
 }
 # Methods that are the function of the same name, with the array as its first argument.
 _METHODS = (
-    *(
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argsort",
-        "astype",
-        "clip",
-        "conj",
-        "conjugate",
-        "cumprod",
-        "cumsum",
-        "diagonal",
-    ),
-    *("dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat", "round", "searchsorted", "sort"),
-    *("squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
+    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "conj", "conjugate", "cumprod", "cumsum"),
+    *("diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat", "round", "searchsorted"),
+    *("sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
 )
 
 
-def _method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__qualname__ = f"Array.{name}"
-    method.__doc__ = function.__doc__
-    return method
+def _power(self: Any, other: Any, mod: Any = None) -> Any:
+    _no_modulus(mod)
+    return _raised(self, other)
 
 
-def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
+def _reflected_power(self: Any, other: Any, mod: Any = None) -> Any:
+    _no_modulus(mod)
+    return _raised_to(self, other)
+
+
+_raised, _raised_to = _operator(ufuncs.power), _operator(ufuncs.power, reflected=True)
+
+
+def _no_modulus(mod: Any) -> None:
+    if mod is not None:
+        raise TypeError("pow: takes no modulus; write (x ** y) % m")
+
+
+def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
+    """The elements in another dtype. Floats to integers truncate and saturate, nan becomes 0."""
+    return pnp.astype(self, dtype, copy=copy, device=device)
+
+
+def _reshape(self: Any, *args: Any, order: str = "C") -> Any:
     """The same elements in another shape, given as a tuple or as separate sizes; one may be -1."""
-    return pnp.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order)
 
 
-def _transpose(self: Any, *axes: Any) -> Any:
+def _transpose(self: Any, *args: Any) -> Any:
     """The axes permuted, reversed without arguments."""
-    return pnp.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
+    return pnp.transpose(self, (args[0] if len(args) == 1 else args) or None)
+
+
+def _flatten(self: Any, order: str = "C") -> Any:
+    """The elements as a vector."""
+    return pnp.ravel(self, order)
+
+
+def _compress(
+    self: Any,
+    condition: Any,
+    axis: int | None = None,
+    *,
+    out: None = None,
+    size: int | None = None,
+    fill_value: Any = 0,
+) -> Any:
+    """The elements along an axis (None: of the flat array) where a condition holds. See `pycompiler.numpy.compress`."""
+    return pnp.compress(condition, self, axis, out=out, size=size, fill_value=fill_value)  # pyright: ignore
+
+
+def _copy(self: Any) -> Any:
+    """The array, which never changes, so that there is nothing to copy."""
+    return self
+
+
+def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
+    """The bits of the elements read as another dtype; one of another width divides or multiplies the last axis."""
+    if type is not None:
+        raise TypeError(f"view: takes a dtype, not a type of array, got type={type!r}")
+    if dtype is None:
+        return self
+    wanted = dtypes.as_dtype(dtype)
+    given = self.dtype
+    if wanted == dtypes.bool_:
+        raise TypeError(f"view: bits can't be read as bools, got {self.aval}; compare them with 0")
+    if given == dtypes.bool_:
+        return _view(self.astype(np.uint8), dtype)
+    if wanted.itemsize == given.itemsize:
+        return lax.bitcast_convert_type(self, wanted)
+    if self.ndim == 0 or self.shape[-1] * given.itemsize % wanted.itemsize:
+        raise ValueError(
+            f"view: the last axis of {self.aval} has no whole number of {wanted.name}, each of {wanted.itemsize} bytes"
+        )
+    if wanted.itemsize < given.itemsize:
+        wide = lax.bitcast_convert_type(self, wanted)
+        return wide.reshape(*self.shape[:-1], self.shape[-1] * given.itemsize // wanted.itemsize)
+    ratio = wanted.itemsize // given.itemsize
+    return lax.bitcast_convert_type(self.reshape(*self.shape[:-1], self.shape[-1] // ratio, ratio), wanted)
+
+
+def _round(self: Any, ndigits: int | None = None) -> Any:
+    """To a number of decimals; without one to integers."""
+    rounded = pnp.round(self, ndigits or 0)
+    return pnp.astype(rounded, int) if ndigits is None else rounded
 
 
 def _iterate(self: Any) -> Iterator[Any]:
     if self.ndim == 0:
         raise TypeError("iteration over an array without dimensions")
     return (self[i] for i in range(self.shape[0]))
+
+
+def _contains(self: Any, value: Any) -> bool:
+    if not is_array(value):
+        raise TypeError(f"in: an array holds numbers, got {value!r} of type {type(value).__name__}")
+    return bool(pnp.any(ufuncs.equal(self, value)))
+
+
+def _hash(self: Any) -> NoReturn:
+    raise TypeError(
+        f"{self.aval} is unhashable, so that it is no key of a dict and no member of a set; use its elements, as "
+        "tuple(x.tolist()), or id(x)"
+    )
 
 
 def _set_item(self: Any, index: Any, value: Any) -> NoReturn:
@@ -147,6 +229,26 @@ def _bool(self: Array) -> bool:
     return bool(self.item())
 
 
+def _scalar(name: str, self: Array) -> Any:
+    """The element, for a conversion to a number of Python."""
+    if self.ndim:
+        raise TypeError(f"{name}: only an array without dimensions is a number of Python, got {self.aval}; index it")
+    return _elements(self)
+
+
+_elements = Array.item
+
+
+def _item(self: Array, *args: int) -> Any:
+    """The only element as a number of Python, or the one at an index: of the flat array, or of each dimension."""
+    if not args:
+        return _elements(self)
+    index = args[0] if len(args) == 1 else args
+    host = _host(self)
+    value = host.item(*index) if isinstance(index, tuple) else host.item(index)
+    return value
+
+
 def _length(self: Array) -> int:
     if self.ndim == 0:
         raise TypeError("len() of an array without dimensions")
@@ -154,20 +256,20 @@ def _length(self: Array) -> int:
 
 
 def _index(self: Array) -> int:
-    if self.ndim or self.dtype.kind not in "iub":
+    if self.ndim or self.dtype.kind not in "iu":
         raise TypeError(f"only an integer array without dimensions can be an index, got {self.aval}")
     return int(self.item())
 
 
 def _repr(self: Array) -> str:
     values = np.array2string(_host(self), separator=", ", prefix="Array(")
-    shape = f", shape={self.shape}" if self.size == 0 and self.ndim > 1 else ""
+    shape = f", shape={self.shape}" if self.size == 0 else ""
     weak = ", weak_type=True" if self.weak_type else ""
     return f"Array({values}{shape}, dtype={self.dtype.name}{weak})"
 
 
 def _format(self: Array, spec: str) -> str:
-    return format(self.item(), spec) if self.ndim == 0 else format(_host(self), spec)
+    return format(_elements(self), spec) if self.ndim == 0 else format(_host(self), spec)
 
 
 def _from_host(values: np.ndarray[Any, Any], weak_type: bool) -> Array:
@@ -190,15 +292,17 @@ def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType
 
 _OWN: dict[str, Any] = {
     "__bool__": _bool,
-    "__int__": lambda self: int(self.item()),
+    "__int__": lambda self: int(_scalar("int", self)),
     "__len__": _length,
-    "__float__": lambda self: float(self.item()),
-    "__complex__": lambda self: complex(self.item()),
+    "__float__": lambda self: float(_scalar("float", self)),
+    "__complex__": lambda self: complex(_scalar("complex", self)),
     "__index__": _index,
     "__repr__": _repr,
     "__str__": lambda self: str(_host(self)),
     "__format__": _format,
     "__reduce__": _reduce,
+    "__hash__": _hash,
+    "item": _item,
     "__array_priority__": 100,
     "__dlpack__": interchange.dlpack,
     "__dlpack_device__": interchange.dlpack_device,
@@ -219,27 +323,36 @@ def _attributes() -> dict[str, Any]:
     for name, function in _COMPARISONS.items():
         table[f"__{name}__"] = _operator(function)
     for name, function in _UNARY.items():
-        table[f"__{name}__"] = _method(function, f"__{name}__")
+        table[f"__{name}__"] = boundary(lambda self, function=function: function(self))
     for name in _METHODS:
-        function = getattr(pnp, name, None)
-        if function is not None:
-            table[name] = _method(function, name)
+        if hasattr(pnp, name):
+            table[name] = getattr(pnp, name)
+    if hasattr(pnp, "compress"):
+        table["compress"] = _compress
+    if hasattr(pnp, "imag"):
+        table["imag"] = property(lambda self: pnp.imag(self), doc="The imaginary parts.")  # pyright: ignore
     table |= {
+        "__pow__": _power,
+        "__rpow__": _reflected_power,
+        "__contains__": _contains,
+        "astype": _astype,
         "reshape": _reshape,
         "transpose": _transpose,
-        "flatten": _method(pnp.ravel, "flatten"),
+        "flatten": _flatten,
+        "view": boundary(_view),
+        "real": property(lambda self: pnp.real(self), doc="The real parts; of real numbers the array itself."),
         "T": property(lambda self: pnp.transpose(self), doc="The axes reversed."),
         "mT": property(lambda self: pnp.swapaxes(self, -1, -2), doc="The last two axes swapped."),
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
-        "copy": lambda self: self,
+        "copy": _copy,
         "device": property(lambda self: devices()[0], doc="Where the elements are."),
         "to_device": interchange.to_device,
         "__array_namespace__": _array_namespace,
         "__copy__": lambda self: self,
         "__deepcopy__": lambda self, memo: self,
-        "__round__": lambda self, ndigits=None: pnp.round(self, ndigits or 0),
-        "__getitem__": indexing.getitem,
+        "__round__": _round,
+        "__getitem__": boundary(indexing.getitem),
         "__setitem__": _set_item,
         "__iter__": _iterate,
     }

@@ -155,9 +155,9 @@ def finfo(dtype: object) -> Any:
     return cast(Any, ml_dtypes).finfo(as_dtype(dtype))
 
 
-def iinfo(dtype: object) -> Any:
+def iinfo(int_type: object) -> Any:
     """Limits of an integer type."""
-    return ml_dtypes.iinfo(as_dtype(dtype))
+    return ml_dtypes.iinfo(as_dtype(int_type))
 
 
 # The lattice: each node with those right above it. The weak nodes are strings.

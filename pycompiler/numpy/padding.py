@@ -73,7 +73,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         elif mode == "linear_ramp":
             array = _ramp(array, axis, before, after, _pair("end_values", kwargs.get("end_values", 0), axis, aval))
         elif mode in _STATISTICS:
-            lengths = kwargs.get("stat_length")
+            lengths: Any = kwargs.get("stat_length")
             lengths = (None, None) if lengths is None else _pair("stat_length", lengths, axis, aval)
             array = _statistic(array, axis, before, after, _STATISTICS[mode], lengths)
         else:
@@ -180,7 +180,7 @@ def _statistic(
     for length, last in zip(lengths, (False, True), strict=True):
         count = size if length is None else min(int(length), size)
         if count < 1:
-            raise ValueError(f"pad: stat_length must be at least 1, got {int(length)}")
+            raise ValueError(f"pad: stat_length must be at least 1, got {length}")
         part = movement.slice_in_dim(array, size - count if last else 0, size if last else count, axis=axis)
         value = statistic(part, axis=axis, keepdims=True)
         if dtypes.is_integer(aval.dtype) and dtypes.is_floating(get_aval(value).dtype):

@@ -1,5 +1,6 @@
 """Order statistics (medians, quantiles) and covariances."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -134,7 +135,7 @@ def _quantile(
     if get_aval(q).ndim > 1:
         raise ValueError(f"{name}: q is a scalar or a vector, got {short(q)}")
     lines, kept = _lines(name, a, axis)
-    given: tuple[Any, ...] = ()
+    given: Sequence[Any] = ()
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError(f"{name}: only method 'inverted_cdf' takes weights, not {method!r}")
