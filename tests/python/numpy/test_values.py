@@ -449,3 +449,8 @@ def test_promotion_of_dtypes():
     assert pnp.result_type(INT, 2.5) == jnp.result_type(INT, 2.5)
     assert pnp.float16(1) + 2.0 == 3
     assert (pnp.float16(1) + 2.0).dtype == pnp.float16
+
+
+def test_limits_of_dtypes():
+    assert pnp.finfo(pnp.bfloat16).eps == jnp.finfo(jnp.bfloat16).eps
+    assert pnp.iinfo(np.int16).max == jnp.iinfo(np.int16).max
