@@ -118,6 +118,12 @@ def live_arrays() -> int:
 def synchronize() -> None:
     """Wait until nothing that was enqueued is pending; errors stay with their arrays."""
 
+def lapack_names() -> list[str]:
+    """The entry points of LAPACK and BLAS that decompositions call, in the order of the runtime's table."""
+
+def fill_lapack(addresses: Sequence[int]) -> None:
+    """Give the runtime the addresses of lapack_names(), in their order."""
+
 def thread_count() -> int:
     """Most threads that run executions: PYCOMPILER_NUM_THREADS, else what affinity and the cgroup leave."""
 

@@ -19,6 +19,8 @@ from pycompiler._runtime import Array, CompiledCall, Executable, PyTreeDef, Shap
 from pycompiler.core import graph as graphs
 from pycompiler.core.config import config
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.lapack import require_lapack
+from pycompiler.ops import DECOMPOSITIONS
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -123,15 +125,30 @@ class Compilation:
         return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
 
 
+def _decomposes(graph: Graph) -> bool:
+    """Whether a graph, or one inside it, holds a decomposition, which runs LAPACK."""
+    for equation in graph.equations:
+        if equation.primitive.name in DECOMPOSITIONS:
+            return True
+        for value in equation.params.values():
+            inner = value if isinstance(value, tuple) else (value,)
+            if any(_decomposes(closed.graph) for closed in inner if isinstance(closed, ClosedGraph)):
+                return True
+    return False
+
+
 def compile_graph(closed: ClosedGraph, name: str) -> Compilation:
     """Compile and load.
 
-    Raises `ir.MLIRError` when the module does not verify or does not lower.
+    Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
+    SciPy is not there.
     """
     start = time.perf_counter()
     plan = plan_outputs(closed)
     if plan.graph is None:
         return Compilation(plan, name, None, None)
+    if _decomposes(plan.graph):
+        require_lapack()
     module = build_module(plan.graph)
     emitted = time.perf_counter()
     compiler = importlib.import_module("pycompiler._compiler")

@@ -6,6 +6,7 @@ Stands between transforms and numpy. What is not there yet is absent: asking for
 from typing import NoReturn
 
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax import linalg
 from pycompiler.lax.elementwise import (
     abs,
     acos,
@@ -171,6 +172,7 @@ __all__ = [
     "iota",
     "is_finite",
     "le",
+    "linalg",
     "log",
     "log1p",
     "logistic",

@@ -2,8 +2,8 @@
 
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, arithmetic, bits, math, creation, movement, reduction, contraction,
-indexing, sort, random; `rules` holds what they are built from. To add an operation is to add an entry to its family's
-TABLE, an op of the same name to the dialect, and its lowering.
+indexing, sort, random, linalg and its parts; `rules` and `linalg_rules` hold what they are built from. To add an
+operation is to add an entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.primitive import Primitive
@@ -15,6 +15,9 @@ from pycompiler.ops import (
     creation,
     elementwise,
     indexing,
+    linalg,
+    linalg_orthogonal,
+    linalg_spectral,
     math,
     movement,
     random,
@@ -37,9 +40,17 @@ _FAMILIES = (
     indexing,
     sort,
     random,
+    linalg,
+    linalg_orthogonal,
+    linalg_spectral,
 )
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
+
+# Those behind which LAPACK stands.
+DECOMPOSITIONS = frozenset(
+    entry.name for family in (linalg, linalg_orthogonal, linalg_spectral) for entry in family.TABLE
+)
 
 # Parameters that are not attributes in the dialect, where the result's type says them (or, weak_type, nothing does).
 TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type", "weak_type"})

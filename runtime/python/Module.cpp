@@ -4,6 +4,7 @@
 #include "Context.h"
 #include "JitFunction.h"
 #include "runtime/Device.h"
+#include "runtime/Lapack.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -138,6 +139,24 @@ static void addArrayFunctions(nb::module_ &module) {
       nb::arg("cls").none());
 }
 
+static void addLapackFunctions(nb::module_ &module) {
+  module.def("lapack_names", [] {
+    nb::list list;
+    for (std::string_view name : lapack::names())
+      list.append(nb::str(name.data(), name.size()));
+    return list;
+  });
+  module.def(
+      "fill_lapack",
+      [](nb::sequence addresses) {
+        std::vector<void *> entries;
+        for (nb::handle address : nb::tuple(addresses))
+          entries.push_back(reinterpret_cast<void *>(nb::cast<uintptr_t>(address)));
+        lapack::fill(entries);
+      },
+      nb::arg("addresses"));
+}
+
 static void addDeviceFunctions(nb::module_ &module) {
   nb::class_<Device>(module, "Device")
       .def_prop_ro("platform", &Device::platform)
@@ -179,5 +198,6 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("code_bytes", [](const LoadedExecutable &self) { return self.executable->codeBytes(); });
   addArrayFunctions(module);
   addDeviceFunctions(module);
+  addLapackFunctions(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shutdown));
 }

@@ -58,7 +58,17 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
 
 // Every library routine, one slot of the table each. X(name). Append only.
 //   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.
-#define PCRT_LIBRARY_CALLS(X) X(sort)
+//   cholesky to expm: named and parametrized as the ops of the dialect's LinearAlgebra family, params are their
+//   attributes in alphabetical order; PCRT_LIBRARY_FAILED unless the table of runtime/Lapack.h is filled.
+#define PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                   \
+  X(cholesky)                                                                                                          \
+  X(triangular_solve) X(lu) X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr)  \
+      X(geqrf) X(geqp3) X(householder_product) X(ormqr) X(hessenberg) X(tridiagonal) X(eigh) X(eig) X(svd) X(schur)    \
+          X(sylvester) X(expm) X(expm_frechet)
+
+#define PCRT_LIBRARY_CALLS(X)                                                                                          \
+  X(sort)                                                                                                              \
+  PCRT_LINEAR_ALGEBRA_CALLS(X)
 
 typedef struct PcrtTable {
   int64_t abiVersion;

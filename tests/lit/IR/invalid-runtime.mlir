@@ -3,7 +3,7 @@
 // The constraints C1 to C3 of runtime_call, and those of destination style.
 
 func.func @call(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'array.runtime_call' op calls the unknown routine "shuffle", expected one of sort (C1)}}
+  // expected-error @+1 {{'array.runtime_call' op calls the unknown routine "shuffle", expected one of sort}}
   %0 = array.runtime_call "shuffle" params = [] element_types = [f32, f32] ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -34,6 +34,13 @@ void populateReductionCanonicalization(RewritePatternSet &patterns, StringRef op
 LogicalResult inferArgReduction(std::optional<Location> location, StringRef op, Type operand, int64_t axis,
                                 Type indexType, SmallVectorImpl<Type> &inferred);
 
+LogicalResult verifyMatrixShapes(Operation *op, StringRef shapes);
+
+template <typename ConcreteOp> class MatrixShapes : public OpTrait::TraitBase<ConcreteOp, MatrixShapes> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return verifyMatrixShapes(op, cast<ConcreteOp>(op).getShapes()); }
+};
+
 template <typename ConcreteOp> class InferredResults : public OpTrait::TraitBase<ConcreteOp, InferredResults> {
 public:
   static LogicalResult verifyTrait(Operation *op) { return verifyInferredResults(op); }

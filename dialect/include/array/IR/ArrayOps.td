@@ -10,6 +10,7 @@ include "array/IR/Indexing.td"
 include "array/IR/Reduction.td"
 include "array/IR/Contraction.td"
 include "array/IR/Sort.td"
+include "array/IR/LinearAlgebra.td"
 include "array/IR/Call.td"
 include "array/IR/Runtime.td"
 

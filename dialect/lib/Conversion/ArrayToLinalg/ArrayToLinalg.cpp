@@ -37,6 +37,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateReduction(converter, patterns);
     populateContraction(converter, patterns);
     populateRandom(converter, patterns);
+    populateLinearAlgebra(converter, patterns);
     populateCalls(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);

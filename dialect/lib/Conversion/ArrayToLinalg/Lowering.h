@@ -73,6 +73,7 @@ void populateRows(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateReduction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateContraction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateRandom(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateLinearAlgebra(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
 
 } // namespace mlir::array

@@ -1,0 +1,95 @@
+// The decompositions: verification of shapes and element types by each op's words of sizes.
+#include "Inference.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+/// Checks one operand or result after the other, and keeps what is known of each letter.
+class ShapeChecker {
+public:
+  explicit ShapeChecker(Operation *op) : op(op), first(getElementTypeOrSelf(op->getOperand(0).getType())) {}
+
+  LogicalResult check(RankedTensorType type, StringRef word, const Twine &what) {
+    StringRef kind = word.contains(':') ? word.take_front(2) : StringRef();
+    StringRef letters = word.drop_front(kind.size());
+    if (type.getElementType() != elementOf(kind))
+      return op->emitOpError() << what << " has elements " << type.getElementType() << ", expected " << elementOf(kind)
+                               << " (C3)";
+    int64_t batchRank = type.getRank() - int64_t(letters.size());
+    if (batchRank < 0 || !mergeBatch(type.getShape().take_front(batchRank)))
+      return op->emitOpError() << what << " is " << type << ", whose leading dimensions differ from the others' (C1)";
+    for (auto [letter, size] : llvm::zip_equal(letters, type.getShape().take_back(letters.size()))) {
+      std::optional<int64_t> merged = mergedSize(sizeOf(letter), size);
+      if (!merged)
+        return op->emitOpError() << what << " is " << type << ", where a size of " << sizeOf(letter)
+                                 << " is expected instead of " << size << " (C2)";
+      sizes[letter] = *merged;
+    }
+    return success();
+  }
+
+private:
+  Type elementOf(StringRef kind) const {
+    auto complex = dyn_cast<ComplexType>(first);
+    if (kind == "i:")
+      return IntegerType::get(op->getContext(), 32);
+    if (kind == "R:")
+      return complex ? complex.getElementType() : first;
+    if (kind == "C:")
+      return complex ? first : ComplexType::get(first);
+    return first;
+  }
+
+  int64_t sizeOf(char letter) {
+    if (auto known = sizes.find(letter); known != sizes.end())
+      return known->second;
+    auto size = [&](char of) { return sizes.contains(of) ? sizes[of] : ShapedType::kDynamic; };
+    int64_t m = size('m'), n = size('n');
+    if (letter == 'r' && !ShapedType::isDynamic(m) && !ShapedType::isDynamic(n))
+      return std::min(m, n);
+    if (letter == 'l' && !ShapedType::isDynamic(n))
+      return std::max<int64_t>(n - 1, 0);
+    return ShapedType::kDynamic;
+  }
+
+  bool mergeBatch(ArrayRef<int64_t> leading) {
+    if (!batch)
+      batch.emplace(leading);
+    if (batch->size() != leading.size())
+      return false;
+    for (auto [known, size] : llvm::zip_equal(*batch, leading)) {
+      std::optional<int64_t> merged = mergedSize(known, size);
+      if (!merged)
+        return false;
+      known = *merged;
+    }
+    return true;
+  }
+
+  Operation *op;
+  Type first;
+  std::optional<SmallVector<int64_t>> batch;
+  llvm::SmallDenseMap<char, int64_t> sizes;
+};
+
+} // namespace
+
+LogicalResult array::verifyMatrixShapes(Operation *op, StringRef shapes) {
+  auto [operandWords, resultWords] = shapes.split("->");
+  ShapeChecker checker(op);
+  auto checkAll = [&](TypeRange types, StringRef text, StringRef what) -> LogicalResult {
+    SmallVector<StringRef> words;
+    text.split(words, ',');
+    if (words.size() != types.size())
+      return op->emitOpError() << "has " << types.size() << " " << what << "s, expected " << words.size() << " (C2)";
+    for (auto [index, type] : llvm::enumerate(types))
+      if (failed(checker.check(cast<RankedTensorType>(type), words[index], what + " #" + Twine(index))))
+        return failure();
+    return success();
+  };
+  if (failed(checkAll(op->getOperandTypes(), operandWords, "operand")))
+    return failure();
+  return checkAll(op->getResultTypes(), resultWords, "result");
+}

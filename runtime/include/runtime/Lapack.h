@@ -1,0 +1,44 @@
+// The entry points of LAPACK and BLAS that the library routines call. The runtime links neither: whoever runs a
+// decomposition fills the table first (Python from SciPy's `cython_lapack`). Before it: nothing; after it: lib/cpu.
+#ifndef PYCOMPILER_RUNTIME_LAPACK_H
+#define PYCOMPILER_RUNTIME_LAPACK_H
+
+#include <string_view>
+#include <vector>
+
+// X(name for reals, name for complex numbers), without the letter of the type. 32-bit integers, Fortran's convention,
+// no hidden lengths of strings (SciPy's wrappers take none).
+#define PCRT_LAPACK_ROUTINES(X)                                                                                        \
+  X(gemm, gemm)                                                                                                        \
+  X(trsm, trsm)                                                                                                        \
+  X(potrf, potrf)                                                                                                      \
+  X(getrf, getrf)                                                                                                      \
+  X(getrs, getrs)                                                                                                      \
+  X(gtsv, gtsv)                                                                                                        \
+  X(geqrf, geqrf)                                                                                                      \
+  X(geqp3, geqp3)                                                                                                      \
+  X(orgqr, ungqr)                                                                                                      \
+  X(ormqr, unmqr)                                                                                                      \
+  X(gehrd, gehrd)                                                                                                      \
+  X(sytrd, hetrd)                                                                                                      \
+  X(syevd, heevd)                                                                                                      \
+  X(geev, geev)                                                                                                        \
+  X(gesdd, gesdd)                                                                                                      \
+  X(gesvd, gesvd)                                                                                                      \
+  X(gees, gees)                                                                                                        \
+  X(trsyl, trsyl)
+
+namespace pcrt::lapack {
+
+/// The full names, in the order of the table's slots: "sgemm", "dgemm", "cgemm", "zgemm", "strsm", ...
+std::vector<std::string_view> names();
+
+/// Fills the table, one pointer for each of the names. May be called again; calls in flight see either table.
+void fill(const std::vector<void *> &entries);
+
+/// Whether the table was filled.
+bool isFilled();
+
+} // namespace pcrt::lapack
+
+#endif // PYCOMPILER_RUNTIME_LAPACK_H

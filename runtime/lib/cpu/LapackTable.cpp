@@ -1,0 +1,29 @@
+// The table of LAPACK's entry points.
+#include "Lapack.h"
+
+#include <atomic>
+
+using namespace pcrt;
+
+static constexpr std::string_view slotNames[] = {
+#define PCRT_NAMES(real, complex) "s" #real, "d" #real, "c" #complex, "z" #complex,
+    PCRT_LAPACK_ROUTINES(PCRT_NAMES)
+#undef PCRT_NAMES
+};
+
+static std::atomic<void *> slots[std::size(slotNames)];
+static std::atomic<bool> filled = false;
+
+std::vector<std::string_view> lapack::names() { return {std::begin(slotNames), std::end(slotNames)}; }
+
+void lapack::fill(const std::vector<void *> &entries) {
+  for (size_t i = 0; i < std::min(entries.size(), std::size(slots)); ++i)
+    slots[i].store(entries[i], std::memory_order_relaxed);
+  filled.store(entries.size() >= std::size(slots), std::memory_order_release);
+}
+
+bool lapack::isFilled() { return filled.load(std::memory_order_acquire); }
+
+void *lapack::entry(Routine routine, int scalar) {
+  return slots[static_cast<size_t>(routine) * 4 + static_cast<size_t>(scalar)].load(std::memory_order_relaxed);
+}

@@ -1,0 +1,168 @@
+"""lax.linalg against jax: values, derivatives, batches, errors."""
+
+import jax
+import jax.lax.linalg as jll
+import numpy as np
+import pytest
+
+import pycompiler as pc
+from pycompiler.lax import linalg as pll
+
+RNG = np.random.default_rng(0)
+
+
+def general(*shape):
+    return (RNG.normal(size=shape) + 2 * np.eye(*shape[-2:])).astype(np.float32)
+
+
+def positive(*shape):
+    x = RNG.normal(size=shape)
+    return (x @ np.swapaxes(x, -1, -2) + shape[-1] * np.eye(shape[-1])).astype(np.float32)
+
+
+A, B, S, WIDE, TALL = general(4, 4), general(2, 4, 4), positive(4, 4), general(3, 5), general(5, 3)
+V = RNG.normal(size=4).astype(np.float32)
+RAW = np.linalg.qr(TALL, mode="raw")
+REFLECTORS, TAUS = RAW[0].T.astype(np.float32).copy(), RAW[1].astype(np.float32)
+
+CASES = {
+    "cholesky": [((S,), {}), ((positive(2, 3, 3),), {}), ((A,), {"symmetrize_input": False})],
+    "cholesky_update": [((np.linalg.cholesky(S).T.copy(), V), {})],
+    "eigh": [((S,), {}), ((A,), {"symmetrize_input": False}), ((A,), {"symmetrize_input": False, "lower": False})],
+    "hessenberg": [((A,), {}), ((B,), {})],
+    "householder_product": [((REFLECTORS, TAUS), {})],
+    "lu": [((A,), {}), ((WIDE,), {}), ((TALL,), {}), ((B,), {})],
+    "lu_pivots_to_permutation": [((np.array([1, 1, 3], np.int32), 5), {})],
+    "qr": [
+        ((TALL,), {}),
+        ((TALL,), {"full_matrices": False}),
+        ((WIDE,), {"full_matrices": False}),
+        ((A,), {"pivoting": True}),
+        ((B,), {}),
+    ],
+    "schur": [((A,), {}), ((A,), {"compute_schur_vectors": False})],
+    "svd": [
+        ((TALL,), {"full_matrices": False}),
+        ((WIDE,), {}),
+        ((B,), {}),
+        ((A,), {"compute_uv": False}),
+    ],
+    "symmetric_product": [((WIDE, positive(3, 3)), {"alpha": 2.0, "beta": 0.5, "symmetrize_output": True})],
+    "triangular_solve": [
+        ((A, general(3, 4)), {}),
+        ((A, general(4, 3)), {"left_side": True, "lower": True, "transpose_a": True}),
+        ((A, V), {"left_side": True, "unit_diagonal": True, "conjugate_a": True}),
+        ((B, general(2, 4, 4)), {"left_side": True}),
+    ],
+    "tridiagonal": [((S,), {}), ((S,), {"lower": False})],
+    "tridiagonal_solve": [((V, V + 5, V, general(4, 2)), {})],
+    "ormqr": [
+        ((REFLECTORS, TAUS, general(5, 2)), {}),
+        ((REFLECTORS, TAUS, general(2, 5)), {"left": False, "transpose": True}),
+    ],
+}
+
+
+def flat(out):
+    return [np.asarray(x) for x in (out if isinstance(out, tuple | list) else [out])]
+
+
+@pytest.mark.parametrize(("name", "case"), [(name, i) for name, cases in CASES.items() for i in range(len(cases))])
+def test_value_is_jax(name, case):
+    args, params = CASES[name][case]
+    ours, jaxs = flat(getattr(pll, name)(*args, **params)), flat(getattr(jll, name)(*args, **params))
+    assert len(ours) == len(jaxs)
+    for a, b in zip(ours, jaxs, strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+    jitted = flat(pc.jit(lambda *xs: getattr(pll, name)(*xs, *args[len(xs) :], **params))(args[0]))
+    for a, b in zip(ours, jitted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+DIFFERENTIABLE = ["cholesky", "eigh", "lu", "svd", "qr", "triangular_solve", "tridiagonal_solve"]
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradient_is_jaxs(name):
+    for args, params in CASES[name]:
+        if name == "svd" and params == {} and args[0].shape[-1] != args[0].shape[-2]:
+            continue
+        if params.get("symmetrize_input") is False:
+            continue  # jax differentiates as if the tangent were symmetric
+
+        def loss(library, name=name, args=args, params=params):
+            def function(*floats):
+                out = getattr(library, name)(*floats, **params)
+                parts = out if isinstance(out, tuple | list) else [out]
+                # Squares, so that signs of vectors do not matter.
+                return sum((x * x * (i + 1.5)).sum() for i, x in enumerate(parts) if x.dtype == np.float32)
+
+            return function
+
+        numbers = tuple(range(len(args)))
+        ours = pc.grad(lambda *xs: loss(pll)(*xs), numbers)(*args)
+        jaxs = jax.grad(lambda *xs: loss(jll)(*xs), numbers)(*args)
+        for a, b in zip(ours, jaxs, strict=True):
+            np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=5e-3, atol=5e-3)
+
+
+def test_vmap_is_a_batch():
+    for function in (pll.cholesky, lambda x: pll.qr(x)[1], lambda x: pll.eigh(x)[1], lambda x: pll.lu(x)[0]):
+        stack = positive(3, 4, 4)
+        np.testing.assert_allclose(pc.vmap(function)(stack), function(stack), rtol=1e-6)
+    b = general(3, 4, 2)
+    shared = pc.vmap(lambda x: pll.triangular_solve(A, x, left_side=True))(b)
+    np.testing.assert_allclose(shared, [jll.triangular_solve(A, x, left_side=True) for x in b], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (6, 6)])
+def test_qdwh_is_polar(shape):
+    x = general(*shape)
+    if shape[0] < shape[1]:
+        with pytest.raises(ValueError, match="qdwh: takes at least as many rows as columns"):
+            pll.qdwh(x)
+        return
+    u, h, count, converged = pll.qdwh(x)
+    np.testing.assert_allclose(u.T @ u, np.eye(shape[1]), atol=1e-5)
+    np.testing.assert_allclose(u @ h, x, atol=1e-5)
+    assert np.all(np.linalg.eigvalsh(h) > 0)
+    assert int(count) < 10
+    assert bool(converged)
+
+
+def test_failures_are_nan():
+    assert np.isnan(np.asarray(pll.cholesky(-np.eye(2, dtype=np.float32)))[1, 0])
+    bad = np.full((3, 3), np.nan, np.float32)
+    for out in (*pll.eigh(bad), *pll.svd(bad), *pll.schur(bad)):
+        assert np.isnan(out).all()
+
+
+def test_subsets():
+    v, w = pll.eigh(S, subset_by_index=(1, 3))
+    np.testing.assert_allclose(w, np.linalg.eigvalsh(S)[1:3], rtol=1e-5)
+    assert v.shape == (4, 2)
+    assert pll.svd(A, compute_uv=False, subset_by_index=(0, 2)).shape == (2,)
+
+
+@pytest.mark.parametrize("algorithm", ["QR", "DIVIDE_AND_CONQUER", "DEFAULT"])
+def test_svd_algorithms(algorithm):
+    s = pll.svd(A, compute_uv=False, algorithm=pll.SvdAlgorithm[algorithm])
+    np.testing.assert_allclose(s, np.linalg.svd(A, compute_uv=False), rtol=1e-5)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda: pll.cholesky(WIDE), ValueError, r"cholesky: expects shapes \[..., n, n\], got f32\[3,5\]"),
+        (lambda: pll.qr(np.ones((2, 2), np.int32)), TypeError, "qr: takes arrays of float32"),
+        (lambda: pll.eigh(np.ones(3, np.float32)), ValueError, r"eigh: expects shapes"),
+        (lambda: pll.triangular_solve(A, TALL, left_side=True), ValueError, r"triangular_solve: expects shapes"),
+        (lambda: pll.svd(A, algorithm=pll.SvdAlgorithm.JACOBI), NotImplementedError, "svd: .*JACOBI is not there"),
+        (lambda: pll.schur(A, sort_eig_vals=True), NotImplementedError, "schur: sorting of eigenvalues is not there"),
+    ],
+)
+def test_errors(function, error, message, jit):
+    with pytest.raises(error, match=message):
+        pc.jit(function)() if jit else function()
