@@ -22,6 +22,14 @@ from pycompiler.ops import TYPE_PARAMS
 
 ENTRY = "main"
 
+
+def _small(name: str) -> str:
+    """MLIR's name of a small type. Its i1 is the bool, so int1 has a sign."""
+    if name.startswith("float"):
+        return "f" + name.removeprefix("float").replace("_", "").upper()
+    return name.replace("uint", "ui").replace("int", "i") if name != "int1" else "si1"
+
+
 _ELEMENTS = {
     dtypes.bool_: "i1",
     dtypes.int8: "i8",
@@ -36,7 +44,9 @@ _ELEMENTS = {
     dtypes.bfloat16: "bf16",
     dtypes.float32: "f32",
     dtypes.float64: "f64",
-}
+    dtypes.complex64: "complex<f32>",
+    dtypes.complex128: "complex<f64>",
+} | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
 
 
 class Emitter:

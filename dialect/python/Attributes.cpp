@@ -46,8 +46,9 @@ struct BufferView {
 
 mlir::RankedTensorType staticTensor(const PyType &type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type.type);
-  if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
-    throw nb::value_error(("not a tensor of integers or floats with a static shape: " + printed(type.type)).c_str());
+  bool isComplex = tensor && mlir::isa<mlir::ComplexType>(tensor.getElementType());
+  if (!tensor || !tensor.hasStaticShape() || !(isComplex || tensor.getElementType().isIntOrFloat()))
+    throw nb::value_error(("not a tensor of numbers with a static shape: " + printed(type.type)).c_str());
   return tensor;
 }
 
@@ -55,7 +56,10 @@ mlir::RankedTensorType staticTensor(const PyType &type) {
 mlir::DenseElementsAttr denseElements(nb::object array, mlir::RankedTensorType type) {
   BufferView source(std::move(array));
   llvm::ArrayRef<char> bytes = source.bytes();
-  size_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  mlir::Type element = type.getElementType();
+  auto complex = mlir::dyn_cast<mlir::ComplexType>(element);
+  size_t width = complex ? complex.getElementType().getIntOrFloatBitWidth() / 4
+                         : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   size_t expected = width * type.getNumElements();
   if (bytes.size() != expected) {
     std::string message = "the array holds " + std::to_string(bytes.size()) + " bytes, but " + printed(type) +
@@ -65,8 +69,8 @@ mlir::DenseElementsAttr denseElements(nb::object array, mlir::RankedTensorType t
   bool isSplat = expected > width && std::memcmp(bytes.data(), bytes.data() + width, expected - width) == 0;
   if (isSplat)
     bytes = bytes.take_front(width);
-  // MLIR packs i1 into bits; a NumPy bool is a byte.
-  if (type.getElementType().isInteger(1)) {
+  // MLIR packs single bits; a NumPy bool is a byte.
+  if (element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 1) {
     const bool *bools = reinterpret_cast<const bool *>(bytes.data());
     return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bools, bytes.size()));
   }

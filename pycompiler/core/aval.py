@@ -53,8 +53,11 @@ def same_type(a: ShapedArray, b: ShapedArray) -> bool:
     return a is b or (a.dtype == b.dtype and a.shape == b.shape)
 
 
-def _scalar_aval(x: bool | int | float) -> ShapedArray:
-    kind = type(x)
+def _scalar_aval(x: complex) -> ShapedArray:
+    return _aval_of_kind(type(x))
+
+
+def _aval_of_kind(kind: type) -> ShapedArray:
     return ShapedArray((), dtypes.scalar_dtype(kind), kind is not bool)
 
 
@@ -67,6 +70,7 @@ _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
     bool: _scalar_aval,
     int: _scalar_aval,
     float: _scalar_aval,
+    complex: _scalar_aval,
     np.ndarray: _numpy_aval,
 }
 
@@ -83,9 +87,9 @@ def get_aval(x: Any) -> ShapedArray:
     if isinstance(x, (np.ndarray, np.generic)):
         check_unmasked(x)
         return _numpy_aval(cast(Any, x))
-    for scalar in (bool, int, float):
+    for scalar in (bool, int, float, complex):
         if isinstance(x, scalar):
-            return _scalar_aval(scalar(x))
+            return _aval_of_kind(scalar)
     raise TypeError(f"{x!r} of type {kind.__name__} is not an array or a scalar")
 
 
@@ -97,7 +101,7 @@ def check_unmasked(x: Any) -> None:
 
 def is_array(x: Any) -> bool:
     """Whether `bind` takes `x`."""
-    if type(x) in _BY_TYPE or isinstance(x, (Array, np.ndarray, np.generic, bool, int, float)):
+    if type(x) in _BY_TYPE or isinstance(x, (Array, np.ndarray, np.generic, bool, int, float, complex)):
         return True
     return isinstance(getattr(x, "aval", None), ShapedArray)
 
@@ -108,12 +112,12 @@ def as_array(x: Any) -> Any:
     A 64-bit NumPy array that is narrowed gives a warning, once for each place. Raises TypeError for what is no array,
     OverflowError for a Python int that its dtype does not hold.
     """
-    if isinstance(x, (np.ndarray, np.generic, bool, int, float)):
+    if isinstance(x, (np.ndarray, np.generic, bool, int, float, complex)):
         aval = get_aval(x)
         given = np.asarray(x)
         if isinstance(x, np.ndarray) and given.dtype != aval.dtype:
             dtypes.warn_of_narrowing("an input array", given.dtype, aval.dtype)
-        if isinstance(x, (int, float)):
+        if isinstance(x, (int, float, complex)):
             return array_from_numpy(dtypes.host_scalar(x, aval.dtype), aval)
         return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
     get_aval(x)

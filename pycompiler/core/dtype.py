@@ -1,8 +1,9 @@
-"""Element types: the thirteen there are, their codes in `_runtime`, canonical widths, and promotion.
+"""Element types, their codes in `_runtime`, canonical widths, and promotion.
 
 Promotion is JAX's lattice (type promotion semantics, "Type promotion lattice"): the least upper bound in a small graph
-in which Python scalars are the weak nodes `i*` and `f*`. It differs from NumPy's where NumPy would widen:
-`int32 + float16` is `float16`.
+in which Python scalars are the weak nodes `i*`, `f*` and `c*`. It differs from NumPy's where NumPy would widen:
+`int32 + float16` is `float16`. The small types of ml_dtypes (floats of 8 bits and less, integers of 4 and less) promote
+with Python scalars only.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from pycompiler._runtime import register_dtype
+from pycompiler._runtime import dtype_codes, register_dtype
 from pycompiler.core.config import config
 from pycompiler.core.source import warn
 
@@ -23,12 +24,23 @@ bool_ = np.dtype(np.bool_)
 int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64))
 uint8, uint16, uint32, uint64 = map(np.dtype, (np.uint8, np.uint16, np.uint32, np.uint64))
 float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
+complex64, complex128 = map(np.dtype, (np.complex64, np.complex128))
 bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
+
+# Stored and converted; nothing else is computed in them. Those that the installed ml_dtypes has.
+_SMALL_NAMES = (
+    *("float8_e4m3fn", "float8_e5m2", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz"),
+    *("float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
+    *("int4", "uint4", "int2", "uint2", "int1", "uint1"),
+)
+SMALL: dict[str, DType] = {
+    name: np.dtype(getattr(ml_dtypes, name)) for name in _SMALL_NAMES if hasattr(ml_dtypes, name)
+}
 
 # The type of the tangent of an integer: it holds nothing, so that such a derivative can't be mistaken for a zero.
 float0: DType = np.dtype([("float0", np.void, 0)])
 
-# In the order of the codes of runtime/include/runtime/Abi.h, with the short names of printed graphs.
+# With the short names of printed graphs.
 DTYPES: dict[DType, str] = {
     bool_: "bool",
     int8: "i8",
@@ -43,20 +55,61 @@ DTYPES: dict[DType, str] = {
     bfloat16: "bf16",
     float32: "f32",
     float64: "f64",
-}
-for _code, _dtype in enumerate(DTYPES):
-    register_dtype(_dtype, _code, _dtype.name)
+    complex64: "c64",
+    complex128: "c128",
+} | {dtype: name.replace("float", "f").replace("uint", "u").replace("int", "i") for name, dtype in SMALL.items()}
+_BY_NAME = {"bfloat16": bfloat16, **SMALL}
+_codes = dtype_codes()
+for _dtype in DTYPES:
+    register_dtype(_dtype, _codes[_dtype.name], _dtype.name)
 
-_NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32}
-_SCALARS: dict[type, tuple[DType, DType]] = {bool: (bool_, bool_), int: (int32, int64), float: (float32, float64)}
+_NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
+_SCALARS: dict[type, tuple[DType, DType]] = {
+    bool: (bool_, bool_),
+    int: (int32, int64),
+    float: (float32, float64),
+    complex: (complex64, complex128),
+}
 _FLOATS = frozenset((float16, bfloat16, float32, float64))
+_COMPLEX = frozenset((complex64, complex128))
+_SMALL_FLOATS = tuple(dtype for name, dtype in SMALL.items() if name.startswith("float"))
+_SMALL_INTEGERS = tuple(dtype for name, dtype in SMALL.items() if not name.startswith("float"))
+_SMALL_TYPES = frozenset(SMALL.values())
+_PARTS: dict[DType, DType] = {complex64: float32, complex128: float64}
 _SIGNED = frozenset((int8, int16, int32, int64))
 _UNSIGNED = frozenset((uint8, uint16, uint32, uint64))
 
 
 def is_floating(dtype: DType) -> bool:
-    """Whether `dtype` is a floating-point type, bfloat16 included: those that have derivatives."""
+    """Whether `dtype` is a real floating-point type, bfloat16 included, that is computed in."""
     return dtype in _FLOATS
+
+
+def is_complex(dtype: DType) -> bool:
+    """Whether `dtype` is complex."""
+    return dtype in _COMPLEX
+
+
+def is_inexact(dtype: DType) -> bool:
+    """Whether `dtype` is floating-point or complex: those that have derivatives."""
+    return dtype in _FLOATS or dtype in _COMPLEX
+
+
+def is_small(dtype: DType) -> bool:
+    """Whether `dtype` is stored and converted only: a float of 8 bits or less, an integer of 4 or less."""
+    return dtype in _SMALL_TYPES
+
+
+def real_part(dtype: DType) -> DType:
+    """The dtype of the parts of a complex one; another is its own."""
+    return _PARTS.get(dtype, dtype)
+
+
+def with_parts(dtype: DType) -> DType:
+    """The complex dtype whose parts hold `dtype`."""
+    if dtype in _COMPLEX:
+        return dtype
+    return complex128 if dtype in (float64, int64, uint64) and config.enable_x64 else complex64
 
 
 def is_signed(dtype: DType) -> bool:
@@ -85,14 +138,15 @@ def unsupported(dtype: object) -> TypeError:
 
 
 def as_dtype(spec: object) -> DType:
-    """The dtype that `spec` names (a dtype, a scalar type, Python's bool, int or float, a string), not narrowed.
+    """The dtype that `spec` names (a dtype, a scalar type or Python's own, a string), not narrowed.
 
     Raises TypeError for anything else.
     """
     if isinstance(spec, type) and spec in _SCALARS:
         return _SCALARS[spec][config.enable_x64]
     try:
-        dtype: DType = bfloat16 if spec == "bfloat16" else np.dtype(spec)  # type: ignore[arg-type]
+        named = _BY_NAME.get(spec) if isinstance(spec, str) else None
+        dtype: DType = named or np.dtype(spec)  # type: ignore[arg-type]
     except TypeError:
         raise unsupported(repr(spec)) from None
     if dtype not in DTYPES and dtype != float0:
@@ -104,7 +158,7 @@ def as_dtype(spec: object) -> DType:
 _LEAST_MAX = 65504.0
 
 
-def host_scalar(x: bool | int | float, dtype: DType) -> np.ndarray[Any, Any]:
+def host_scalar(x: complex, dtype: DType) -> np.ndarray[Any, Any]:
     """A Python scalar in a dtype, as an array without dimensions. Raises OverflowError for an int that does not fit."""
     try:
         if type(x) is float and abs(x) > _LEAST_MAX:
@@ -113,7 +167,7 @@ def host_scalar(x: bool | int | float, dtype: DType) -> np.ndarray[Any, Any]:
                 return np.asarray(x, dtype)
         return np.asarray(x, dtype)
     except OverflowError:
-        bits = int(x).bit_length()
+        bits = int(cast(int, x)).bit_length()
         shown = f"the Python int {x}" if bits <= 128 else f"a Python int of {bits} bits"
         wider = ', or set enable_x64 for 64-bit types (config.update("enable_x64", True))' if bits < 64 else ""
         raise OverflowError(f"{shown} does not fit into {dtype.name}; use a float{wider}") from None
@@ -146,12 +200,12 @@ def warn_of_narrowing(what: str, wanted: DType, dtype: DType) -> None:
 
 
 def scalar_dtype(kind: type) -> DType:
-    """The dtype of a Python bool, int or float."""
+    """The dtype of a Python bool, int, float or complex."""
     return _SCALARS[kind][config.enable_x64]
 
 
 def finfo(dtype: object) -> Any:
-    """Limits of a floating-point type, bfloat16 included."""
+    """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
     return cast(Any, ml_dtypes).finfo(as_dtype(dtype))
 
 
@@ -164,7 +218,7 @@ def iinfo(int_type: object) -> Any:
 _Node = DType | str
 _ABOVE: dict[_Node, tuple[_Node, ...]] = {
     bool_: ("i*",),
-    "i*": (uint8, int8),
+    "i*": (uint8, int8, *_SMALL_INTEGERS),
     uint8: (int16, uint16),
     uint16: (int32, uint32),
     uint32: (int64, uint64),
@@ -173,11 +227,15 @@ _ABOVE: dict[_Node, tuple[_Node, ...]] = {
     int32: (int64,),
     int64: ("f*",),
     uint64: ("f*",),
-    "f*": (bfloat16, float16),
+    "f*": (bfloat16, float16, "c*", *_SMALL_FLOATS),
     bfloat16: (float32,),
     float16: (float32,),
-    float32: (float64,),
-    float64: (),
+    float32: (float64, complex64),
+    float64: (complex128,),
+    "c*": (complex64,),
+    complex64: (complex128,),
+    complex128: (),
+    **dict.fromkeys(_SMALL_TYPES, ()),
 }
 
 
@@ -189,15 +247,23 @@ _UPPER: dict[_Node, frozenset[_Node]] = {node: _all_above(node) for node in _ABO
 
 
 def _join(nodes: Iterable[_Node]) -> _Node:
-    uppers = [_UPPER[node] for node in nodes]
+    given = list(nodes)
+    uppers = [_UPPER[node] for node in given]
     common = uppers[0].intersection(*uppers[1:])
-    return next(node for node in common if common <= _UPPER[node])
+    least = next((node for node in common if common <= _UPPER[node]), None)
+    if least is None:
+        shown = ", ".join(sorted(str(node) for node in given))
+        raise TypeError(
+            f"{shown} have no common type: floats of 8 bits and less, and integers of 4 bits and less, are not "
+            "promoted implicitly; convert first, as in x.astype('float32')"
+        )
+    return least
 
 
 def _node(dtype: DType, weak: bool) -> _Node:
     if not weak or dtype == bool_:
         return dtype
-    return "f*" if is_floating(dtype) else "i*"
+    return "c*" if is_complex(dtype) else "f*" if is_floating(dtype) else "i*"
 
 
 def dtype_and_weak(x: Any) -> tuple[DType, bool]:
@@ -207,7 +273,7 @@ def dtype_and_weak(x: Any) -> tuple[DType, bool]:
         return scalar_dtype(kind), kind is not bool
     if isinstance(x, (type, np.dtype, str)):
         spec = cast(object, x)
-        return canonicalize(as_dtype(spec)), spec is int or spec is float
+        return canonicalize(as_dtype(spec)), spec is int or spec is float or spec is complex
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")
@@ -244,13 +310,16 @@ def _result_type(typed: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:
     return _default(joined), isinstance(joined, str)
 
 
+_WEAK: dict[str, DType] = {"i*": int64, "f*": float64, "c*": complex128}
+
+
 def _default(node: _Node) -> DType:
     """A node's dtype; weak ones have the widest, which `canonicalize` narrows."""
     if isinstance(node, str):
-        return int64 if node == "i*" else float64
+        return _WEAK[node]
     return node
 
 
 def promote_types(a: object, b: object) -> DType:
-    """The dtype that values of the two types promote to. Python's `int` and `float` count as weak."""
+    """The dtype that values of the two types promote to. Python's `int`, `float` and `complex` count as weak."""
     return result_type(a, b)[0]

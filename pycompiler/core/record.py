@@ -45,7 +45,7 @@ class GraphTracer(Tracer):
         return self.source
 
 
-_SCALARS = frozenset((bool, int, float))
+_SCALARS = frozenset((bool, int, float, complex))
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -102,7 +102,7 @@ class GraphTrace(Trace):
         aval = get_aval(x)
         if isinstance(x, np.generic):
             return Literal(x.astype(aval.dtype), aval)
-        if not isinstance(x, (bool, int, float)):
+        if not isinstance(x, (bool, int, float, complex)):
             raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
         # NumPy checks the range: 3_000_000_000 is no int32.
         np.asarray(x, aval.dtype)

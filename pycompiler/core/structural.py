@@ -45,6 +45,8 @@ def _add_shape(x: ShapedArray, y: ShapedArray) -> ShapedArray:
         raise ValueError(f"add: shapes differ: {short(x)} and {short(y)}")
     if x.dtype == dtypes.bool_:
         raise TypeError(f"add: takes numbers, got {short(x)} and {short(y)}; on bools use `or`")
+    if dtypes.is_small(x.dtype):
+        raise TypeError(f"add: takes numbers, got {short(x)} and {short(y)}; small types are to be converted first")
     return shaped(x.shape, x.dtype, x.weak_type and y.weak_type)
 
 
@@ -66,13 +68,15 @@ def _add_samples(rng: np.random.Generator) -> Iterator[Sample]:
     for shape in ((), (0,), (17,), (3, 4)):
         yield Sample((_randn(rng, *shape), _randn(rng, *shape)))
     for dtype in dtypes.DTYPES:
-        if dtype != dtypes.bool_:
+        if dtype != dtypes.bool_ and not dtypes.is_small(dtype):
             # Overflow wraps, and infinities and nans go through.
             extremes = _extremes(dtype)
             yield Sample(tuple(np.ascontiguousarray(x) for x in np.meshgrid(extremes, extremes, indexing="ij")))
 
 
 def _extremes(dtype: dtypes.DType) -> np.ndarray[Any, Any]:
+    if dtypes.is_complex(dtype):
+        return np.array([0.0, complex(-0.0, 1.5), complex(np.inf, -2.0), complex(1.0, np.nan)], dtype)
     if dtypes.is_floating(dtype):
         limits = dtypes.finfo(dtype)
         values = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, float(limits.max), float(limits.tiny)]

@@ -27,10 +27,10 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
     if aval.dtype == dtype and aval.weak_type == weak:
         return x
     kind = type(x)
-    if kind in (bool, int, float):
+    if kind in (bool, int, float, complex):
         # Python's own scalar of the right kind is the weak literal.
         if weak:
-            return float(x) if dtypes.is_floating(dtype) else int(x)
+            return complex(x) if dtypes.is_complex(dtype) else float(x) if dtypes.is_floating(dtype) else int(x)
         return dtypes.host_scalar(x, dtype)
     if weak:
         return arithmetic.convert.bind(x, new_dtype=dtype, weak_type=True)

@@ -67,7 +67,7 @@ def array(
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
         result = object if keep else cast(object, wanted)
-    elif type(object) in (bool, int, float):
+    elif type(object) in (bool, int, float, complex):
         kind, weak = dtypes.dtype_and_weak(object)
         result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
     elif isinstance(object, list | tuple):

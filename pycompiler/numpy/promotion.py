@@ -20,7 +20,7 @@ def converted(name: str, *xs: Any) -> list[Array]:
 
 
 def _python(x: Any) -> bool:
-    return type(x) in (bool, int, float)
+    return type(x) in (bool, int, float, complex)
 
 
 def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:

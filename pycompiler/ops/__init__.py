@@ -1,9 +1,9 @@
 """The table of primitives, joined from one file for each family.
 
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
-those before it: shape, elementwise, compare, arithmetic, bits, math, creation, movement, reduction, contraction,
-indexing, sort, random, linalg and its parts; `rules` and `linalg_rules` hold what they are built from. To add an
-operation is to add an entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
+those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
+contraction, indexing, sort, random, linalg and its parts; `rules` and `linalg_rules` hold what they are built from. To
+add an operation is to add an entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.primitive import Primitive
@@ -11,6 +11,7 @@ from pycompiler.ops import (
     arithmetic,
     bits,
     compare,
+    complex,
     contraction,
     creation,
     elementwise,
@@ -30,6 +31,7 @@ _FAMILIES = (
     shape,
     elementwise,
     compare,
+    complex,
     arithmetic,
     bits,
     math,

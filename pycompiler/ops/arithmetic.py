@@ -5,27 +5,42 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dtype import is_small, real_part
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, select
+from pycompiler.ops.complex import conj, real
 from pycompiler.ops.elementwise import div, elementwise, mul, neg
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import elementwise_batch, full_like
 
 
 def _abs_partial(t: Value, out: Value, x: Value) -> Value:
-    return mul.bind(t, sign.bind(x))
+    if rules.kind(get_aval(x).dtype) != "c":
+        return mul.bind(t, sign.bind(x))
+    # The part of t along z: the real part of t conj(z) / |z|.
+    return real.bind(mul.bind(t, conj(sign.bind(x))))
+
+
+def _abs_shape(x: ShapedArray) -> ShapedArray:
+    rules.check_kind("abs", x, "ifc")
+    return ShapedArray(x.shape, real_part(x.dtype), x.weak_type)
+
+
+def _abs_reference(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.abs(x)
 
 
 def _sign_reference(x: Any) -> Any:
     # NumPy's sign loses the sign of a zero.
     signs: Any = np.sign(x)
-    return rules.where(x == 0, x, signs) if rules.kind(x.dtype) == "f" else signs
+    return rules.where(x == 0, x, signs) if rules.kind(x.dtype) in "fc" else signs
 
 
-abs_ = elementwise("abs", 1, "if", partials=(_abs_partial,), reference=rules.quiet(np.abs))
-sign = elementwise("sign", 1, "iuf", reference=rules.quiet(_sign_reference))
+abs_ = elementwise("abs", 1, "ifc", partials=(_abs_partial,), shape_rule=_abs_shape, reference=_abs_reference)
+sign = elementwise("sign", 1, "iufc", reference=rules.quiet(_sign_reference))
 floor = elementwise("floor", 1, "f", reference=rules.quiet(np.floor))
 ceil = elementwise("ceil", 1, "f", reference=rules.quiet(np.ceil))
 round_ = elementwise("round", 1, "f", reference=rules.quiet(np.rint))
@@ -68,8 +83,8 @@ def _swapped(t: Value, out: Value, x: Value, y: Value) -> Value:
     return _share(t, out, y, x)
 
 
-max_ = elementwise("max", 2, "biuf", partials=(_share, _swapped), reference=rules.quiet(np.maximum))
-min_ = elementwise("min", 2, "biuf", partials=(_share, _swapped), reference=rules.quiet(np.minimum))
+max_ = elementwise("max", 2, "biufc", partials=(_share, _swapped), reference=rules.quiet(np.maximum))
+min_ = elementwise("min", 2, "biufc", partials=(_share, _swapped), reference=rules.quiet(np.minimum))
 
 
 # convert(x, new_dtype, weak_type=False): floats to integers truncate towards zero and saturate, nan becomes 0; to
@@ -86,12 +101,13 @@ def _convert_jvp(
 ) -> tuple[Value, Value]:
     params = {"new_dtype": new_dtype, "weak_type": weak_type}
     out = convert.bind(*primals, **params)
-    if is_zero(tangents[0]) or rules.kind(np.dtype(new_dtype)) != "f":
+    if is_zero(tangents[0]) or rules.kind(np.dtype(new_dtype)) not in "fc":
         return out, rules.zero_tangent(out)
     return out, convert.bind(tangents[0], **params)
 
 
 def _convert_transpose(ct: Value, x: Value, *, new_dtype: rules.Dtype, weak_type: bool = False) -> tuple[Value]:
+    # Of a real array that became complex the imaginary part of the cotangent has no share, and the other way round.
     return (convert.bind(ct, new_dtype=x.aval.dtype),)
 
 
@@ -99,7 +115,9 @@ def _convert_reference(x: Any, *, new_dtype: rules.Dtype, weak_type: bool = Fals
     new_dtype = np.dtype(new_dtype)
     with np.errstate(all="ignore"):
         if rules.kind(new_dtype) == "b":
-            return np.asarray(x != 0)
+            return np.asarray(x.astype(np.float32) if is_small(x.dtype) else x) != 0
+        if rules.kind(x.dtype) == "c" and rules.kind(new_dtype) != "c":
+            x = x.real
         if rules.kind(x.dtype) == "f" and rules.kind(new_dtype) in "iu":
             info, wide = np.iinfo(new_dtype), x.astype(np.float64)
             inside = (wide > info.min) & (wide < info.max)
@@ -114,6 +132,11 @@ def _convert_samples(rng: np.random.Generator) -> Iterable[Sample]:
             values = rules.extremes(source)
             yield Sample((values,), {"new_dtype": target})
             yield Sample((rules.ordinary(rng, (3, 5), source),), {"new_dtype": target})
+    for target in (rules.COMPLEX64, rules.COMPLEX128, rules.FLOAT32, rules.INT32, rules.BOOL):
+        for source in rules.COMPLEXES:
+            yield Sample((rules.ordinary(rng, (17,), source),), {"new_dtype": target})
+    for source in (rules.FLOAT64, rules.BFLOAT16, rules.UINT8, rules.BOOL):
+        yield Sample((rules.extremes(source),), {"new_dtype": rules.COMPLEX64})
 
 
 convert = Primitive(
@@ -174,6 +197,6 @@ def _identity(x: Any) -> Any:
     return x
 
 
-stop_gradient = elementwise("stop_gradient", 1, "biuf", reference=_identity)
+stop_gradient = elementwise("stop_gradient", 1, "biufcs", reference=_identity)
 
 TABLE = (abs_, sign, floor, ceil, round_, rem, max_, min_, convert, bitcast, stop_gradient)

@@ -31,8 +31,8 @@ def _predicate(name: str, arity: int, kinds: str, reference: Callable[..., Any])
     return elementwise(name, arity, kinds, shape_rule=shape_rule, reference=quiet)
 
 
-eq = _predicate("eq", 2, "biuf", np.equal)
-ne = _predicate("ne", 2, "biuf", np.not_equal)
+eq = _predicate("eq", 2, "biufc", np.equal)
+ne = _predicate("ne", 2, "biufc", np.not_equal)
 lt = _predicate("lt", 2, "biuf", np.less)
 le = _predicate("le", 2, "biuf", np.less_equal)
 gt = _predicate("gt", 2, "biuf", np.greater)
@@ -73,7 +73,7 @@ def _select_reference(pred: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def _select_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    for dtype in rules.ALL:
+    for dtype in rules.STORED:
         x, y = rules.ordinary(rng, (33,), dtype), rules.ordinary(rng, (33,), dtype)
         yield Sample((rng.integers(0, 2, 33).astype(bool), x, y), {})
     for shape in rules.SHAPES:

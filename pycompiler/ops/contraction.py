@@ -34,6 +34,7 @@ def _dot_general_shape(
     rhs_batch: Axes,
     preferred_element_type: rules.Dtype | None,
 ) -> ShapedArray:
+    rules.check_kind("dot_general", lhs, "biufc")
     rules.check_same_dtype("dot_general", lhs, rhs)
     rules.check_axes("dot_general", "dimensions of lhs", (*lhs_batch, *lhs_contracting), len(lhs.shape))
     rules.check_axes("dot_general", "dimensions of rhs", (*rhs_batch, *rhs_contracting), len(rhs.shape))
@@ -180,7 +181,7 @@ def _dot_general_reference(
     preferred_element_type: rules.Dtype | None,
 ) -> Any:
     dtype = np.dtype(preferred_element_type or lhs.dtype)
-    wide = {"f": np.float64, "b": np.int64}.get(rules.kind(dtype), dtype)
+    wide = {"f": np.float64, "c": np.complex128, "b": np.int64}.get(rules.kind(dtype), dtype)
     letters = "abcdefghijklmnopqrstuvwxyz"
     left, right = list(letters[: lhs.ndim]), list(letters[lhs.ndim : lhs.ndim + rhs.ndim])
     for i, j in zip((*lhs_contracting, *lhs_batch), (*rhs_contracting, *rhs_batch), strict=True):
@@ -205,7 +206,7 @@ def _dot_general_samples(rng: np.random.Generator) -> Iterable[Sample]:
     def arrays(left: Axes, right: Axes, dtype: rules.Dtype = rules.FLOAT32) -> tuple[Any, Any]:
         return rules.ordinary(rng, left, dtype), rules.ordinary(rng, right, dtype)
 
-    for dtype in rules.NUMBERS:
+    for dtype in (*rules.NUMBERS, *rules.COMPLEXES):
         yield Sample(arrays((3, 4), (4, 5), dtype), _params((1,), (0,)))
     for dtype in (rules.BFLOAT16, rules.FLOAT16):
         wider = {**_params((1,), (0,)), "preferred_element_type": rules.FLOAT32}

@@ -62,7 +62,7 @@ def elementwise(
         return out, total
 
     if dtypes is None:
-        dtypes = [dtype for dtype in rules.ALL if rules.kind(dtype) in kinds]
+        dtypes = [dtype for dtype in rules.WITH_COMPLEX if rules.kind(dtype) in kinds]
     slopes: tuple[Callable[..., Value], ...] = partials
     primitive = Primitive(
         name=name,
@@ -95,7 +95,7 @@ def _mul_transpose(ct: Value, x: Value, y: Value) -> tuple[Value, Value]:
 
 
 def _div_reference(x: Any, y: Any) -> Any:
-    if rules.kind(x.dtype) == "f":
+    if rules.kind(x.dtype) in "fc":
         return np.divide(x, y)
     # Integers truncate towards zero; a division by zero gives -1 (all bits set), the lowest by -1 wraps to itself.
     safe: Any = np.where(y == 0, 1, y).astype(y.dtype)
@@ -107,7 +107,7 @@ def _div_reference(x: Any, y: Any) -> Any:
 neg = elementwise(
     "neg",
     1,
-    "iuf",
+    "iufc",
     partials=(lambda t, out, x: neg.bind(t),),
     transpose=_neg_transpose,
     reference=rules.quiet(np.negative),
@@ -115,7 +115,7 @@ neg = elementwise(
 sub = elementwise(
     "sub",
     2,
-    "iuf",
+    "iufc",
     partials=(lambda t, out, x, y: t, lambda t, out, x, y: neg.bind(t)),
     transpose=_sub_transpose,
     reference=rules.quiet(np.subtract),
@@ -123,7 +123,7 @@ sub = elementwise(
 mul = elementwise(
     "mul",
     2,
-    "iuf",
+    "iufc",
     partials=(lambda t, out, x, y: mul.bind(t, y), lambda t, out, x, y: mul.bind(x, t)),
     transpose=_mul_transpose,
     reference=rules.quiet(np.multiply),
@@ -131,7 +131,7 @@ mul = elementwise(
 div = elementwise(
     "div",
     2,
-    "iuf",
+    "iufc",
     partials=(
         lambda t, out, x, y: div.bind(t, y),
         lambda t, out, x, y: neg.bind(mul.bind(t, div.bind(out, y))),

@@ -18,9 +18,12 @@ from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like
 
 
-def _unary(name: str, partial: Callable[[Value, Value, Value], Value], reference: Callable[[Any], Any]) -> Primitive:
-    """The entry of a function of one float; `reference` computes in float64."""
-    return elementwise(name, 1, "f", partials=(partial,), reference=rules.in_float64(reference), sampler=_unary_samples)
+def _unary(
+    name: str, partial: Callable[[Value, Value, Value], Value], reference: Callable[[Any], Any], kinds: str = "fc"
+) -> Primitive:
+    """The entry of a function of one float or complex number; `reference` computes in float64."""
+    sampler = _complex_unary_samples if "c" in kinds else _unary_samples
+    return elementwise(name, 1, kinds, partials=(partial,), reference=rules.in_float64(reference), sampler=sampler)
 
 
 def _unary_samples(rng: np.random.Generator) -> Iterable[Sample]:
@@ -29,6 +32,12 @@ def _unary_samples(rng: np.random.Generator) -> Iterable[Sample]:
         # Inside (0, 1), which every function's domain holds, and over many magnitudes.
         yield Sample((rng.uniform(0.01, 0.99, 33).astype(dtype),), {})
         yield Sample((np.exp(rng.uniform(-8, 8, 33)).astype(dtype),), {})
+
+
+def _complex_unary_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    yield from _unary_samples(rng)
+    for dtype in rules.COMPLEXES:
+        yield Sample((rules.ordinary(rng, (33,), dtype),), {})
 
 
 def _times(t: Value, x: Value, constant: float) -> Value:
@@ -82,17 +91,19 @@ tan = _unary("tan", lambda t, out, x: mul.bind(t, _one_plus(_square(out))), np.t
 tanh = _unary("tanh", lambda t, out, x: mul.bind(add.bind(t, mul.bind(t, out)), _one_minus(out)), np.tanh)
 sqrt = _unary("sqrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 0.5), out)), np.sqrt)
 rsqrt = _unary("rsqrt", lambda t, out, x: _times(t, div.bind(out, x), -0.5), _rsqrt)
-cbrt = _unary("cbrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 1 / 3), _square(out))), np.cbrt)
+cbrt = _unary("cbrt", lambda t, out, x: mul.bind(t, div.bind(full_like(x, 1 / 3), _square(out))), np.cbrt, "f")
 logistic = _unary("logistic", lambda t, out, x: mul.bind(t, mul.bind(out, _one_minus(out))), _logistic)
 erf = _unary(
     "erf",
     lambda t, out, x: _times(t, exp.bind(neg.bind(_square(x))), 2 / pi**0.5),
     np.vectorize(scalar_erf, otypes=[float]),
+    "f",
 )
 erf_inv = _unary(
     "erf_inv",
     lambda t, out, x: _times(t, exp.bind(_square(out)), pi**0.5 / 2),
     np.vectorize(_erf_inv, otypes=[float]),
+    "f",
 )
 
 
@@ -117,7 +128,7 @@ def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:
     return div.bind(numerator, add.bind(_square(x), _square(y)))
 
 
-pow_ = elementwise("pow", 2, "f", partials=(_pow_base, _pow_exponent), reference=rules.in_float64(np.power))
+pow_ = elementwise("pow", 2, "fc", partials=(_pow_base, _pow_exponent), reference=rules.in_float64(np.power))
 atan2 = elementwise(
     "atan2",
     2,

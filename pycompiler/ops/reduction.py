@@ -76,7 +76,7 @@ def _reduction(
     jvp: Jvp | None = None,
 ) -> Primitive:
     """The entry of a reduction over `axes`; over no elements it gives the operation's identity."""
-    dtypes = [dtype for dtype in rules.ALL if rules.kind(dtype) in kinds]
+    dtypes = [dtype for dtype in rules.WITH_COMPLEX if rules.kind(dtype) in kinds]
 
     def shape_rule(x: ShapedArray, *, axes: Axes) -> ShapedArray:
         rules.check_kind(name, x, kinds)
@@ -138,18 +138,23 @@ def _rows(x: Value, start: int, limit: int) -> Value:
 
 def lowest(dtype: rules.Dtype) -> Any:
     """The identity of max."""
+    if rules.kind(dtype) == "c":
+        return complex(-np.inf, -np.inf)
     return -np.inf if rules.kind(dtype) == "f" else False if dtype == rules.BOOL else np.iinfo(dtype).min
 
 
 def highest(dtype: rules.Dtype) -> Any:
     """The identity of min."""
+    if rules.kind(dtype) == "c":
+        return complex(np.inf, np.inf)
     return np.inf if rules.kind(dtype) == "f" else True if dtype == rules.BOOL else np.iinfo(dtype).max
 
 
 def _prod_reference(x: Any, *, axes: Axes) -> Any:
     with np.errstate(all="ignore"):
-        if rules.kind(x.dtype) == "f":
-            return np.asarray(np.prod(x.astype(np.float64), axis=axes)).astype(x.dtype)
+        if rules.kind(x.dtype) in "fc":
+            wide = rules.COMPLEX128 if rules.kind(x.dtype) == "c" else rules.FLOAT64
+            return np.asarray(np.prod(x.astype(wide), axis=axes)).astype(x.dtype)
         return np.asarray(np.prod(x, axis=axes, dtype=x.dtype))
 
 
@@ -167,9 +172,9 @@ def _bitwise(function: Any) -> Callable[..., Any]:
     return reference
 
 
-reduce_prod = _reduction("reduce_prod", "iuf", _prod_reference, jvp=_prod_jvp)
-reduce_max = _reduction("reduce_max", "biuf", _extremum(np.max, lowest), jvp=_chooser_jvp)
-reduce_min = _reduction("reduce_min", "biuf", _extremum(np.min, highest), jvp=_chooser_jvp)
+reduce_prod = _reduction("reduce_prod", "iufc", _prod_reference, jvp=_prod_jvp)
+reduce_max = _reduction("reduce_max", "biufc", _extremum(np.max, lowest), jvp=_chooser_jvp)
+reduce_min = _reduction("reduce_min", "biufc", _extremum(np.min, highest), jvp=_chooser_jvp)
 reduce_and = _reduction("reduce_and", "biu", _bitwise(np.bitwise_and))
 reduce_or = _reduction("reduce_or", "biu", _bitwise(np.bitwise_or))
 
@@ -179,6 +184,7 @@ reduce_or = _reduction("reduce_or", "biu", _bitwise(np.bitwise_or))
 
 def _arg_extremum(name: str, reference: Any) -> Primitive:
     def shape_rule(x: ShapedArray, *, axis: int, index_dtype: rules.Dtype) -> ShapedArray:
+        rules.check_kind(name, x, "biuf")
         rules.check_axes(name, "axis", (axis,), len(x.shape))
         if x.shape[axis] == 0:
             raise ValueError(f"{name}: axis {axis} of {short(x)} is empty")

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dtype import is_small
 from pycompiler.core.primitive import Sample, Zero, is_undefined
 
 Value = Any  # an Array, a Tracer, a NumPy array or scalar, a Python scalar: whatever bind takes
@@ -23,22 +24,30 @@ INT8, INT32, INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
 UINT8, UINT32 = np.dtype(np.uint8), np.dtype(np.uint32)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 BFLOAT16: Dtype = np.dtype(ml_dtypes.bfloat16)
+COMPLEX64, COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
 
+COMPLEXES = (COMPLEX64, COMPLEX128)
 FLOATS = (FLOAT32, FLOAT64, FLOAT16, BFLOAT16)
 INTS = (INT32, INT64, INT8, UINT8, UINT32)
 NUMBERS = (*FLOATS, *INTS)
 ALL = (*NUMBERS, BOOL)
+WITH_COMPLEX = (*ALL, *COMPLEXES)
+# What movement takes: of the small types, which it does not tell apart, two.
+STORED = (*WITH_COMPLEX, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.int4))
 
 # Their stubs leave results without a type.
 where: Callable[..., Any] = np.where
 _finfo: Callable[[Dtype], Any] = ml_dtypes.finfo
 
-_KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float"}
+_KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float", "c": "complex", "s": "small"}
 
 
 def kind(dtype: Dtype) -> str:
-    """'b' bool, 'i' signed, 'u' unsigned, 'f' float. bfloat16 is a float, though NumPy calls it a void."""
-    return "f" if dtype == BFLOAT16 else dtype.kind
+    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 's' one of the small types, which are stored only.
+
+    bfloat16 is a float, though NumPy calls it a void.
+    """
+    return "f" if dtype == BFLOAT16 else "s" if is_small(dtype) else dtype.kind
 
 
 def check_kind(name: str, aval: ShapedArray, kinds: str) -> None:
@@ -104,11 +113,12 @@ def only(dims: Dims) -> int:
 
 
 def in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference that computes in float64 and rounds to the dtype of the arguments; warns of nothing."""
+    """A reference that computes in float64 or complex128 and rounds to the arguments' dtype; warns of nothing."""
 
     def reference(*args: Any, **params: Any) -> Any:
+        wide = COMPLEX128 if kind(args[0].dtype) == "c" else FLOAT64
         with np.errstate(all="ignore"):
-            return np.asarray(function(*(x.astype(np.float64) for x in args), **params)).astype(args[0].dtype)
+            return np.asarray(function(*(x.astype(wide) for x in args), **params)).astype(args[0].dtype)
 
     return reference
 
@@ -138,6 +148,9 @@ def ordinary(rng: np.random.Generator, shape: Sequence[int], dtype: Dtype) -> An
             return rng.integers(0, 9, shape).astype(dtype)
         case "i":
             return rng.integers(-9, 9, shape).astype(dtype)
+        case "c":
+            parts = rng.normal(size=(2, *shape))
+            return np.asarray(parts[0] + 1j * parts[1]).astype(dtype)
         case _:
             return np.asarray(rng.normal(size=tuple(shape))).astype(dtype)
 
@@ -147,6 +160,11 @@ def extremes(dtype: Dtype) -> Any:
     match kind(dtype):
         case "b":
             return np.array([False, True])
+        case "c":
+            parts = np.array([0.0, -0.0, 1.0, -2.5, 100.0, np.inf, -np.inf, np.nan])
+            grid: Any = np.empty((len(parts), len(parts)), dtype)
+            grid.real, grid.imag = parts[:, None], parts
+            return grid.reshape(-1)
         case "i" | "u":
             info = np.iinfo(dtype)
             return np.array([info.min, info.min + 1, 0, 1, 2, 5, info.max - 1, info.max], dtype)
@@ -166,7 +184,10 @@ def elementwise_samples(arity: int, dtypes: Iterable[Dtype]) -> Callable[[np.ran
             yield Sample(tuple(ordinary(rng, shape, dtypes[0]) for _ in range(arity)), {})
         for dtype in dtypes:
             yield Sample(tuple(ordinary(rng, (33,), dtype) for _ in range(arity)), {})
-            grid = np.meshgrid(*[extremes(dtype)] * min(arity, 2), indexing="ij")
+            corners = extremes(dtype)
+            if arity > 1 and kind(dtype) == "c":  # the corners of complex arithmetic are not the same everywhere
+                corners = corners[np.abs(corners) < 9]
+            grid = np.meshgrid(*[corners] * min(arity, 2), indexing="ij")
             yield Sample(tuple(np.ascontiguousarray(grid[i % len(grid)]) for i in range(arity)), {})
 
     return sampler

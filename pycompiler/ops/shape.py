@@ -56,7 +56,7 @@ def _reshape_reference(x: Any, *, new_sizes: tuple[int, ...]) -> Any:
 
 
 def _reshape_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    for dtype in rules.ALL:
+    for dtype in rules.STORED:
         yield Sample((rules.ordinary(rng, (3, 4), dtype),), {"new_sizes": (2, 6)})
     for source, target in [((), ()), ((), (1, 1)), ((1,), ()), ((0, 3), (3, 0)), ((6,), (1, 3, 2)), ((2, 3, 5), (30,))]:
         yield Sample((rules.ordinary(rng, source, rules.FLOAT32),), {"new_sizes": target})

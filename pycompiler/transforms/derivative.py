@@ -47,8 +47,14 @@ def select(
     args: Sequence[Any],
     kwargs: dict[str, Any],
     has_aux: bool = False,
+    *,
+    holomorphic: bool = False,
+    real_only: bool = False,
 ) -> tuple[FlatFunction, list[Any]]:
-    """`fun` as a function of the leaves of some of its arguments, and these leaves, which must be floating-point."""
+    """`fun` as a function of the leaves of some of its arguments, and these leaves, which must be floating-point.
+
+    Complex ones are taken too, unless `real_only`; with `holomorphic` nothing else is.
+    """
     numbers: tuple[Any, ...] = tuple(argnums) if isinstance(argnums, Sequence) else (argnums,)
     for number in numbers:
         if not isinstance(number, int):
@@ -64,11 +70,18 @@ def select(
     check_arrays(transform, fun, leaves, in_tree, places)
     for index, leaf in enumerate(leaves):
         dtype = get_aval(leaf).dtype
-        if not dtypes.is_floating(dtype):
+        place = f"argument {_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}"
+        if holomorphic and not dtypes.is_complex(dtype):
+            raise TypeError(f"{transform} with holomorphic=True requires complex inputs, got {dtype.name} for {place}")
+        if not dtypes.is_inexact(dtype):
             raise TypeError(
-                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for argument "
-                f"{_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}: pass a float (2.0, "
-                ".astype(float)), or leave it out of argnums"
+                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {place}: pass a "
+                "float (2.0, .astype(float)), or leave it out of argnums"
+            )
+        if real_only and not holomorphic and dtypes.is_complex(dtype):
+            raise TypeError(
+                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {place}: pass "
+                "holomorphic=True for a holomorphic function, or use jvp"
             )
     return flat, on_device(leaves)
 
@@ -88,15 +101,31 @@ def derivatives(flat: FlatFunction, argnums: Argnums, leaves: Sequence[Any]) -> 
     return args[0] if isinstance(argnums, int) else args
 
 
+def check_output(transform: str, what: str, aval: ShapedArray, holomorphic: bool) -> None:
+    """Raises TypeError unless a result is real, or complex with `holomorphic`."""
+    if holomorphic and not dtypes.is_complex(aval.dtype):
+        raise TypeError(f"{transform} with holomorphic=True requires complex outputs, but {what} is {short(aval)}")
+    if not holomorphic and dtypes.is_complex(aval.dtype):
+        raise TypeError(
+            f"{transform} requires real-valued outputs (f32, f64, f16, bf16), but {what} is {short(aval)}: pass "
+            "holomorphic=True for a holomorphic function, else use vjp"
+        )
+    if not dtypes.is_inexact(aval.dtype):
+        raise TypeError(f"{transform} requires real-valued outputs (f32, f64, f16, bf16), but {what} is {short(aval)}")
+
+
 def _one(aval: ShapedArray) -> Any:
     return np.ones((), aval.dtype)[()]
 
 
-def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the value of `fun`, which must be a scalar, and its gradient.
 
     The gradient has the structure, shapes and dtypes of the argument at `argnums`, or is a tuple of these for several.
-    With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`.
+    With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`. The gradient by a
+    complex argument is df/dx - i df/dy; with `holomorphic`, which takes complex values to complex ones, f'(z).
     Raises TypeError when the value is no floating-point scalar or when an argument is not floating-point.
 
     >>> import pycompiler as pc
@@ -106,12 +135,14 @@ def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool 
 
     @wraps(fun, "value_and_grad")
     def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
-        return _value_and_grad("value_and_grad", fun, argnums, has_aux, args, kwargs)
+        return _value_and_grad("value_and_grad", fun, argnums, has_aux, holomorphic, args, kwargs)
 
     return value_and_grad_fun
 
 
-def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the gradient of `fun`: as `value_and_grad`, without the value.
 
     >>> import pycompiler as pc
@@ -121,7 +152,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
 
     @wraps(fun, "grad")
     def grad_fun(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = _value_and_grad("grad", fun, argnums, has_aux, args, kwargs)
+        value, gradient = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, args, kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
     return grad_fun
@@ -132,10 +163,11 @@ def _value_and_grad(
     fun: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
+    holomorphic: bool,
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any]:
-    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux)
+    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, holomorphic=holomorphic)
     outs, linear, varying = linearize_flat(flat, leaves, [True] * len(leaves), flat.origin(), flat.active)
     outs, aux = flat.split(outs)
     name = flat.origin().name
@@ -150,10 +182,7 @@ def _value_and_grad(
             f"{transform}: {name} must return a scalar, it returned {short(aval)}; reduce it (.sum(), .mean()), or use "
             "jacrev or vjp"
         )
-    if not dtypes.is_floating(aval.dtype):
-        raise TypeError(
-            f"{transform} requires a real-valued output (f32, f64, f16, bf16), but {name} returned {short(aval)}"
-        )
+    check_output(transform, f"the result of {name}", aval, holomorphic)
     gradients = _pull_back(linear, leaves, varying, [_one(aval)])
     (value,) = on_device(outs)
     return (value, aux) if has_aux else value, derivatives(flat, argnums, gradients)
@@ -179,7 +208,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     flat = FlatFunction("vjp", fun, in_tree, has_aux=has_aux)
     check_arrays("vjp", fun, leaves, in_tree)
     leaves = on_device(leaves)
-    moving = [dtypes.is_floating(get_aval(leaf).dtype) for leaf in leaves]
+    moving = [_varies(get_aval(leaf)) for leaf in leaves]
     outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
     outs, aux = flat.split(outs)
     name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
@@ -258,7 +287,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
 
 def _varies(aval: ShapedArray) -> bool:
-    return dtypes.is_floating(aval.dtype)
+    return dtypes.is_inexact(aval.dtype)
 
 
 def _float0(x: Any) -> np.ndarray[Any, Any]:
@@ -283,7 +312,7 @@ def _check_tangents(
         if is_array(tangent):
             own = get_aval(tangent)
             if _varies(aval) and own.shape == aval.shape and (own.dtype == aval.dtype or own.weak_type):
-                scalar = isinstance(tangent, (bool, int, float))
+                scalar = isinstance(tangent, (bool, int, float, complex))
                 checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
                 continue
         wanted = short(aval) if _varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"

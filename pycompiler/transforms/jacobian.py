@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import get_aval
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import Shape, dim_product
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.linearize import linearize
 from pycompiler.core.primitive import UndefinedPrimal, Zero
@@ -22,10 +20,12 @@ from pycompiler.core.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back
 from pycompiler.ops import PRIMITIVES
-from pycompiler.transforms.derivative import Argnums, derivatives, on_device, select
+from pycompiler.transforms.derivative import Argnums, check_output, derivatives, on_device, select
 
 
-def jacrev(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacrev(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the Jacobian of `fun`, row by row, backwards: for few outputs.
 
     The result has the structure of the output, with the structure of the argument at each leaf, of shape
@@ -34,24 +34,28 @@ def jacrev(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
 
     @wraps(fun, "jacrev")
     def jacrev_fun(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("jacrev", _rows, fun, argnums, has_aux, args, kwargs)
+        return _jacobian("jacrev", _rows, fun, argnums, has_aux, holomorphic, args, kwargs)
 
     return jacrev_fun
 
 
-def jacfwd(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacfwd(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the Jacobian of `fun`, column by column, forwards: for few inputs. Result as `jacrev`'s."""
 
     @wraps(fun, "jacfwd")
     def jacfwd_fun(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("jacfwd", _columns, fun, argnums, has_aux, args, kwargs)
+        return _jacobian("jacfwd", _columns, fun, argnums, has_aux, holomorphic, args, kwargs)
 
     return jacfwd_fun
 
 
-def hessian(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hessian(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives the second derivatives of `fun`: `jacfwd(jacrev(fun))`."""
-    return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 
 
 # For each output, for each argument: the block of the Jacobian.
@@ -64,26 +68,22 @@ def _jacobian(
     fun: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
+    holomorphic: bool,
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> Any:
-    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux)
+    forwards = blocks_of is _columns
+    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, holomorphic=holomorphic, real_only=forwards)
     outs, linear, varying = linearize(flat, leaves, [True] * len(leaves), flat.origin(), flat.active)
     outs, aux = flat.split(outs)
     out_avals, in_avals = [get_aval(out) for out in outs], [get_aval(leaf) for leaf in leaves]
-    _check_outputs(flat, out_avals)
+    if holomorphic or not forwards:
+        for index, aval in enumerate(out_avals):
+            what = f"output{flat.out_tree.paths()[index]} of {flat.origin().name}"
+            check_output(transform, what, aval, holomorphic)
     blocks = blocks_of(linear, out_avals, in_avals, varying)
     jacobian = flat.out_tree.unflatten([derivatives(flat, argnums, on_device(row)) for row in blocks])
     return (jacobian, aux) if has_aux else jacobian
-
-
-def _check_outputs(flat: FlatFunction, avals: Sequence[ShapedArray]) -> None:
-    for index, aval in enumerate(avals):
-        if not dtypes.is_floating(aval.dtype):
-            raise TypeError(
-                f"{flat.transform} requires real-valued outputs (f32, f64, f16, bf16), but "
-                f"output{flat.out_tree.paths()[index]} of {flat.origin().name} is {short(aval)}"
-            )
 
 
 def _basis(aval: ShapedArray) -> Any:
@@ -103,7 +103,7 @@ def _rows(
     blocks: Blocks = []
     for out, varies in zip(out_avals, varying, strict=True):
         if not varies:
-            blocks.append([zeros(_block(out, aval)) for aval in in_avals])
+            blocks.append([_zero_block(out, aval, aval) for aval in in_avals])
             continue
         place = sum(v for v in varying[: len(blocks)])
 
@@ -130,7 +130,10 @@ def _columns(
         found = _mapped(forwards, aval, last=True)
         columns.append(iter([_reshape(x, _block(out, aval)) for x, out in zip(found, moving, strict=True)]))
     return [
-        [next(column) if varies else zeros(_block(out, aval)) for column, aval in zip(columns, in_avals, strict=True)]
+        [
+            next(column) if varies else zeros(ShapedArray(_block(out, aval), out.dtype))
+            for column, aval in zip(columns, in_avals, strict=True)
+        ]
         for out, varies in zip(out_avals, varying, strict=True)
     ]
 
@@ -146,9 +149,13 @@ def _mapped(function: Callable[[Any], list[Any]], aval: ShapedArray, last: bool 
     return results
 
 
-def _block(out: ShapedArray, aval: ShapedArray) -> ShapedArray:
-    return ShapedArray((*out.shape, *aval.shape), out.dtype)
+def _block(out: ShapedArray, aval: ShapedArray) -> Shape:
+    return (*out.shape, *aval.shape)
 
 
-def _reshape(x: Any, aval: ShapedArray) -> Any:
-    return x if get_aval(x).shape == aval.shape else PRIMITIVES["reshape"].bind(x, new_sizes=aval.shape)
+def _zero_block(out: ShapedArray, aval: ShapedArray, typed: ShapedArray) -> Any:
+    return zeros(ShapedArray(_block(out, aval), typed.dtype))
+
+
+def _reshape(x: Any, shape: Shape) -> Any:
+    return x if get_aval(x).shape == shape else PRIMITIVES["reshape"].bind(x, new_sizes=shape)

@@ -76,7 +76,13 @@ RefPtr<Buffer> pcrt::python::allocateBuffer(AvalObject *aval, const char *what) 
 }
 
 bool pcrt::python::dtypeOfFormat(const char *format, DType &dtype) {
-  if (!format || !format[0] || format[1])
+  if (!format || !format[0])
+    return false;
+  if (format[0] == 'Z' && format[1] && !format[2]) {
+    dtype = format[1] == 'f' ? DType::Complex64 : DType::Complex128;
+    return format[1] == 'f' || format[1] == 'd';
+  }
+  if (format[1])
     return false;
   // As NumPy writes them on LP64, where long long is as wide as long.
   static const char letters[] = "?bhilBHIL";
@@ -97,10 +103,15 @@ bool pcrt::python::dtypeOfFormat(const char *format, DType &dtype) {
   return true;
 }
 
+/// Whether NumPy exports no buffer of this dtype, one of ml_dtypes: then its bits are looked at as unsigned integers.
+static bool isForeign(DType dtype) {
+  return dtype == DType::BFloat16 || static_cast<int>(dtype) > static_cast<int>(DType::Complex128);
+}
+
 /// Whether a buffer, of an ndarray or of its bits, has the aval's shape and dtype.
 static bool isOf(AvalObject *aval, PyObject *ndarray, const Py_buffer &view) {
   DType dtype;
-  if (aval->code == DType::BFloat16) {
+  if (isForeign(aval->code)) {
     PyRef object = PyRef::steal(PyObject_GetAttrString(ndarray, "dtype"));
     if (!object || !knownDType(object.get(), dtype) || dtype != aval->code) {
       PyErr_Clear();
@@ -121,9 +132,9 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
     PyErr_SetString(PyExc_ValueError, "array_from_numpy: the aval has symbols for dimensions");
     return nullptr;
   }
-  // NumPy does not export bfloat16 as a buffer: look at it as 16-bit integers.
-  PyRef source = aval->code == DType::BFloat16 ? PyRef::steal(PyObject_CallMethod(ndarray, "view", "s", "uint16"))
-                                               : PyRef::borrow(ndarray);
+  const char *bits = byteSize(aval->code) == 2 ? "uint16" : "uint8";
+  PyRef source =
+      isForeign(aval->code) ? PyRef::steal(PyObject_CallMethod(ndarray, "view", "s", bits)) : PyRef::borrow(ndarray);
   Py_buffer view;
   if (!source || PyObject_GetBuffer(source.get(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
     return nullptr;
@@ -175,11 +186,14 @@ static PyObject *blockUntilReady(PyObject *self, PyObject *) {
   return waitFor(asArray(self)->buffer) ? Py_NewRef(self) : nullptr;
 }
 
-/// The struct module's letter for a dtype, or null. On LP64 "l" is NumPy's own int64.
+/// NumPy's format of a dtype, or null: the struct module's letter but for complex numbers. On LP64 "l" is NumPy's own
+/// int64.
 static const char *formatOf(DType dtype) {
-  static const char *const formats[] = {"?", "b", "h", "i", "l", "B", "H", "I", "L", "e", nullptr, "f", "d"};
-  static_assert(sizeof(formats) / sizeof(formats[0]) == dtypeCount && sizeof(long) == 8);
-  return formats[static_cast<int>(dtype)];
+  static const char *const formats[] = {"?", "b", "h",     "i", "l", "B",  "H", "I",
+                                        "L", "e", nullptr, "f", "d", "Zf", "Zd"};
+  constexpr int count = sizeof(formats) / sizeof(formats[0]);
+  static_assert(count == static_cast<int>(DType::Complex128) + 1 && sizeof(long) == 8);
+  return isForeign(dtype) ? nullptr : formats[static_cast<int>(dtype)];
 }
 
 static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
@@ -225,9 +239,10 @@ static PyRef viewAsNumpy(ArrayObject *array) {
     PyRef memory = PyRef::steal(PyMemoryView_FromObject(reinterpret_cast<PyObject *>(array)));
     return memory ? PyRef::steal(PyObject_CallOneArg(toNdarray, memory.get())) : nullptr;
   }
-  // The same memory as 16-bit integers, which NumPy then looks at as the registered dtype.
+  // The same memory as integers, which NumPy then looks at as the registered dtype.
+  DType integer = byteSize(aval->code) == 2 ? DType::UInt16 : DType::UInt8;
   PyRef bitsAval =
-      PyRef::steal(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), DType::UInt16, aval->weakType)));
+      PyRef::steal(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), integer, aval->weakType)));
   if (!bitsAval)
     return nullptr;
   PyRef bits = PyRef::steal(newArray(reinterpret_cast<AvalObject *>(bitsAval.get()), RefPtr<Buffer>(array->buffer)));
@@ -270,6 +285,14 @@ static PyObject *item(PyObject *self, PyObject *) {
     return PyFloat_FromDouble(static_cast<double>(*static_cast<const float *>(data)));
   case DType::Float64:
     return PyFloat_FromDouble(*static_cast<const double *>(data));
+  case DType::Complex64: {
+    const auto *parts = static_cast<const float *>(data);
+    return PyComplex_FromDoubles(static_cast<double>(parts[0]), static_cast<double>(parts[1]));
+  }
+  case DType::Complex128: {
+    const auto *parts = static_cast<const double *>(data);
+    return PyComplex_FromDoubles(parts[0], parts[1]);
+  }
   default: {
     PyRef ndarray = viewAsNumpy(array);
     return ndarray ? PyObject_CallMethod(ndarray.get(), "item", nullptr) : nullptr;

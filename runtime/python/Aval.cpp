@@ -365,6 +365,8 @@ bool pcrt::python::addAvalType(PyObject *module) {
   for (int i = 0; i < dtypeCount; ++i) {
     if (static_cast<DType>(i) == DType::BFloat16) // NumPy has none: registered from Python
       continue;
+    if (static_cast<DType>(i) > DType::Complex128) // nor of these
+      break;
     PyRef dtype = PyRef::steal(PyObject_CallFunction(toDType, "s", dtypeNames[i]));
     if (!dtype || !registerDType(dtype.get(), i, dtypeNames[i]))
       return false;

@@ -25,13 +25,20 @@ struct LearnedScalar {
 };
 } // namespace
 
-static LearnedScalar learned[] = {{&PyBool_Type}, {&PyLong_Type}, {&PyFloat_Type}};
+static LearnedScalar learned[] = {{&PyBool_Type}, {&PyLong_Type}, {&PyFloat_Type}, {&PyComplex_Type}};
 
 static LearnedScalar *learnedFor(PyObject *leaf) {
   for (LearnedScalar &entry : learned)
     if (entry.type == Py_TYPE(leaf))
       return &entry;
   return nullptr;
+}
+
+template <typename T> static bool storeComplex(Buffer &buffer, Py_complex value) {
+  T *parts = static_cast<T *>(buffer.data());
+  parts[0] = static_cast<T>(value.real);
+  parts[1] = static_cast<T>(value.imag);
+  return true;
 }
 
 template <typename T> static bool store(Buffer &buffer, T value) {
@@ -46,6 +53,11 @@ static bool storeScalar(PyObject *leaf, DType dtype, Buffer &buffer) {
     if (dtype == DType::Float32)
       return store(buffer, static_cast<float>(value));
     return dtype == DType::Float64 && store(buffer, value);
+  }
+  if (PyComplex_CheckExact(leaf)) {
+    if (dtype == DType::Complex64)
+      return storeComplex<float>(buffer, PyComplex_AsCComplex(leaf));
+    return dtype == DType::Complex128 && storeComplex<double>(buffer, PyComplex_AsCComplex(leaf));
   }
   if (PyBool_Check(leaf))
     return dtype == DType::Bool && store(buffer, static_cast<uint8_t>(leaf == Py_True));

@@ -42,6 +42,9 @@ static LogicalResult verifySizes(DotGeneralOp op, StringRef kind, ArrayRef<int64
 static bool canAccumulate(Type element, Type result) {
   if (element == result)
     return true;
+  if (isa<ComplexType>(element) || isa<ComplexType>(result))
+    return isa<ComplexType>(element) && isa<ComplexType>(result) &&
+           canAccumulate(partElement(element), partElement(result));
   bool isSameKind = isa<FloatType>(element)
                         ? isa<FloatType>(result)
                         : isa<IntegerType>(result) && element.isUnsignedInteger() == result.isUnsignedInteger();

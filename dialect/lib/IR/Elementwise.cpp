@@ -15,6 +15,11 @@ LogicalResult array::inferElementwise(std::optional<Location> location, StringRe
   return success();
 }
 
+Type array::partElement(Type element) {
+  auto complex = dyn_cast<ComplexType>(element);
+  return complex ? complex.getElementType() : element;
+}
+
 LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                          SmallVectorImpl<Type> &inferred) {
   TypeRange operands = adaptor.getOperands().getTypes();

@@ -23,7 +23,7 @@ LogicalResult ConvertOp::verify() { return verifySameShape(*this); }
 /// null where lowering may round differently.
 static Attribute converted(const APInt &number, Type from, Type result) {
   Type to = getElementTypeOrSelf(result);
-  if (to.isInteger(1))
+  if (to.isSignlessInteger(1))
     return splatOf(result, std::optional<APInt>(APInt(1, !number.isZero())));
   if (auto integer = dyn_cast<IntegerType>(to))
     return splatOf(result, std::optional<APInt>(isUnsigned(from) ? number.zextOrTrunc(integer.getWidth())
@@ -38,7 +38,7 @@ static Attribute converted(const APInt &number, Type from, Type result) {
 
 static Attribute converted(APFloat number, Type result) {
   Type to = getElementTypeOrSelf(result);
-  if (to.isInteger(1))
+  if (to.isSignlessInteger(1))
     return splatOf(result, std::optional<APInt>(APInt(1, !number.isZero())));
   bool ignored;
   if (auto integer = dyn_cast<IntegerType>(to)) {
@@ -51,9 +51,17 @@ static Attribute converted(APFloat number, Type result) {
   return splatOf(result, std::optional<APFloat>(number));
 }
 
+/// All but complex types and the small ones, whose corners the lowering alone knows.
+static bool folds(Type element) {
+  return element.isIntOrFloat() && (element.isSignlessInteger(1) || element.getIntOrFloatBitWidth() >= 8) &&
+         !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
+}
+
 OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   if (getOperand().getType() == getType())
     return getOperand();
+  if (!folds(getElementTypeOrSelf(getOperand())) || !folds(getElementTypeOrSelf(getType())))
+    return {};
   if (auto number = splatInt(adaptor.getOperand()))
     return converted(*number, getElementTypeOrSelf(getOperand()), getType());
   if (auto number = splatFloat(adaptor.getOperand()))
@@ -88,10 +96,10 @@ struct ConvertOfExactConvert : OpRewritePattern<ConvertOp> {
       return failure();
     Type from = getElementTypeOrSelf(inner.getOperand()), through = getElementTypeOrSelf(inner);
     Type to = getElementTypeOrSelf(op);
-    if (!isExact(from, through))
+    if (!folds(from) || !folds(through) || !folds(to) || !isExact(from, through))
       return failure();
     // From a float an integer saturates, from an integer it wraps: the same only where neither happens.
-    if (isa<IntegerType>(from) && isa<FloatType>(through) && isa<IntegerType>(to) && !to.isInteger(1) &&
+    if (isa<IntegerType>(from) && isa<FloatType>(through) && isa<IntegerType>(to) && !to.isSignlessInteger(1) &&
         !isExact(from, to))
       return failure();
     rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getType(), inner.getOperand());
@@ -113,7 +121,8 @@ LogicalResult BitcastOp::verify() {
   if (failed(verifySameShape(*this)))
     return failure();
   Type from = getElementTypeOrSelf(getOperand()), to = getElementTypeOrSelf(getType());
-  if (from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth())
+  bool haveWidths = from.isIntOrFloat() && to.isIntOrFloat();
+  if (haveWidths && from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth())
     return success();
   return emitOpError("element types differ in width: ") << from << " and " << to << " (C2)";
 }

@@ -70,6 +70,26 @@ OpFoldResult NotOp::fold(FoldAdaptor adaptor) {
 OpFoldResult StopGradientOp::fold(FoldAdaptor) { return sameType(getOperand(), getType()); }
 
 //===----------------------------------------------------------------------===//
+// Complex numbers
+//===----------------------------------------------------------------------===//
+
+OpFoldResult RealOp::fold(FoldAdaptor) {
+  auto whole = getOperand().getDefiningOp<ComplexOp>();
+  return whole ? sameType(whole.getLhs(), getType()) : OpFoldResult();
+}
+
+OpFoldResult ImagOp::fold(FoldAdaptor) {
+  auto whole = getOperand().getDefiningOp<ComplexOp>();
+  return whole ? sameType(whole.getRhs(), getType()) : OpFoldResult();
+}
+
+OpFoldResult ComplexOp::fold(FoldAdaptor) {
+  auto re = getLhs().getDefiningOp<RealOp>();
+  auto im = getRhs().getDefiningOp<ImagOp>();
+  return re && im && re.getOperand() == im.getOperand() ? sameType(re.getOperand(), getType()) : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,9 @@ static constexpr StringLiteral routines[] = {
 
 /// The bits in which an element of this type is stored.
 static unsigned storedWidth(Type element) {
-  return element.isInteger(1) ? 8 : element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * storedWidth(complex.getElementType());
+  return element.isIntOrFloat() ? std::max(8u, element.getIntOrFloatBitWidth()) : 0;
 }
 
 LogicalResult RuntimeCallOp::verify() {

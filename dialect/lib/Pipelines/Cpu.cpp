@@ -24,6 +24,7 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createExpandComplex());
   pm.addPass(createConvertArrayToLinalg());
 }
 

@@ -32,7 +32,7 @@ std::optional<int64_t> slotOffset(StringRef name) {
 
 /// The ABI's code of an element type of the array dialect.
 std::optional<PcrtDType> dtypeCode(Type type) {
-  if (type.isInteger(1))
+  if (type.isSignlessInteger(1))
     return PCRT_DTYPE_Bool;
   if (type.isF16())
     return PCRT_DTYPE_Float16;
@@ -42,6 +42,8 @@ std::optional<PcrtDType> dtypeCode(Type type) {
     return PCRT_DTYPE_Float32;
   if (type.isF64())
     return PCRT_DTYPE_Float64;
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return complex.getElementType().isF64() ? PCRT_DTYPE_Complex128 : PCRT_DTYPE_Complex64;
   bool isUnsigned = type.isUnsignedInteger();
   switch (type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0) {
   case 8:

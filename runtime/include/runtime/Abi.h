@@ -20,7 +20,8 @@ enum { PCRT_ALIGNMENT = 64 };
 
 enum PcrtStatus { PCRT_OK = 0, PCRT_INVALID_ARGUMENT = 1, PCRT_OUT_OF_MEMORY = 2, PCRT_LIBRARY_FAILED = 3 };
 
-// Element types. The codes are part of the ABI: never renumber. X(enumerator, code, bytes, name).
+// Element types. The codes are part of the ABI: never renumber. X(enumerator, code, bytes, name). A complex element is
+// its real part, then its imaginary part. Elements of less than a byte take one, in its low bits; the others are zero.
 #define PCRT_DTYPES(X)                                                                                                 \
   X(Bool, 0, 1, "bool")                                                                                                \
   X(Int8, 1, 1, "int8")                                                                                                \
@@ -34,7 +35,26 @@ enum PcrtStatus { PCRT_OK = 0, PCRT_INVALID_ARGUMENT = 1, PCRT_OUT_OF_MEMORY = 2
   X(Float16, 9, 2, "float16")                                                                                          \
   X(BFloat16, 10, 2, "bfloat16")                                                                                       \
   X(Float32, 11, 4, "float32")                                                                                         \
-  X(Float64, 12, 8, "float64")
+  X(Float64, 12, 8, "float64")                                                                                         \
+  X(Complex64, 13, 8, "complex64")                                                                                     \
+  X(Complex128, 14, 16, "complex128")                                                                                  \
+  X(Float8E4M3FN, 15, 1, "float8_e4m3fn")                                                                              \
+  X(Float8E5M2, 16, 1, "float8_e5m2")                                                                                  \
+  X(Int4, 17, 1, "int4")                                                                                               \
+  X(UInt4, 18, 1, "uint4")                                                                                             \
+  X(Float8E3M4, 19, 1, "float8_e3m4")                                                                                  \
+  X(Float8E4M3, 20, 1, "float8_e4m3")                                                                                  \
+  X(Float8E4M3B11FNUZ, 21, 1, "float8_e4m3b11fnuz")                                                                    \
+  X(Float8E4M3FNUZ, 22, 1, "float8_e4m3fnuz")                                                                          \
+  X(Float8E5M2FNUZ, 23, 1, "float8_e5m2fnuz")                                                                          \
+  X(Float8E8M0FNU, 24, 1, "float8_e8m0fnu")                                                                            \
+  X(Float4E2M1FN, 25, 1, "float4_e2m1fn")                                                                              \
+  X(Float6E2M3FN, 26, 1, "float6_e2m3fn")                                                                              \
+  X(Float6E3M2FN, 27, 1, "float6_e3m2fn")                                                                              \
+  X(Int2, 28, 1, "int2")                                                                                               \
+  X(UInt2, 29, 1, "uint2")                                                                                             \
+  X(Int1, 30, 1, "int1")                                                                                               \
+  X(UInt1, 31, 1, "uint1")
 
 enum PcrtDType {
 #define PCRT_DTYPE_ENUMERATOR(enumerator, code, bytes, name) PCRT_DTYPE_##enumerator = code,

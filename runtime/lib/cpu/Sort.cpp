@@ -85,6 +85,8 @@ void keysOf(const PcrtTensor &tensor, const Lines &lines, int64_t line, uint64_t
     return read(uint32_t(), [](uint32_t bits) { return floatKey<uint32_t>(bits, 0x7f800000u); });
   case DType::Float64:
     return read(uint64_t(), [](uint64_t bits) { return floatKey<uint64_t>(bits, 0x7ff0000000000000u); });
+  default: // no keys: sort() refuses the others
+    return;
   }
 }
 
@@ -157,6 +159,11 @@ private:
   std::vector<int64_t> order;
 };
 
+/// The bits of a complex128.
+struct Pair {
+  uint64_t first, second;
+};
+
 /// output[i] = input[order[i]] along one line. The operands may share memory: the line is read before it is written.
 template <typename Bits>
 void permuteAs(const PcrtTensor &input, const PcrtTensor &output, int64_t start, int64_t stride,
@@ -179,8 +186,10 @@ void permute(const PcrtTensor &input, const PcrtTensor &output, int64_t start, i
     return permuteAs<uint16_t>(input, output, start, stride, order, scratch);
   case 4:
     return permuteAs<uint32_t>(input, output, start, stride, order, scratch);
-  default:
+  case 8:
     return permuteAs<uint64_t>(input, output, start, stride, order, scratch);
+  default:
+    return permuteAs<Pair>(input, output, start, stride, order, scratch);
   }
 }
 
@@ -192,6 +201,8 @@ bool valid(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outpu
     return false;
   for (int32_t i = 0; i < inputCount; ++i) {
     if (inputs[i].dtype < 0 || inputs[i].dtype >= dtypeCount || outputs[i].dtype != inputs[i].dtype)
+      return false;
+    if (i < params[1] && inputs[i].dtype > PCRT_DTYPE_Float64)
       return false;
     if (inputs[i].rank != inputs[0].rank || outputs[i].rank != inputs[0].rank)
       return false;
@@ -211,7 +222,8 @@ int32_t library::sort(const PcrtFrame *, const PcrtTensor *inputs, int32_t input
   Lines lines(inputs[0], params[0]);
   try {
     LineSorter sorter(inputs, params[1], lines);
-    std::vector<uint64_t> scratch(static_cast<size_t>(lines.length));
+    // Wide enough for the widest elements.
+    std::vector<uint64_t> scratch(2 * static_cast<size_t>(lines.length));
     for (int64_t line = 0; line < lines.count(); ++line) {
       const std::vector<int64_t> &order = sorter.sort(line);
       for (int32_t i = 0; i < inputCount; ++i)

@@ -4,7 +4,7 @@
 
 // C1 of the unary ops, one for each kind of operand.
 func.func @unary(%x: tensor<4xui8>) {
-  // expected-error @+1 {{'array.abs' op operand #0 must be tensor of signed integers (i8 to i64) or floats (f16, bf16, f32, f64), but got 'tensor<4xui8>'}}
+  // expected-error @+1 {{'array.abs' op operand #0 must be tensor of signed integers (i8 to i64), floats (f16, bf16, f32, f64) or complex numbers, but got 'tensor<4xui8>'}}
   %0 = array.abs %x : tensor<4xui8>
   return
 }
@@ -12,7 +12,7 @@ func.func @unary(%x: tensor<4xui8>) {
 // -----
 
 func.func @unary(%x: tensor<4xi1>) {
-  // expected-error @+1 {{'array.neg' op operand #0 must be tensor of integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64), but got 'tensor<4xi1>'}}
+  // expected-error @+1 {{'array.neg' op operand #0 must be tensor of integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64) or complex numbers, but got 'tensor<4xi1>'}}
   %0 = array.neg %x : tensor<4xi1>
   return
 }
@@ -20,7 +20,7 @@ func.func @unary(%x: tensor<4xi1>) {
 // -----
 
 func.func @unary(%x: tensor<4xi32>) {
-  // expected-error @+1 {{'array.exp' op operand #0 must be tensor of floats (f16, bf16, f32, f64), but got 'tensor<4xi32>'}}
+  // expected-error @+1 {{'array.exp' op operand #0 must be tensor of floats (f16, bf16, f32, f64) or complex numbers, but got 'tensor<4xi32>'}}
   %0 = array.exp %x : tensor<4xi32>
   return
 }
@@ -36,7 +36,7 @@ func.func @unary(%x: tensor<4xf32>) {
 // -----
 
 func.func @unary(%x: tensor<4xindex>) {
-  // expected-error @+1 {{'array.stop_gradient' op operand #0 must be tensor of bools (i1), integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64), but got 'tensor<4xindex>'}}
+  // expected-error @+1 {{'array.stop_gradient' op operand #0 must be tensor of bools (i1), integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64), complex numbers or a small type, but got 'tensor<4xindex>'}}
   %0 = array.stop_gradient %x : tensor<4xindex>
   return
 }
@@ -62,7 +62,7 @@ func.func @unary(%x: tensor<?xf32>) {
 
 // C1 of the binary ops.
 func.func @binary(%x: tensor<4xf32>, %y: memref<4xf32>) {
-  // expected-error @+1 {{'array.add' op operand #1 must be tensor of integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64), but got 'memref<4xf32>'}}
+  // expected-error @+1 {{'array.add' op operand #1 must be tensor of integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64) or complex numbers, but got 'memref<4xf32>'}}
   %0 = array.add %x, %y : (tensor<4xf32>, memref<4xf32>) -> tensor<4xf32>
   return
 }

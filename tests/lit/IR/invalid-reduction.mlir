@@ -4,7 +4,7 @@
 
 // C1, C2 and C0 of the reductions.
 func.func @reduce(%x: tensor<4xi1>) {
-  // expected-error @+1 {{'array.reduce_sum' op operand #0 must be tensor of integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64), but got 'tensor<4xi1>'}}
+  // expected-error @+1 {{'array.reduce_sum' op operand #0 must be tensor of integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64) or complex numbers, but got 'tensor<4xi1>'}}
   %0 = array.reduce_sum %x axes = [0] : (tensor<4xi1>) -> tensor<i1>
   return
 }

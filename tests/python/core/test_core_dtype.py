@@ -4,26 +4,46 @@ import itertools
 import warnings
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.config import enable_x64
 
-SCALARS = [True, 1, 1.0]
+SCALARS = [True, 1, 1.0, 1j]
+
+
+def promoted(result_type, values):
+    """The common type, or None where there is none."""
+    try:
+        return result_type(*values)
+    except (TypeError, jax.dtypes.TypePromotionError):
+        return None
+
+
+def by_jax(*values):
+    return jax.dtypes.result_type(*values, return_weak_type_flag=True)
 
 
 @pytest.mark.parametrize("x64", [False, True])
-def test_promotion_is_that_of_jax_for_all_triples(x64):
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_promotion_is_that_of_jax_for_all_triples(x64, count):
+    # Of the small types two of each kind in the triples, which are many.
+    chosen = [d for d in dtypes.DTYPES if count < 3 or not dtypes.is_small(d)]
+    chosen += [dtypes.SMALL[name] for name in ("float8_e4m3fn", "float4_e2m1fn", "int4", "uint4") if count == 3]
     with jax.enable_x64(x64), enable_x64(x64), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = [np.zeros((), dtype)[()] for dtype in dtypes.DTYPES] + SCALARS
-        theirs = [jnp.zeros((), dtype) for dtype in dtypes.DTYPES] + SCALARS
-        for count in (1, 2, 3):
-            for picked in itertools.combinations_with_replacement(range(len(ours)), count):
-                expected = jax.dtypes.result_type(*(theirs[i] for i in picked), return_weak_type_flag=True)
-                assert dtypes.result_type(*(ours[i] for i in picked)) == expected, [ours[i] for i in picked]
+        ours = [np.zeros((), dtype)[()] for dtype in chosen] + SCALARS
+        theirs = [jax.ShapeDtypeStruct((), dtype) for dtype in chosen] + SCALARS
+        for picked in itertools.combinations_with_replacement(range(len(ours)), count):
+            expected = promoted(by_jax, [theirs[i] for i in picked])
+            assert promoted(dtypes.result_type, [ours[i] for i in picked]) == expected, [ours[i] for i in picked]
+
+
+def test_small_types_are_not_promoted_and_the_error_says_how_to_convert():
+    with pytest.raises(TypeError, match=r"float32, float8_e5m2 have no common type: .* convert first"):
+        dtypes.promote_types("float8_e5m2", "float32")
+    assert dtypes.result_type(np.zeros(2, dtypes.SMALL["int4"]), 3) == (dtypes.SMALL["int4"], False)
 
 
 def test_promote_types_takes_dtypes_and_python_types():
@@ -58,10 +78,31 @@ def test_a_narrowed_request_warns_once_for_each_place():
     assert "enable_x64" in str(caught[0].message)
 
 
-@pytest.mark.parametrize("spec", ["complex64", "float7", "datetime64[s]", object, np.complex128, 3])
+@pytest.mark.parametrize("spec", ["complex65", "float7", "datetime64[s]", object, np.longdouble, 3])
 def test_unknown_dtypes_are_refused_with_the_list_of_known_ones(spec):
     with pytest.raises(TypeError, match="not supported; the supported ones are bool, int8"):
         dtypes.as_dtype(spec)
+
+
+def test_complex_types_and_their_parts():
+    assert dtypes.is_complex(dtypes.complex64)
+    assert dtypes.is_inexact(dtypes.complex128)
+    assert not dtypes.is_floating(dtypes.complex64)
+    assert dtypes.real_part(dtypes.complex128) == dtypes.float64
+    assert dtypes.as_dtype(complex) == dtypes.complex64
+    assert dtypes.canonicalize(dtypes.complex128) == dtypes.complex64
+    assert float(dtypes.finfo(complex).eps) == 2**-23
+    assert dtypes.short_name(dtypes.complex64) == "c64"
+
+
+@pytest.mark.parametrize("name", sorted(dtypes.SMALL))
+def test_small_types_have_names_and_limits(name):
+    dtype = dtypes.as_dtype(name)
+    assert dtypes.is_small(dtype)
+    assert not dtypes.is_inexact(dtype)
+    assert (dtype.name, dtype.itemsize) == (name, 1)
+    limits = dtypes.finfo(dtype) if name.startswith("float") else dtypes.iinfo(dtype)
+    assert limits.max > limits.min
 
 
 def test_kinds_and_limits_know_bfloat16():

@@ -40,10 +40,28 @@ LINEAR = {
     "ormqr": [(2,)],
     "sylvester": [(2,)],
     "expm_frechet": [(1,)],
+    "complex": [(0, 1)],
+    "real": [(0,)],
+    "imag": [(0,)],
 }
 # Compact forms that refuse to be differentiated, or take their arguments as given.
 COMPACT = {"geqrf", "geqp3", "householder_product", "ormqr", "hessenberg", "tridiagonal", "schur"}
 WITH_JVP = [name for name in NAMES if PRIMITIVES[name].jvp is not None and name not in COMPACT]
+
+
+def wide(array):
+    """The array in float64, or complex128, where it has derivatives."""
+    return array.astype({"f": np.float64, "c": np.complex128}.get(rules.kind(array.dtype), array.dtype))
+
+
+def is_inexact(array):
+    return rules.kind(array.dtype) in "fc"
+
+
+def direction(rng, array):
+    """Random numbers of the array's shape, complex for a complex one."""
+    step = rng.normal(size=array.shape)
+    return step + 1j * rng.normal(size=array.shape) if rules.kind(array.dtype) == "c" else step
 
 
 def samples(name, *, floats=False):
@@ -53,17 +71,15 @@ def samples(name, *, floats=False):
         if not floats:
             yield sample
             continue
-        is_float = [rules.kind(arg.dtype) == "f" for arg in sample.args]
-        wide = [arg.astype(np.float64) if f else arg for arg, f in zip(sample.args, is_float, strict=True)]
-        tame = all(np.all(np.abs(arg) < 1e4) for arg, f in zip(wide, is_float, strict=True) if f)
-        if not any(is_float) or not tame:
+        widened = [wide(arg) for arg in sample.args]
+        tame = all(np.all(np.abs(arg) < 1e4) for arg in widened if is_inexact(arg))
+        if not any(map(is_inexact, widened)) or not tame:
             continue
         params = dict(sample.params)
-        if rules.kind(np.dtype(params.get("new_dtype", "float64"))) == "f" and "new_dtype" in params:
-            params["new_dtype"] = rules.FLOAT64
-        if params.get("preferred_element_type") is not None:
-            params["preferred_element_type"] = rules.FLOAT64
-        yield sample._replace(args=tuple(wide), params=params)
+        for name in ("new_dtype", "preferred_element_type"):
+            if params.get(name) is not None:
+                params[name] = wide(np.empty(0, params[name])).dtype
+        yield sample._replace(args=tuple(widened), params=params)
 
 
 def outputs(primitive, out):
@@ -71,7 +87,7 @@ def outputs(primitive, out):
 
 
 def tangents_of(out):
-    return np.zeros(get_aval(out).shape) if isinstance(out, Zero) else np.asarray(out, np.float64)
+    return np.zeros(get_aval(out).shape) if isinstance(out, Zero) else wide(np.asarray(out))
 
 
 @pytest.mark.parametrize("name", WITH_JVP)
@@ -81,8 +97,8 @@ def test_jvp_is_the_limit_of_differences(name):
     compared = 0
     with by_reference():
         for args, params in samples(name, floats=True):
-            directions = [rng.normal(size=arg.shape) for arg in args]
-            floating = [rules.kind(arg.dtype) == "f" for arg in args]
+            directions = [direction(rng, arg) for arg in args]
+            floating = [is_inexact(arg) for arg in args]
             tangents = [d if f else Zero(get_aval(x)) for x, d, f in zip(args, directions, floating, strict=True)]
             out, tangent = primitive.jvp(args, tangents, **params)
             for plain, again in zip(
@@ -92,7 +108,8 @@ def test_jvp_is_the_limit_of_differences(name):
 
             def moved(step, args=args, params=params, directions=directions, floating=floating):
                 shifted = [x + step * d if f else x for x, d, f in zip(args, directions, floating, strict=True)]
-                return [np.asarray(out, float) for out in outputs(primitive, primitive.bind(*shifted, **params))]
+                outs = outputs(primitive, primitive.bind(*shifted, **params))
+                return [out if is_inexact(out) else np.asarray(out, float) for out in map(np.asarray, outs)]
 
             # Where two step sizes agree, the function is smooth and the difference is the derivative.
             with np.errstate(invalid="ignore"):
@@ -110,12 +127,12 @@ def test_jvp_with_symbolic_zeros(name):
     primitive = PRIMITIVES[name]
     with by_reference():
         for args, params in samples(name, floats=True):
-            floating = [i for i, arg in enumerate(args) if rules.kind(arg.dtype) == "f"]
+            floating = [i for i, arg in enumerate(args) if is_inexact(arg)]
             for chosen in floating:
                 zeros = [Zero(get_aval(x)) for x in args]
                 one = list(zeros)
-                one[chosen] = np.ones(args[chosen].shape)
-                full = [np.zeros(x.shape) if i in floating else zeros[i] for i, x in enumerate(args)]
+                one[chosen] = np.ones_like(args[chosen])
+                full = [np.zeros_like(x) if i in floating else zeros[i] for i, x in enumerate(args)]
                 full[chosen] = one[chosen]
                 _, some = primitive.jvp(args, one, **params)
                 _, every = primitive.jvp(args, full, **params)
@@ -140,18 +157,23 @@ def test_transpose_is_the_adjoint(name):
             for linear in LINEAR[name]:
                 linear = range(len(args)) if linear is None else linear
                 out = primitive.bind(*args, **params)
-                if any(rules.kind(x.dtype) != "f" for x in (out, *(args[i] for i in linear))):
+                if not all(is_inexact(x) for x in (out, *(args[i] for i in linear))):
                     continue
-                ct = rng.normal(size=out.shape)
+                ct = direction(rng, out)
                 undefined = [UndefinedPrimal(get_aval(x)) if i in linear else x for i, x in enumerate(args)]
                 cts = primitive.transpose(ct, *undefined, **params)
                 assert len(cts) == len(args)
                 assert all(np.asarray(cts[i]).shape == args[i].shape for i in linear)
                 scale = 1 + np.sum(np.abs(ct * out)) if np.size(out) else 1.0
-                inner = sum(np.sum(cts[i] * args[i]) for i in linear)
-                np.testing.assert_allclose(inner, np.sum(ct * out), rtol=1e-9, atol=1e-9 * scale)
+                # The real part: what is linear over the real numbers only has a transpose too.
+                inner = np.real(sum(np.sum(cts[i] * args[i]) for i in linear))
+                np.testing.assert_allclose(inner, np.real(np.sum(ct * out)), rtol=1e-9, atol=1e-9 * scale)
                 compared += 1
     assert compared > 0
+
+
+def comparable(array):
+    return array.astype(np.complex128 if rules.kind(array.dtype) == "c" else np.float64)
 
 
 def batch_dims(args):
@@ -190,8 +212,8 @@ def test_batching_is_a_loop(name):
                         example = np.take(got, i, axis=dim)
                         assert example.dtype == want.dtype
                         np.testing.assert_allclose(
-                            example.astype(np.float64),
-                            np.asarray(want, np.float64),
+                            comparable(example),
+                            comparable(np.asarray(want)),
                             rtol=1e-6,
                             err_msg=f"{dims} {params}",
                         )

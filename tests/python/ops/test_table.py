@@ -13,7 +13,22 @@ from pycompiler.ops import PRIMITIVES, bits, compare, creation, math, movement, 
 NAMES = sorted(PRIMITIVES)
 # Families whose results are the same bits everywhere; convert and the like stand in families with rounding.
 EXACT = {entry.name for family in (bits, compare, creation, movement, shape) for entry in family.TABLE}
-EXACT |= {"neg", "abs", "sign", "floor", "ceil", "round", "max", "min", "convert", "bitcast", "stop_gradient"}
+EXACT |= {
+    "complex",
+    "real",
+    "imag",
+    "neg",
+    "abs",
+    "sign",
+    "floor",
+    "ceil",
+    "round",
+    "max",
+    "min",
+    "convert",
+    "bitcast",
+    "stop_gradient",
+}
 EXACT |= {"add", "sub", "mul", "threefry2x32", "argmax", "argmin", "sort", "reduce_max", "reduce_min"}
 EXACT |= {"reduce_and", "reduce_or", "gather_rows", "dynamic_slice", "dynamic_update_slice"}
 MATH = {entry.name for entry in math.TABLE}
@@ -34,11 +49,28 @@ def expected(primitive, sample):
 
 
 def bits_of(x):
+    if rules.kind(x.dtype) == "c":
+        x = np.stack([x.real, x.imag])
     return x.view(f"u{x.itemsize}") if x.dtype != bool else x
+
+
+def assert_complex_near(got, want):
+    """Within roundings of the greater part. Infinities and nans are the subject of test_complex_values."""
+    ordinary = np.isfinite(want)
+    eps = float(ml_dtypes.finfo(got.real.dtype).eps)
+    got, want = got.astype(np.complex128), want.astype(np.complex128)
+    assert np.all(np.abs(got[ordinary] - want[ordinary]) <= 64 * eps * (1 + np.abs(want[ordinary])))
 
 
 def assert_near(name, got, want):
     assert (got.shape, got.dtype) == (want.shape, want.dtype)
+    if rules.kind(got.dtype) == "c" and name not in EXACT - {"mul", "sign"}:
+        assert_complex_near(got, want)
+        return
+    if rules.kind(got.dtype) == "c":
+        for part, reference in ((got.real, want.real), (got.imag, want.imag)):
+            np.testing.assert_array_equal(part, reference)
+        return
     if name in EXACT or rules.kind(got.dtype) != "f":
         np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
         if name not in ("max", "min", "sort", "reduce_max", "reduce_min"):  # which leave open which zero they give

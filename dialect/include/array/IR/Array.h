@@ -21,6 +21,9 @@ namespace mlir::array {
 /// Whether shapes are compatible ('?' with everything) and all else is equal, type by type.
 bool areCompatible(TypeRange inferred, TypeRange given);
 
+/// The element type of the parts of a complex one; another is its own.
+Type partElement(Type element);
+
 /// C0 of the ops whose result types can be inferred.
 LogicalResult verifyInferredResults(Operation *op);
 

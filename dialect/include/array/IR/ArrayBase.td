@@ -20,7 +20,9 @@ def Array_Dialect : Dialect {
     that it stands for (`add` becomes `array.add`), the names of its attributes are those of the primitive's parameters.
 
     **Types.** Builtin ranked tensors of `i1` (a bool), signless `iN` (a signed integer), `uiN` (an unsigned integer),
-    `f16`, `bf16`, `f32` and `f64`; and `!array.token`, which orders effects.
+    `f16`, `bf16`, `f32`, `f64`, `complex<f32>` and `complex<f64>`; and `!array.token`, which orders effects. Moreover
+    the small types `i2`, `i4`, `ui2`, `ui4`, `si1` and `ui1` (`i1` being the bool), and the floats of 8, 6 and 4 bits:
+    they are stored, moved and converted, nothing else is computed in them.
 
     **Shapes.** Nothing broadcasts implicitly. A dimension may be dynamic (`?`) everywhere: it is compatible with every
     size, what is known is verified, and an inferred dimension is known when any operand knows it. Where the operands
@@ -57,13 +59,28 @@ defvar Array_UnsignedTypes = [UI8, UI16, UI32, UI64];
 defvar Array_IntegerTypes = Array_SignedTypes # Array_UnsignedTypes;
 defvar Array_FloatTypes = [F16, BF16, F32, F64];
 defvar Array_NumberTypes = Array_IntegerTypes # Array_FloatTypes;
+defvar Array_ComplexTypes = [Complex<F32>, Complex<F64>];
+defvar Array_SmallTypes = [F8E4M3FN, F8E5M2, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0FNU, F4E2M1FN,
+                           F6E2M3FN, F6E3M2FN, I<2>, I<4>, UI<2>, UI<4>, SI<1>, UI<1>];
 
 /// Errors say "operand #0 must be tensor of <what>".
 class Array_TensorOf<list<Type> types, string what>
     : Type<RankedTensorOf<types>.predicate, "tensor of " # what, "::mlir::RankedTensorType">;
 
-def Array_Tensor : Array_TensorOf<[I1] # Array_NumberTypes,
+def Array_Tensor : Array_TensorOf<[I1] # Array_NumberTypes # Array_ComplexTypes # Array_SmallTypes,
+    "bools (i1), integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64), complex numbers or a small type">;
+def Array_RealTensor : Array_TensorOf<[I1] # Array_NumberTypes,
     "bools (i1), integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;
+def Array_ComplexTensor : Array_TensorOf<Array_ComplexTypes, "complex numbers (complex<f32>, complex<f64>)">;
+def Array_PartTensor : Array_TensorOf<[F32, F64], "floats (f32, f64)">;
+def Array_EqualityTensor : Array_TensorOf<[I1] # Array_NumberTypes # Array_ComplexTypes,
+    "bools (i1), integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64) or complex numbers">;
+def Array_ArithmeticTensor : Array_TensorOf<Array_NumberTypes # Array_ComplexTypes,
+    "integers (i8 to i64, ui8 to ui64), floats (f16, bf16, f32, f64) or complex numbers">;
+def Array_InexactTensor : Array_TensorOf<Array_FloatTypes # Array_ComplexTypes,
+    "floats (f16, bf16, f32, f64) or complex numbers">;
+def Array_MagnitudeTensor : Array_TensorOf<Array_SignedTypes # Array_FloatTypes # Array_ComplexTypes,
+    "signed integers (i8 to i64), floats (f16, bf16, f32, f64) or complex numbers">;
 def Array_BoolTensor : Array_TensorOf<[I1], "bools (i1)">;
 def Array_NumberTensor : Array_TensorOf<Array_NumberTypes,
     "integers (i8 to i64, ui8 to ui64) or floats (f16, bf16, f32, f64)">;

@@ -26,9 +26,9 @@ def Array_DotGeneralOp : Array_Op<"dot_general", [Pure]> {
     - C6: the shape of `result` is compatible with batch, free dimensions of `lhs`, free dimensions of `rhs`.
     - C7: the element type of `result` is that of the operands or a wider one of the same kind.
   }]>.description;
-  let arguments = (ins Array_NumberTensor:$lhs, Array_NumberTensor:$rhs, DenseI64ArrayAttr:$lhs_contracting,
+  let arguments = (ins Array_ArithmeticTensor:$lhs, Array_ArithmeticTensor:$rhs, DenseI64ArrayAttr:$lhs_contracting,
                        DenseI64ArrayAttr:$rhs_contracting, DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch);
-  let results = (outs Array_NumberTensor:$result);
+  let results = (outs Array_ArithmeticTensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs custom<DotDimensions>($lhs_batch, $rhs_batch, $lhs_contracting, $rhs_contracting) attr-dict
     `:` functional-type(operands, results)

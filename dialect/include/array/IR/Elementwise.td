@@ -23,6 +23,8 @@ class Array_ElementwiseOp<string mnemonic, list<Trait> traits, string resultElem
 }
 
 defvar Array_SameElement = "::mlir::getElementTypeOrSelf(types.back())";
+defvar Array_PartElement = "::mlir::array::partElement(::mlir::getElementTypeOrSelf(types.back()))";
+defvar Array_ComplexElement = "::mlir::ComplexType::get(::mlir::getElementTypeOrSelf(types.back()))";
 defvar Array_BoolElement = "::mlir::IntegerType::get(context, 1)";
 
 /// An element type for the examples in the documentation.
@@ -70,38 +72,39 @@ class Array_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits
                        # ">(type($lhs), type($rhs), type($result))";
 }
 
-class Array_CompareOp<string mnemonic, string text, list<Trait> traits = []>
-    : Array_BinaryOp<mnemonic, Array_Tensor, text, traits, Array_BoolTensor, Array_BoolElement>;
+class Array_CompareOp<string mnemonic, string text, list<Trait> traits = [], Type type = Array_RealTensor>
+    : Array_BinaryOp<mnemonic, type, text, traits, Array_BoolTensor, Array_BoolElement>;
 
 //===----------------------------------------------------------------------===//
 // Unary
 //===----------------------------------------------------------------------===//
 
 let hasFolder = 1 in {
-def Array_AbsOp : Array_UnaryOp<"abs", Array_SignedTensor, "magnitude; the lowest integer stays itself">;
-def Array_NegOp : Array_UnaryOp<"neg", Array_NumberTensor, "negative; integers wrap">;
+def Array_AbsOp : Array_UnaryOp<"abs", Array_MagnitudeTensor,
+    "magnitude; the lowest integer stays itself; of a complex number real", [], Array_SignedTensor, Array_PartElement>;
+def Array_NegOp : Array_UnaryOp<"neg", Array_ArithmeticTensor, "negative; integers wrap">;
 def Array_NotOp : Array_UnaryOp<"not", Array_BitsTensor, "complement of each bit, or of a bool">;
 def Array_StopGradientOp : Array_UnaryOp<"stop_gradient", Array_Tensor, "the operand; derivatives don't pass">;
 } // hasFolder
 
-def Array_SignOp : Array_UnaryOp<"sign", Array_NumberTensor, "-1, 0 or 1; of a float zero or nan, itself">;
+def Array_SignOp : Array_UnaryOp<"sign", Array_ArithmeticTensor, "-1, 0 or 1; of a float zero or nan, itself; of a complex number z / |z|">;
 def Array_FloorOp : Array_UnaryOp<"floor", Array_FloatTensor, "greatest integral number that is not above">;
 def Array_CeilOp : Array_UnaryOp<"ceil", Array_FloatTensor, "least integral number that is not below">;
 def Array_RoundOp : Array_UnaryOp<"round", Array_FloatTensor, "nearest integral number, ties to even">;
-def Array_ExpOp : Array_UnaryOp<"exp", Array_FloatTensor, "exponential">;
-def Array_Exp2Op : Array_UnaryOp<"exp2", Array_FloatTensor, "power of two">;
-def Array_Expm1Op : Array_UnaryOp<"expm1", Array_FloatTensor, "exponential minus one, accurate near zero">;
-def Array_LogOp : Array_UnaryOp<"log", Array_FloatTensor, "natural logarithm">;
-def Array_Log1pOp : Array_UnaryOp<"log1p", Array_FloatTensor,
+def Array_ExpOp : Array_UnaryOp<"exp", Array_InexactTensor, "exponential">;
+def Array_Exp2Op : Array_UnaryOp<"exp2", Array_InexactTensor, "power of two">;
+def Array_Expm1Op : Array_UnaryOp<"expm1", Array_InexactTensor, "exponential minus one, accurate near zero">;
+def Array_LogOp : Array_UnaryOp<"log", Array_InexactTensor, "natural logarithm">;
+def Array_Log1pOp : Array_UnaryOp<"log1p", Array_InexactTensor,
     "natural logarithm of one plus the operand, accurate near zero">;
-def Array_SinOp : Array_UnaryOp<"sin", Array_FloatTensor, "sine of an angle in radians">;
-def Array_CosOp : Array_UnaryOp<"cos", Array_FloatTensor, "cosine of an angle in radians">;
-def Array_TanOp : Array_UnaryOp<"tan", Array_FloatTensor, "tangent of an angle in radians">;
-def Array_TanhOp : Array_UnaryOp<"tanh", Array_FloatTensor, "hyperbolic tangent">;
-def Array_SqrtOp : Array_UnaryOp<"sqrt", Array_FloatTensor, "square root; of a negative number nan">;
-def Array_RsqrtOp : Array_UnaryOp<"rsqrt", Array_FloatTensor, "reciprocal of the square root">;
+def Array_SinOp : Array_UnaryOp<"sin", Array_InexactTensor, "sine of an angle in radians">;
+def Array_CosOp : Array_UnaryOp<"cos", Array_InexactTensor, "cosine of an angle in radians">;
+def Array_TanOp : Array_UnaryOp<"tan", Array_InexactTensor, "tangent of an angle in radians">;
+def Array_TanhOp : Array_UnaryOp<"tanh", Array_InexactTensor, "hyperbolic tangent">;
+def Array_SqrtOp : Array_UnaryOp<"sqrt", Array_InexactTensor, "square root; of a negative number nan">;
+def Array_RsqrtOp : Array_UnaryOp<"rsqrt", Array_InexactTensor, "reciprocal of the square root">;
 def Array_CbrtOp : Array_UnaryOp<"cbrt", Array_FloatTensor, "cube root, with the sign of the operand">;
-def Array_LogisticOp : Array_UnaryOp<"logistic", Array_FloatTensor, "1 / (1 + exp(-x))">;
+def Array_LogisticOp : Array_UnaryOp<"logistic", Array_InexactTensor, "1 / (1 + exp(-x))">;
 def Array_ErfOp : Array_UnaryOp<"erf", Array_FloatTensor, "error function">;
 def Array_ErfInvOp : Array_UnaryOp<"erf_inv", Array_FloatTensor, "inverse of the error function">;
 def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether neither infinite nor nan", [],
@@ -112,31 +115,32 @@ def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether ne
 //===----------------------------------------------------------------------===//
 
 let hasFolder = 1 in {
-def Array_AddOp : Array_BinaryOp<"add", Array_NumberTensor, "sum; integers wrap", [Commutative]>;
-def Array_SubOp : Array_BinaryOp<"sub", Array_NumberTensor, "difference; integers wrap">;
-def Array_MulOp : Array_BinaryOp<"mul", Array_NumberTensor, "product; integers wrap", [Commutative]>;
-def Array_DivOp : Array_BinaryOp<"div", Array_NumberTensor,
+def Array_AddOp : Array_BinaryOp<"add", Array_ArithmeticTensor, "sum; integers wrap", [Commutative]>;
+def Array_SubOp : Array_BinaryOp<"sub", Array_ArithmeticTensor, "difference; integers wrap">;
+def Array_MulOp : Array_BinaryOp<"mul", Array_ArithmeticTensor, "product; integers wrap", [Commutative]>;
+def Array_DivOp : Array_BinaryOp<"div", Array_ArithmeticTensor,
     "quotient; of integers truncated towards zero, by zero all bits set, the lowest by -1 itself"> {
   let hasCanonicalizer = 1;
 }
 def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor,
     "remainder of the truncated quotient, with the sign of lhs; of integers by zero lhs">;
-def Array_MaxOp : Array_BinaryOp<"max", Array_Tensor,
-    "greater of both; nan where either is; of bools their or", [Commutative]>;
-def Array_MinOp : Array_BinaryOp<"min", Array_Tensor,
-    "less of both; nan where either is; of bools their and", [Commutative]>;
+def Array_MaxOp : Array_BinaryOp<"max", Array_EqualityTensor,
+    "greater of both; nan where either is; of bools their or; of complex numbers by (re, im)", [Commutative]>;
+def Array_MinOp : Array_BinaryOp<"min", Array_EqualityTensor,
+    "less of both; nan where either is; of bools their and; of complex numbers by (re, im)", [Commutative]>;
 def Array_AndOp : Array_BinaryOp<"and", Array_BitsTensor, "bitwise or logical and", [Commutative]>;
 def Array_OrOp : Array_BinaryOp<"or", Array_BitsTensor, "bitwise or logical or", [Commutative]>;
 def Array_XorOp : Array_BinaryOp<"xor", Array_BitsTensor, "bitwise or logical exclusive or", [Commutative]>;
-def Array_EqOp : Array_CompareOp<"eq", "whether equal; false where either is nan", [Commutative]>;
-def Array_NeOp : Array_CompareOp<"ne", "whether different; true where either is nan", [Commutative]>;
+def Array_EqOp : Array_CompareOp<"eq", "whether equal; false where either is nan", [Commutative], Array_EqualityTensor>;
+def Array_NeOp : Array_CompareOp<"ne", "whether different; true where either is nan", [Commutative],
+                                   Array_EqualityTensor>;
 def Array_LtOp : Array_CompareOp<"lt", "whether lhs is less; false where either is nan">;
 def Array_LeOp : Array_CompareOp<"le", "whether lhs is less or equal; false where either is nan">;
 def Array_GtOp : Array_CompareOp<"gt", "whether lhs is greater; false where either is nan">;
 def Array_GeOp : Array_CompareOp<"ge", "whether lhs is greater or equal; false where either is nan">;
 } // hasFolder
 
-def Array_PowOp : Array_BinaryOp<"pow", Array_NumberTensor, "lhs to the power of rhs">;
+def Array_PowOp : Array_BinaryOp<"pow", Array_ArithmeticTensor, "lhs to the power of rhs">;
 def Array_Atan2Op : Array_BinaryOp<"atan2", Array_FloatTensor, "angle in radians of the point (rhs, lhs)">;
 def Array_ShiftLeftOp : Array_BinaryOp<"shift_left", Array_IntegerTensor,
     "bits of lhs moved up by rhs; 0 where rhs, taken as unsigned, is not below the width">;
@@ -168,11 +172,21 @@ def Array_SelectOp : Array_InferredOp<"select"> {
   let hasFolder = 1;
 }
 
+let hasFolder = 1 in {
+def Array_RealOp : Array_UnaryOp<"real", Array_ComplexTensor, "real part", [], Array_PartTensor, Array_PartElement>;
+def Array_ImagOp : Array_UnaryOp<"imag", Array_ComplexTensor, "imaginary part", [], Array_PartTensor,
+                                 Array_PartElement>;
+def Array_ComplexOp : Array_BinaryOp<"complex", Array_PartTensor, "complex number of its parts (lhs, rhs)", [],
+                                     Array_ComplexTensor, Array_ComplexElement>;
+} // hasFolder
+
 def Array_ConvertOp : Array_Op<"convert", [Pure]> {
   let summary = "the operand's values in another element type";
   let description = Array_Doc<[{
     A float becomes an integer by truncation towards zero, saturating, and nan becomes 0. Integers wrap. To `i1` it is
-    `!= 0`, from `i1` 0 or 1. Floats round to nearest even.
+    `!= 0`, from `i1` 0 or 1. Floats round to nearest even. Of a complex number only the real part is taken, unless the
+    result is complex or a bool; to one, the imaginary part is 0. What a small float can't hold becomes its infinity, its
+    nan, or its greatest value, the first that it has; a negative number becomes the nan of a type without a sign.
 
     ```mlir
     %y = array.convert %x : (tensor<4xf32>) -> tensor<4xi32>
@@ -196,7 +210,7 @@ def Array_BitcastOp : Array_Op<"bitcast", [Pure]> {
     ```
   }], [{
     - C1: `operand` and `result` have compatible shapes.
-    - C2: the element types of `operand` and `result` have the same width.
+    - C2: the element types of `operand` and `result` have the same width, and neither is complex.
   }]>.description;
   let arguments = (ins Array_Tensor:$operand);
   let results = (outs Array_Tensor:$result);

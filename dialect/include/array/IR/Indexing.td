@@ -82,8 +82,8 @@ def Array_ScatterAddRowsOp : Array_InferredOp<"scatter_add_rows"> {
     - C2: `updates` has the element type of `operand`.
     - C3: the shape of `updates` is compatible with that of `indices` followed by that of a row.
   }]>.description;
-  let arguments = (ins Array_NumberTensor:$operand, Array_IndexTensor:$indices, Array_NumberTensor:$updates);
-  let results = (outs Array_NumberTensor:$result);
+  let arguments = (ins Array_ArithmeticTensor:$operand, Array_IndexTensor:$indices, Array_ArithmeticTensor:$updates);
+  let results = (outs Array_ArithmeticTensor:$result);
   let assemblyFormat = "$operand `,` $indices `,` $updates attr-dict `:` functional-type(operands, results)";
 }
 

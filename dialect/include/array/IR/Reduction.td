@@ -36,11 +36,11 @@ class Array_ReduceOp<string mnemonic, Type type, string text> : Array_InferredOp
   }];
 }
 
-def Array_ReduceSumOp : Array_ReduceOp<"reduce_sum", Array_NumberTensor, "sum along axes; of nothing 0">;
-def Array_ReduceProdOp : Array_ReduceOp<"reduce_prod", Array_NumberTensor, "product along axes; of nothing 1">;
-def Array_ReduceMaxOp : Array_ReduceOp<"reduce_max", Array_Tensor,
+def Array_ReduceSumOp : Array_ReduceOp<"reduce_sum", Array_ArithmeticTensor, "sum along axes; of nothing 0">;
+def Array_ReduceProdOp : Array_ReduceOp<"reduce_prod", Array_ArithmeticTensor, "product along axes; of nothing 1">;
+def Array_ReduceMaxOp : Array_ReduceOp<"reduce_max", Array_EqualityTensor,
     "greatest along axes, nan if there is one; of nothing the lowest value (-inf)">;
-def Array_ReduceMinOp : Array_ReduceOp<"reduce_min", Array_Tensor,
+def Array_ReduceMinOp : Array_ReduceOp<"reduce_min", Array_EqualityTensor,
     "least along axes, nan if there is one; of nothing the highest value (inf)">;
 def Array_ReduceAndOp : Array_ReduceOp<"reduce_and", Array_BitsTensor,
     "bitwise or logical and along axes; of nothing all bits set">;
@@ -59,7 +59,7 @@ class Array_ArgReduceOp<string mnemonic, string text> : Array_InferredOp<mnemoni
     - C2: the dimension is not empty.
     - C3: `index_dtype` is an integer type.
   }]>.description;
-  let arguments = (ins Array_Tensor:$operand, I64Attr:$axis, TypeAttr:$index_dtype);
+  let arguments = (ins Array_RealTensor:$operand, I64Attr:$axis, TypeAttr:$index_dtype);
   let results = (outs Array_IntegerTensor:$result);
   let assemblyFormat = [{
     $operand `axis` `=` $axis `index_dtype` `=` $index_dtype attr-dict `:` functional-type(operands, results)

@@ -1,9 +1,24 @@
-// The passes between linalg on tensors and the LLVM dialect, in the order in which lib/Pipelines/Cpu.cpp runs them.
+// The passes from the array dialect to the LLVM dialect, in the order in which lib/Pipelines/Cpu.cpp runs them.
 // One pass is one file of lib/Transforms and one of tests/lit/Transforms.
 #ifndef ARRAY_TRANSFORMS_PASSES
 #define ARRAY_TRANSFORMS_PASSES
 
 include "mlir/Pass/PassBase.td"
+
+//===--- The array dialect ----------------------------------------------------------------------------------------===//
+
+def ExpandComplex : Pass<"array-expand-complex"> {
+  let summary = "Rewrite ops on complex numbers into ops on their parts";
+  let description = [{
+    By a table: ops that act on each part alone (sums, differences, broadcasts of constants), and functions by formulas
+    in the real ops (C99 Annex G for infinities and zeros as far as the formulas reach). `array.complex`, `array.real`
+    and `array.imag` of what was just built fold away, so that a chain of ops works on parts throughout.
+
+    Invariants: afterwards a complex value is made by `array.complex`, `array.constant`, an argument, a call or an op that only moves
+    or stores elements, and read by `array.real` and `array.imag`, by such ops, calls and results.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
 
 //===--- Linalg on tensors ----------------------------------------------------------------------------------------===//
 

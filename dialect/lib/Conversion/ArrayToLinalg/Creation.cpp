@@ -13,7 +13,16 @@ struct ConstantLowering : OpConversionPattern<ConstantOp> {
     auto type = cast<RankedTensorType>(op.getType());
     RankedTensorType stored = storageType(type);
     ElementsAttr value = op.getValue();
-    if (type != stored) {
+    if (isa<ComplexType>(type.getElementType())) {
+      auto dense = dyn_cast<DenseElementsAttr>(value);
+      if (!dense)
+        return rewriter.notifyMatchFailure(op, "expected a dense elements attribute");
+      value = DenseElementsAttr::getFromRawBuffer(stored, dense.getRawData());
+    } else if (auto floats = dyn_cast<DenseFPElementsAttr>(value); floats && type != stored) {
+      value = floats.mapValues(stored.getElementType(), [&](const APFloat &number) {
+        return number.bitcastToAPInt().zext(stored.getElementTypeBitWidth());
+      });
+    } else if (type != stored) {
       auto dense = dyn_cast<DenseIntElementsAttr>(value);
       if (!dense)
         return rewriter.notifyMatchFailure(op, "expected a dense elements attribute");

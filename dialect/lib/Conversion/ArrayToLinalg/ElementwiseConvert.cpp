@@ -1,6 +1,7 @@
 // Rows of the elementwise table: convert between any two element types, bitcast. Float to integer truncates towards
 // zero, saturates, and takes nan to 0; to bool is != 0.
 #include "Elementwise.h"
+#include "ElementwiseSmall.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -91,7 +92,53 @@ Value floatToInt(Scalars &s, Value x, Type to) {
   return arith::SelectOp::create(s.b, isBelow, end(minimum), capped);
 }
 
+Value convert(Scalars &s);
+
+/// i8 or ui8 for a small integer, f32 for a small float: the types through which they are converted.
+Type throughType(Scalars &s, Type small) {
+  auto integer = dyn_cast<IntegerType>(small);
+  if (!integer)
+    return s.b.getF32Type();
+  return IntegerType::get(s.b.getContext(), 8, integer.isUnsigned() ? IntegerType::Unsigned : IntegerType::Signless);
+}
+
+/// A float saturates to the ends of the integer, as it does for wider ones.
+Value clampSmall(Scalars &s, Value x, IntegerType small) {
+  unsigned width = small.getWidth();
+  if (small.isUnsigned())
+    return arith::MinUIOp::create(s.b, x, intConstant(s.b, x.getType(), (1 << width) - 1));
+  Value least = intConstant(s.b, x.getType(), -(1 << (width - 1)));
+  Value greatest = intConstant(s.b, x.getType(), (1 << (width - 1)) - 1);
+  return arith::MinSIOp::create(s.b, arith::MaxSIOp::create(s.b, x, least), greatest);
+}
+
+/// A conversion of which at least one side is small.
+Value convertSmall(Scalars &s) {
+  Scalars from{s.b, s.args, s.element, s.resultElement};
+  if (isSmall(s.element)) {
+    from.element = throughType(s, s.element);
+    from.args[0] = decodeSmall(s.b, s.args[0], s.element);
+  }
+  if (!isSmall(s.resultElement))
+    return convert(from);
+  from.resultElement = throughType(s, s.resultElement);
+  bool isRounded = isa<FloatType>(s.resultElement) && (from.element.isF64() || isa<IntegerType>(from.element));
+  if (isRounded && !from.element.isSignlessInteger(1)) {
+    // Through f64 and a rounding to odd, so that there is one rounding in all.
+    Type f64 = s.b.getF64Type();
+    Scalars wide{s.b, from.args, from.element, f64};
+    Value odd = roundToOdd(s, convert(wide));
+    return encodeSmall(s.b, odd, s.resultElement);
+  }
+  Value x = convert(from);
+  if (auto integer = dyn_cast<IntegerType>(s.resultElement); integer && isa<FloatType>(from.element))
+    x = clampSmall(s, x, integer);
+  return encodeSmall(s.b, x, s.resultElement);
+}
+
 Value convert(Scalars &s) {
+  if (s.resultElement != s.element && (isSmall(s.element) || isSmall(s.resultElement)))
+    return convertSmall(s);
   Value x = s.args[0];
   Type to = bodyType(s.resultElement);
   if (s.resultElement == s.element)
@@ -104,6 +151,33 @@ Value convert(Scalars &s) {
   return toFloat ? intToFloat(s, x, to) : intToInt(s, x, to);
 }
 
+//===----------------------------------------------------------------------===//
+// Complex numbers: an integer whose low half is the real part.
+//===----------------------------------------------------------------------===//
+
+Value real(Scalars &s) {
+  Type part = s.resultElement;
+  Type half = IntegerType::get(s.b.getContext(), part.getIntOrFloatBitWidth());
+  return arith::BitcastOp::create(s.b, part, arith::TruncIOp::create(s.b, half, s.args[0]));
+}
+
+Value imag(Scalars &s) {
+  Type part = s.resultElement, whole = s.args[0].getType();
+  Type half = IntegerType::get(s.b.getContext(), part.getIntOrFloatBitWidth());
+  Value high = arith::ShRUIOp::create(s.b, s.args[0], intConstant(s.b, whole, part.getIntOrFloatBitWidth()));
+  return arith::BitcastOp::create(s.b, part, arith::TruncIOp::create(s.b, half, high));
+}
+
+Value complex(Scalars &s) {
+  unsigned width = s.element.getIntOrFloatBitWidth();
+  Type half = IntegerType::get(s.b.getContext(), width), whole = bodyType(s.resultElement);
+  auto bits = [&](Value part) -> Value {
+    return arith::ExtUIOp::create(s.b, whole, arith::BitcastOp::create(s.b, half, part));
+  };
+  Value high = arith::ShLIOp::create(s.b, bits(s.args[1]), intConstant(s.b, whole, width));
+  return arith::OrIOp::create(s.b, bits(s.args[0]), high);
+}
+
 Value bitcast(Scalars &s) {
   Type to = bodyType(s.resultElement);
   return s.args[0].getType() == to ? s.args[0] : arith::BitcastOp::create(s.b, to, s.args[0]).getResult();
@@ -113,8 +187,9 @@ Value bitcast(Scalars &s) {
 
 ArrayRef<ElementwiseRow> array::conversionRows() {
   static const ElementwiseRow rows[] = {
-      {ConvertOp::getOperationName(), convert},
-      {BitcastOp::getOperationName(), bitcast},
+      {ConvertOp::getOperationName(), convert}, {BitcastOp::getOperationName(), bitcast},
+      {RealOp::getOperationName(), real},       {ImagOp::getOperationName(), imag},
+      {ComplexOp::getOperationName(), complex},
   };
   return rows;
 }

@@ -4,7 +4,16 @@
 using namespace mlir;
 using namespace mlir::array;
 
+bool array::isSmall(Type element) {
+  return element.isIntOrFloat() && !element.isSignlessInteger(1) &&
+         (element.getIntOrFloatBitWidth() < 8 || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8));
+}
+
 Type array::bodyType(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return IntegerType::get(element.getContext(), 2 * complex.getElementType().getIntOrFloatBitWidth());
+  if (isSmall(element))
+    return IntegerType::get(element.getContext(), 8);
   if (auto integer = dyn_cast<IntegerType>(element); integer && !integer.isSignless())
     return IntegerType::get(element.getContext(), integer.getWidth());
   return element;
@@ -12,14 +21,14 @@ Type array::bodyType(Type element) {
 
 Type array::storageType(Type element) {
   // A memref<?xi1> is addressed by bytes but a vector<16xi1> in memory is packed: bytes avoid the difference.
-  if (element.isInteger(1))
+  if (element.isSignlessInteger(1))
     return IntegerType::get(element.getContext(), 8);
   return bodyType(element);
 }
 
 RankedTensorType array::storageType(RankedTensorType type) { return type.clone(storageType(type.getElementType())); }
 
-bool array::isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
+bool array::isUnsigned(Type element) { return element.isUnsignedInteger() || element.isSignlessInteger(1); }
 
 bool array::isHalf(Type element) { return isa<Float16Type, BFloat16Type>(element); }
 
@@ -34,11 +43,11 @@ StorageTypeConverter::StorageTypeConverter() {
 }
 
 Value array::fromStorage(ImplicitLocOpBuilder &b, Value stored, Type element) {
-  return element.isInteger(1) ? arith::TruncIOp::create(b, b.getI1Type(), stored).getResult() : stored;
+  return element.isSignlessInteger(1) ? arith::TruncIOp::create(b, b.getI1Type(), stored).getResult() : stored;
 }
 
 Value array::toStorage(ImplicitLocOpBuilder &b, Value computed, Type element) {
-  return element.isInteger(1) ? arith::ExtUIOp::create(b, b.getI8Type(), computed).getResult() : computed;
+  return element.isSignlessInteger(1) ? arith::ExtUIOp::create(b, b.getI8Type(), computed).getResult() : computed;
 }
 
 Value array::constant(ImplicitLocOpBuilder &b, Type type, double value) {

@@ -1,0 +1,413 @@
+// array-expand-complex: ops on complex numbers become ops on their parts. Here are the table of ops and arithmetic;
+// functions of one number are in ExpandComplexFunctions.cpp. Before it: array modules, simplified; after it:
+// convert-array-to-linalg, for which a complex element is bits to move.
+#include "ExpandComplex.h"
+#include "array/Transforms/Passes.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_EXPANDCOMPLEX
+#include "array/Transforms/Passes.h.inc"
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+/// A constant of the type; its dynamic sizes are those of `like`.
+static Value splat(PartBuilder &builder, Value like, RankedTensorType type, Attribute element) {
+  if (type.hasStaticShape())
+    return ConstantOp::create(builder.b, builder.loc, DenseElementsAttr::get(type, element));
+  auto scalarType = RankedTensorType::get({}, type.getElementType());
+  Value scalar = ConstantOp::create(builder.b, builder.loc, DenseElementsAttr::get(scalarType, element));
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(builder.b, builder.loc, like, dim));
+  return BroadcastInDimOp::create(builder.b, builder.loc, type, scalar, ArrayRef<int64_t>{}, sizes);
+}
+
+Parts PartBuilder::split(Value z) {
+  if (auto whole = z.getDefiningOp<ComplexOp>())
+    return {whole.getLhs(), whole.getRhs()};
+  auto [entry, isNew] = known.try_emplace(z);
+  if (isNew) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(z);
+    entry->second = {make<RealOp>(z), make<ImagOp>(z)};
+  }
+  return entry->second;
+}
+
+Value PartBuilder::number(Value like, double value) {
+  auto type = cast<RankedTensorType>(like.getType());
+  return splat(*this, like, type, b.getFloatAttr(type.getElementType(), value));
+}
+
+Value PartBuilder::copySign(Value x, Value y) {
+  auto type = cast<RankedTensorType>(x.getType());
+  unsigned width = type.getElementTypeBitWidth();
+  auto bitsType = type.clone(b.getIntegerType(width));
+  auto bits = [&](Value z) -> Value { return BitcastOp::create(b, loc, bitsType, z); };
+  auto mask = [&](const APInt &value) {
+    return splat(*this, x, bitsType, b.getIntegerAttr(b.getIntegerType(width), value));
+  };
+  Value magnitude = both(bits(x), mask(APInt::getSignedMaxValue(width)));
+  Value sign = both(bits(y), mask(APInt::getSignedMinValue(width)));
+  return BitcastOp::create(b, loc, type, either(magnitude, sign));
+}
+
+Parts PartBuilder::product(Parts x, Parts y) {
+  return {sub(mul(x.re, y.re), mul(x.im, y.im)), add(mul(x.re, y.im), mul(x.im, y.re))};
+}
+
+/// Smith's quotient ("Algorithm 116: Complex division", 1962), which neither overflows nor underflows where the parts
+/// of the divisor do not: the ratio of its parts is at most 1. A zero divisor gives infinities, an infinite one zeros
+/// (C99 Annex G).
+Parts PartBuilder::quotient(Parts x, Parts y) {
+  Value realIsLess = less(abs(y.re), abs(y.im));
+  Value big = select(realIsLess, y.im, y.re), small = select(realIsLess, y.re, y.im);
+  Value ratio = div(small, big);
+  Value divisor = add(big, mul(small, ratio));
+  Value first = select(realIsLess, x.im, x.re), second = select(realIsLess, x.re, x.im);
+  Value re = div(add(first, mul(second, ratio)), divisor);
+  Value im = div(sub(second, mul(first, ratio)), divisor);
+  Parts ordinary{re, select(realIsLess, neg(im), im)};
+
+  // By a zero each part becomes an infinity with its sign, or nan, as NumPy has it.
+  Value zero = number(y.re, 0), infinity = number(y.re, std::numeric_limits<double>::infinity());
+  Value byZero = both(equal(y.re, zero), equal(y.im, zero));
+  Parts overZero{mul(infinity, x.re), mul(infinity, x.im)};
+  // A finite number by an infinite one.
+  Value isInfinite = either(equal(abs(y.re), infinity), equal(abs(y.im), infinity));
+  Value isFinite = both(less(abs(x.re), infinity), less(abs(x.im), infinity));
+  auto unit = [&](Value part) {
+    return copySign(select(equal(abs(part), infinity), number(part, 1), number(part, 0)), part);
+  };
+  Parts box{unit(y.re), unit(y.im)};
+  Parts vanishing{mul(zero, add(mul(x.re, box.re), mul(x.im, box.im))),
+                  mul(zero, sub(mul(x.im, box.re), mul(x.re, box.im)))};
+  return select(byZero, overZero, select(both(isInfinite, isFinite), vanishing, ordinary));
+}
+
+/// sqrt(re^2 + im^2) without overflow: infinite if either part is, even beside a nan.
+Value PartBuilder::magnitude(Parts z) {
+  Value x = abs(z.re), y = abs(z.im);
+  Value big = max(x, y), small = min(x, y);
+  Value zero = number(x, 0), one = number(x, 1), infinity = number(x, std::numeric_limits<double>::infinity());
+  Value ratio = div(small, select(equal(big, zero), one, big));
+  Value length = mul(big, sqrt(add(one, mul(ratio, ratio))));
+  return select(either(equal(x, infinity), equal(y, infinity)), infinity, length);
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// Returns what replaces the results of `op`, as complex values or real ones; the builder stands before it.
+using Expansion = SmallVector<Value> (*)(PartBuilder &b, Operation *op);
+
+bool isComplex(Value value) { return isa<ComplexType>(getElementTypeOrSelf(value.getType())); }
+
+SmallVector<Value> one(Value value) { return {value}; }
+
+/// The op on the real parts, then on the imaginary ones. Operands that are not complex serve both.
+SmallVector<Value> onParts(PartBuilder &b, Operation *op) {
+  SmallVector<SmallVector<Value>, 2> results;
+  for (bool isReal : {true, false}) {
+    OperationState state(op->getLoc(), op->getName());
+    for (Value operand : op->getOperands()) {
+      if (isComplex(operand))
+        operand = isReal ? b.split(operand).re : b.split(operand).im;
+      state.addOperands(operand);
+    }
+    for (Type type : op->getResultTypes()) {
+      auto tensor = cast<RankedTensorType>(type);
+      state.addTypes(tensor.clone(partElement(tensor.getElementType())));
+    }
+    state.addAttributes(op->getAttrs());
+    Operation *part = b.b.create(state);
+    results.push_back(SmallVector<Value>(part->getResults()));
+  }
+  SmallVector<Value> joined;
+  for (auto [re, im] : llvm::zip_equal(results[0], results[1]))
+    joined.push_back(b.join({re, im}));
+  return joined;
+}
+
+Parts operandParts(PartBuilder &b, Operation *op, unsigned index) { return b.split(op->getOperand(index)); }
+
+SmallVector<Value> product(PartBuilder &b, Operation *op) {
+  return one(b.join(b.product(operandParts(b, op, 0), operandParts(b, op, 1))));
+}
+
+SmallVector<Value> quotient(PartBuilder &b, Operation *op) {
+  return one(b.join(b.quotient(operandParts(b, op, 0), operandParts(b, op, 1))));
+}
+
+SmallVector<Value> power(PartBuilder &b, Operation *op) {
+  return one(b.join(complexPower(b, operandParts(b, op, 0), operandParts(b, op, 1))));
+}
+
+SmallVector<Value> magnitude(PartBuilder &b, Operation *op) { return one(b.magnitude(operandParts(b, op, 0))); }
+
+/// z / |z|, and zero of zero; of an infinite number its direction.
+SmallVector<Value> sign(PartBuilder &b, Operation *op) {
+  Parts z = operandParts(b, op, 0);
+  Value infinity = b.number(z.re, std::numeric_limits<double>::infinity());
+  Value isInfinite = b.either(b.equal(b.abs(z.re), infinity), b.equal(b.abs(z.im), infinity));
+  auto unit = [&](Value part) {
+    Value size = b.select(b.equal(b.abs(part), infinity), b.number(part, 1), b.number(part, 0));
+    return b.select(isInfinite, b.copySign(size, part), part);
+  };
+  z = {unit(z.re), unit(z.im)};
+  Value length = b.magnitude(z), zero = b.number(length, 0);
+  Value isZero = b.equal(length, zero);
+  Value safe = b.select(isZero, b.number(length, 1), length);
+  return one(b.join({b.div(z.re, safe), b.div(z.im, safe)}));
+}
+
+SmallVector<Value> equal(PartBuilder &b, Operation *op) {
+  Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
+  return one(b.both(b.equal(x.re, y.re), b.equal(x.im, y.im)));
+}
+
+SmallVector<Value> notEqual(PartBuilder &b, Operation *op) {
+  Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
+  return one(b.either(b.make<NeOp>(x.re, y.re), b.make<NeOp>(x.im, y.im)));
+}
+
+/// By the real parts, then by the imaginary ones; the first that holds a nan wins.
+template <typename Compare> SmallVector<Value> extremum(PartBuilder &b, Operation *op) {
+  Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
+  Value beyond = b.either(b.make<Compare>(x.re, y.re), b.both(b.equal(x.re, y.re), b.make<Compare>(x.im, y.im)));
+  Value xIsNan = b.either(b.isNan(x.re), b.isNan(x.im)), yIsNan = b.either(b.isNan(y.re), b.isNan(y.im));
+  Value takeFirst = b.either(xIsNan, b.both(beyond, b.make<NotOp>(yIsNan)));
+  return one(b.join(b.select(takeFirst, x, y)));
+}
+
+/// Between complex types each part is converted; to a bool != 0; to a real type the real part; from one, beside a zero.
+SmallVector<Value> convert(PartBuilder &b, Operation *op) {
+  auto source = cast<RankedTensorType>(op->getOperand(0).getType()),
+       target = cast<RankedTensorType>(op->getResult(0).getType());
+  auto converted = [&](Value x, Type element) -> Value {
+    auto type = cast<RankedTensorType>(x.getType()).clone(element);
+    return b.b.createOrFold<ConvertOp>(b.loc, type, x);
+  };
+  Type element = target.getElementType();
+  if (!isa<ComplexType>(source.getElementType())) {
+    Value re = converted(op->getOperand(0), partElement(element));
+    return one(b.join({re, b.number(re, 0)}));
+  }
+  Parts z = operandParts(b, op, 0);
+  if (isa<ComplexType>(element))
+    return one(b.join({converted(z.re, partElement(element)), converted(z.im, partElement(element))}));
+  if (element.isSignlessInteger(1))
+    return one(b.either(converted(z.re, element), converted(z.im, element)));
+  return one(converted(z.re, element));
+}
+
+/// Real products: (a + bi)(c + di) = (ac - bd) + (ad + bc)i.
+SmallVector<Value> contraction(PartBuilder &b, Operation *op) {
+  auto dot = cast<DotGeneralOp>(op);
+  Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
+  RankedTensorType result = dot.getType();
+  auto part = result.clone(partElement(result.getElementType()));
+  auto of = [&](Value lhs, Value rhs) -> Value {
+    return DotGeneralOp::create(b.b, b.loc, part, lhs, rhs, dot.getLhsContracting(), dot.getRhsContracting(),
+                                dot.getLhsBatch(), dot.getRhsBatch());
+  };
+  return one(b.join({b.sub(of(x.re, y.re), of(x.im, y.im)), b.add(of(x.re, y.im), of(x.im, y.re))}));
+}
+
+/// A complex key is two keys: the real part, then the imaginary one.
+SmallVector<Value> sort(PartBuilder &b, Operation *op) {
+  auto sort = cast<SortOp>(op);
+  SmallVector<Value> inputs;
+  SmallVector<bool> isSplit;
+  uint64_t keys = 0;
+  for (auto [index, input] : llvm::enumerate(sort.getInputs())) {
+    bool isKey = index < sort.getNumKeys();
+    isSplit.push_back(isKey && isComplex(input));
+    if (isSplit.back()) {
+      Parts z = b.split(input);
+      inputs.append({z.re, z.im});
+    } else {
+      inputs.push_back(input);
+    }
+    keys += isKey ? 1 + isSplit.back() : 0;
+  }
+  SmallVector<Type> types(ValueRange(inputs).getTypes());
+  auto sorted = SortOp::create(b.b, b.loc, types, inputs, sort.getDimension(), keys, sort.getIsStable());
+  SmallVector<Value> results;
+  unsigned next = 0;
+  for (bool split : isSplit) {
+    if (split)
+      results.push_back(b.join({sorted.getResult(next), sorted.getResult(next + 1)}));
+    else
+      results.push_back(sorted.getResult(next));
+    next += 1 + split;
+  }
+  return results;
+}
+
+/// The product along dimensions as a tree of products of halves.
+SmallVector<Value> reducedProduct(PartBuilder &b, Operation *op) {
+  auto reduce = cast<ReduceProdOp>(op);
+  RankedTensorType type = reduce.getOperand().getType(), result = reduce.getType();
+  ArrayRef<int64_t> axes = reduce.getAxes();
+  SmallVector<int64_t> order(axes);
+  SmallVector<int64_t> sizes{1};
+  for (int64_t axis : axes)
+    sizes[0] *= type.getDimSize(axis);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (llvm::is_contained(axes, dim))
+      continue;
+    order.push_back(dim);
+    sizes.push_back(type.getDimSize(dim));
+  }
+  Type part = partElement(type.getElementType());
+  auto toFront = [&](Value x) -> Value {
+    Value moved = TransposeOp::create(b.b, b.loc, x, order);
+    return ReshapeOp::create(b.b, b.loc, RankedTensorType::get(sizes, part), moved, ValueRange());
+  };
+  auto rows = [&](Parts z, int64_t from, int64_t to) -> Parts {
+    SmallVector<int64_t> start(sizes.size(), 0), limit(sizes), stride(sizes.size(), 1);
+    start[0] = from;
+    limit[0] = to;
+    return {SliceOp::create(b.b, b.loc, z.re, start, limit, stride),
+            SliceOp::create(b.b, b.loc, z.im, start, limit, stride)};
+  };
+  Parts whole = operandParts(b, op, 0);
+  Parts z{toFront(whole.re), toFront(whole.im)};
+  std::optional<Parts> odd;
+  while (sizes[0] > 1) {
+    int64_t half = sizes[0] / 2;
+    if (sizes[0] % 2) {
+      Parts last = rows(z, sizes[0] - 1, sizes[0]);
+      odd = odd ? b.product(*odd, last) : last;
+    }
+    z = b.product(rows(z, 0, half), rows(z, half, 2 * half));
+    sizes[0] = half;
+  }
+  if (odd)
+    z = b.product(z, *odd);
+  auto shaped = [&](Value x) -> Value { return ReshapeOp::create(b.b, b.loc, result.clone(part), x, ValueRange()); };
+  if (sizes[0] == 0) {
+    Value like = ConstantOp::create(b.b, b.loc, DenseElementsAttr::get(result.clone(part), b.b.getFloatAttr(part, 1)));
+    return one(b.join({like, b.number(like, 0)}));
+  }
+  return one(b.join({shaped(z.re), shaped(z.im)}));
+}
+
+/// The extremum of the real parts, and of the imaginary ones beside it; nan if there is one.
+template <typename Reduce, int sign> SmallVector<Value> reducedExtremum(PartBuilder &b, Operation *op) {
+  auto reduce = cast<Reduce>(op);
+  ArrayRef<int64_t> axes = reduce.getAxes();
+  Parts z = operandParts(b, op, 0);
+  auto type = cast<RankedTensorType>(z.re.getType());
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(axes, dim))
+      kept.push_back(dim);
+  Value re = Reduce::create(b.b, b.loc, z.re, axes);
+  Value beside = BroadcastInDimOp::create(b.b, b.loc, type, re, kept, ValueRange());
+  double beyond = -sign * std::numeric_limits<double>::infinity();
+  Value im = Reduce::create(b.b, b.loc, b.select(b.equal(z.re, beside), z.im, b.number(z.im, beyond)), axes);
+  Value anyNan = ReduceOrOp::create(b.b, b.loc, b.either(b.isNan(z.re), b.isNan(z.im)), axes);
+  Value nan = b.number(re, std::numeric_limits<double>::quiet_NaN());
+  return one(b.join(b.select(anyNan, Parts{nan, nan}, Parts{re, im})));
+}
+
+/// How an op is expanded; ops that are in no table move elements and stay as they are.
+struct Row {
+  StringRef op;
+  Expansion expansion;
+};
+
+const Row rows[] = {
+    {AddOp::getOperationName(), onParts},
+    {SubOp::getOperationName(), onParts},
+    {NegOp::getOperationName(), onParts},
+    {ReduceSumOp::getOperationName(), onParts},
+    {ScatterAddRowsOp::getOperationName(), onParts},
+    {ReduceProdOp::getOperationName(), reducedProduct},
+    {ReduceMaxOp::getOperationName(), reducedExtremum<ReduceMaxOp, 1>},
+    {ReduceMinOp::getOperationName(), reducedExtremum<ReduceMinOp, -1>},
+    {MulOp::getOperationName(), product},
+    {DivOp::getOperationName(), quotient},
+    {PowOp::getOperationName(), power},
+    {AbsOp::getOperationName(), magnitude},
+    {SignOp::getOperationName(), sign},
+    {EqOp::getOperationName(), equal},
+    {NeOp::getOperationName(), notEqual},
+    {MaxOp::getOperationName(), extremum<GtOp>},
+    {MinOp::getOperationName(), extremum<LtOp>},
+    {ConvertOp::getOperationName(), convert},
+    {DotGeneralOp::getOperationName(), contraction},
+    {SortOp::getOperationName(), sort},
+};
+
+struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
+  LogicalResult initialize(MLIRContext *) override {
+    for (const Row &row : rows)
+      expansions[row.op] = row.expansion;
+    for (const PartRow &row : complexFunctions())
+      functions[row.op] = row.function;
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> found;
+    getOperation()->walk([&](Operation *op) {
+      bool isOnComplex = llvm::any_of(op->getOperands(), isComplex) || llvm::any_of(op->getResults(), isComplex);
+      if (isOnComplex && isa_and_present<ArrayDialect>(op->getDialect()))
+        found.push_back(op);
+    });
+    if (found.empty())
+      return;
+    OpBuilder builder(&getContext());
+    PartBuilder::Known known;
+    for (Operation *op : found)
+      expand(op, builder, known);
+    // What was read through its parts alone is not read any more.
+    for (Operation *op : llvm::reverse(found))
+      if (op && isOpTriviallyDead(op))
+        op->erase();
+    SmallVector<Operation *> joins;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<ComplexOp, RealOp, ImagOp>(op))
+        joins.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(joins))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
+  void expand(Operation *&op, OpBuilder &builder, PartBuilder::Known &known) {
+    StringRef name = op->getName().getStringRef();
+    auto expansion = expansions.find(name);
+    auto function = functions.find(name);
+    if (expansion == expansions.end() && function == functions.end())
+      return; // it moves elements
+    builder.setInsertionPoint(op);
+    PartBuilder b(builder, op->getLoc(), known);
+    SmallVector<Value> values = expansion != expansions.end()
+                                    ? expansion->second(b, op)
+                                    : one(b.join(function->second(b, b.split(op->getOperand(0)))));
+    op->replaceAllUsesWith(values);
+    op->erase();
+    op = nullptr;
+  }
+
+  llvm::StringMap<Expansion> expansions;
+  llvm::StringMap<PartFunction> functions;
+};
+
+} // namespace
+} // namespace mlir::array

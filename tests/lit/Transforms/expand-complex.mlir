@@ -1,0 +1,61 @@
+// RUN: array-opt %s --array-expand-complex | FileCheck %s
+
+// A chain of ops works on parts throughout: one pair of reads, one complex.
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: (%[[Z:.*]]: tensor<4xcomplex<f32>>)
+// CHECK: %[[RE:.*]] = array.real %[[Z]] : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+// CHECK: %[[IM:.*]] = array.imag %[[Z]]
+// CHECK-COUNT-4: array.mul
+// CHECK-NOT: array.{{(real|imag|complex)}}
+// CHECK: array.add
+// CHECK: %[[OUT:.*]] = array.complex
+// CHECK: return %[[OUT]]
+func.func @chain(%z: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = array.mul %z, %z : tensor<4xcomplex<f32>>
+  %1 = array.neg %0 : tensor<4xcomplex<f32>>
+  %2 = array.add %1, %z : tensor<4xcomplex<f32>>
+  return %2 : tensor<4xcomplex<f32>>
+}
+
+// What moves elements stays as it is.
+// CHECK-LABEL: func.func @movement
+// CHECK-NEXT: array.transpose %{{.*}} : (tensor<2x3xcomplex<f64>>) -> tensor<3x2xcomplex<f64>>
+// CHECK-NEXT: return
+func.func @movement(%z: tensor<2x3xcomplex<f64>>) -> tensor<3x2xcomplex<f64>> {
+  %0 = array.transpose %z permutation = [1, 0] : (tensor<2x3xcomplex<f64>>) -> tensor<3x2xcomplex<f64>>
+  return %0 : tensor<3x2xcomplex<f64>>
+}
+
+// Products of the parts.
+// CHECK-LABEL: func.func @contraction
+// CHECK-COUNT-4: array.dot_general {{.*}} : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+// CHECK: array.complex
+func.func @contraction(%x: tensor<2x3xcomplex<f32>>, %y: tensor<3x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>> {
+  %0 = array.dot_general %x, %y contracting = [1] x [0]
+      : (tensor<2x3xcomplex<f32>>, tensor<3x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
+  return %0 : tensor<2x2xcomplex<f32>>
+}
+
+// A complex key is two keys.
+// CHECK-LABEL: func.func @sort
+// CHECK: %[[SORTED:.*]]:3 = array.sort %{{.*}}, %{{.*}}, %{{.*}} {{.*}}num_keys = 2
+// CHECK: array.complex %[[SORTED]]#0, %[[SORTED]]#1
+func.func @sort(%z: tensor<4xcomplex<f32>>, %i: tensor<4xi32>) -> (tensor<4xcomplex<f32>>, tensor<4xi32>) {
+  %0:2 = array.sort %z, %i dimension = 0 num_keys = 1 is_stable = true
+      : (tensor<4xcomplex<f32>>, tensor<4xi32>) -> (tensor<4xcomplex<f32>>, tensor<4xi32>)
+  return %0#0, %0#1 : tensor<4xcomplex<f32>>, tensor<4xi32>
+}
+
+// To a real type the real part, to a bool whether either part is not zero; the magnitude is real.
+// CHECK-LABEL: func.func @conversions
+// CHECK-SAME: (%[[Z:.*]]: tensor<4xcomplex<f32>>)
+// CHECK-DAG: %[[RE:.*]] = array.real %[[Z]]
+// CHECK-DAG: array.convert %[[RE]] : (tensor<4xf32>) -> tensor<4xi32>
+// CHECK-DAG: array.or %{{.*}}, %{{.*}} : tensor<4xi1>
+// CHECK: array.sqrt %{{.*}} : tensor<4xf32>
+func.func @conversions(%z: tensor<4xcomplex<f32>>) -> (tensor<4xi32>, tensor<4xi1>, tensor<4xf32>) {
+  %0 = array.convert %z : (tensor<4xcomplex<f32>>) -> tensor<4xi32>
+  %1 = array.convert %z : (tensor<4xcomplex<f32>>) -> tensor<4xi1>
+  %2 = array.abs %z : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4xi32>, tensor<4xi1>, tensor<4xf32>
+}
