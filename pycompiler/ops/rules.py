@@ -184,9 +184,9 @@ def elementwise_samples(arity: int, dtypes: Iterable[Dtype]) -> Callable[[np.ran
             yield Sample(tuple(ordinary(rng, shape, dtypes[0]) for _ in range(arity)), {})
         for dtype in dtypes:
             yield Sample(tuple(ordinary(rng, (33,), dtype) for _ in range(arity)), {})
-            corners = extremes(dtype)
             if arity > 1 and kind(dtype) == "c":  # the corners of complex arithmetic are not the same everywhere
-                corners = corners[np.abs(corners) < 9]
+                continue
+            corners = extremes(dtype)
             grid = np.meshgrid(*[corners] * min(arity, 2), indexing="ij")
             yield Sample(tuple(np.ascontiguousarray(grid[i % len(grid)]) for i in range(arity)), {})
 

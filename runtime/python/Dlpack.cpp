@@ -42,8 +42,39 @@ constexpr int32_t cpuDevice = 1;
 constexpr uint64_t readOnlyFlag = 1, copiedFlag = 2;
 
 /// Indexed by dtype; a type without lanes has no code. Sub-byte types are packed there and are not here.
-constexpr DlDataType dlTypes[] = {{6, 8, 1},  {0, 8, 1},  {0, 16, 1}, {0, 32, 1}, {0, 64, 1}, {1, 8, 1}, {1, 16, 1},
-                                  {1, 32, 1}, {1, 64, 1}, {2, 16, 1}, {4, 16, 1}, {2, 32, 1}, {2, 64, 1}};
+constexpr DlDataType dlTypes[] = {{6, 8, 1},
+                                  {0, 8, 1},
+                                  {0, 16, 1},
+                                  {0, 32, 1},
+                                  {0, 64, 1},
+                                  {1, 8, 1},
+                                  {1, 16, 1},
+                                  {1, 32, 1},
+                                  {1, 64, 1},
+                                  {2, 16, 1},
+                                  {4, 16, 1},
+                                  {2, 32, 1},
+                                  {2, 64, 1},
+                                  {5, 64, 1},
+                                  {5, 128, 1},
+                                  // float8_e4m3fn, float8_e5m2, int4, uint4, the other floats of 8 bits, narrower ones
+                                  {10, 8, 1},
+                                  {12, 8, 1},
+                                  {},
+                                  {},
+                                  {7, 8, 1},
+                                  {8, 8, 1},
+                                  {9, 8, 1},
+                                  {11, 8, 1},
+                                  {13, 8, 1},
+                                  {14, 8, 1},
+                                  {},
+                                  {},
+                                  {},
+                                  {},
+                                  {},
+                                  {},
+                                  {}};
 static_assert(sizeof(dlTypes) / sizeof(dlTypes[0]) == dtypeCount, "give every dtype its DLPack code");
 
 template <typename Managed> constexpr const char *capsuleName = "dltensor";
