@@ -129,7 +129,10 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     """An array of a value, with the shape and dtype of a unless they are given."""
     check_arrays("full_like", a)
     aval = get_aval(a)
-    return full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+    sizes = aval.shape if shape is None else shape
+    if dtype is None and aval.weak_type:
+        return array(broadcast_to(cast(fill_value, aval.dtype, True), canonical_shape("full_like", sizes)))
+    return full(sizes, fill_value, aval.dtype if dtype is None else dtype)
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
@@ -195,7 +198,9 @@ def linspace(
         result = elementwise.select(elementwise.eq(index, float(num - 1)), broadcast_to(last, shape), result)
     wanted = requested("linspace", dtype)
     if wanted is not None:
-        result = cast(result, wanted)
+        if dtypes.is_integer(wanted):
+            result = elementwise.floor(result)
+        result, step = cast(result, wanted), cast(step, inexact(wanted))
     if axis != 0:
         order = list(range(1, len(shape)))
         order.insert(axis % len(shape), 0)

@@ -8,11 +8,15 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import movement
-from pycompiler.lax.operands import Array, canonical_axis, canonical_shape, check_arrays
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import arange, array
+from pycompiler.numpy.promotion import promoted
 from pycompiler.transforms.mapping import vmap
 
 _SIGNATURE = re.compile(r"\((?:\w+(?:,\w+)*)?\)(?:,\((?:\w+(?:,\w+)*)?\))*")
@@ -165,3 +169,44 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float
     for axis in reversed(range(len(sizes))):
         mapped = vmap(mapped, in_axes=tuple(0 if axis == other else None for other in range(len(sizes))))
     return mapped(*(arange(size, dtype=dtype) for size in sizes))
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Each element of the first choice whose condition holds, or the default; all broadcast."""
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise ValueError(f"select: takes a choice for each condition, got {len(condlist)} and {len(choicelist)}")
+    check_arrays("select", *condlist, *choicelist, default)
+    for condition in condlist:
+        if get_aval(condition).dtype != np.bool_:
+            raise TypeError(f"select: conditions are bools, got {short(condition)}")
+    *choices, result = promoted("select", *choicelist, default)
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        result = ufuncs.where(condition, choice, result)
+    return array(result)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+    """Each element of x by the function (called with x, *args, **kw, for single elements) or number whose condition
+    holds, the last of several; by one more of them, or 0, where none does. In the dtype of x."""
+    check_arrays("piecewise", x)
+    x = array(x)
+    aval = get_aval(x)
+    conditions = condlist if isinstance(condlist, list | tuple) and len(condlist) and np.ndim(condlist[0]) else None
+    if conditions is None:
+        single = np.ndim(condlist) == 0 or get_aval(array(condlist)).ndim == aval.ndim
+        conditions = [array(condlist)] if single else [array(condlist)[i] for i in range(len(condlist))]
+    rest = len(funclist) - len(conditions)
+    if rest not in (0, 1):
+        raise ValueError(
+            f"piecewise: {len(conditions)} conditions need as many functions or one more, not {len(funclist)}"
+        )
+    pieces = [*(funclist[-1:] if rest else [0]), *funclist[: len(conditions)]]
+    values: list[Array] = []
+    for piece in pieces:
+        if callable(piece):
+            piece = vectorize(lambda one, piece=piece: piece(one, *args, **kw))(x)
+        values.append(broadcast_to(cast(array(piece), aval.dtype), aval.shape))
+    result = values[0]
+    for condition, value in zip(conditions, values[1:], strict=True):
+        result = ufuncs.where(condition, value, result)
+    return result

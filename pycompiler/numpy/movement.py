@@ -486,3 +486,42 @@ def iterable(y: Any) -> bool:
 def isscalar(element: Any) -> bool:
     """Whether element is a number, or an array without dimensions."""
     return np.isscalar(element) or (hasattr(element, "shape") and hasattr(element, "dtype") and element.shape == ())
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
+    """The values after the elements of arr along an axis (None: both flat)."""
+    return concatenate([arr, values], axis)
+
+
+def resize(a: Any, new_shape: Any) -> Array:
+    """The elements of a, from the first again where they do not suffice, in another shape; zeros where a is empty."""
+    check_arrays("resize", a)
+    sizes = canonical_shape("resize", new_shape)
+    given, wanted = get_aval(a).size, prod(sizes)
+    if given == 0:
+        return movement.full(sizes, 0, get_aval(a).dtype)
+    flat = tile(ravel(a), -(-wanted // given))
+    return movement.reshape(movement.slice_in_dim(flat, 0, wanted), sizes)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """filt without the zeros at its front ('f' in trim), its back ('b') or both, along axes (None: all).
+
+    Outside jit only: the size of the result depends on the elements.
+    """
+    check_arrays("trim_zeros", filt)
+    if not isinstance(trim, str) or set(trim.lower()) - {"f", "b"}:
+        raise ValueError(f"trim_zeros: trim is made of 'f' and 'b', got {trim!r}")
+    rank = ndim(filt)
+    kept = np.asarray(filt) != 0
+    result = filt
+    for along in canonical_axes("trim_zeros", axis, rank):
+        places = np.flatnonzero(kept.any(axis=tuple(i for i in range(rank) if i != along)))
+        size = get_aval(filt).shape[along]
+        first, last = (int(places[0]), int(places[-1]) + 1) if places.size else (size, size)
+        start = first if "f" in trim.lower() else 0
+        stop = last if "b" in trim.lower() else size
+        if not places.size:
+            start, stop = 0, 0
+        result = movement.slice_in_dim(result, start, max(start, stop), axis=along)
+    return as_array(result)

@@ -101,6 +101,25 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
     return fused(_by_comparing if few else _by_halving, a, v, side=side)
 
 
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
+    """The number of the bin of each of x, from 1: bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i].
+
+    Where bins descend: bins[i-1] > x >= bins[i], or bins[i-1] >= x > bins[i]. method: see searchsorted.
+    """
+    check_arrays("digitize", x, bins)
+    if len(get_aval(bins).shape) != 1:
+        raise ValueError(f"digitize: bins are a sorted vector, got {short(bins)}")
+    count = get_aval(bins).shape[0]
+    if count == 0:
+        return movement.full(get_aval(x).shape, 0, dtypes.scalar_dtype(int))
+    how = "scan" if method is None else method
+    x, bins = converted("digitize", x, bins)
+    side = "left" if right else "right"
+    up, down = (searchsorted(edges, x, side, method=how) for edges in (bins, movement.rev(bins, (0,))))
+    ends = [movement.index_in_dim(bins, i, keepdims=False) for i in (0, -1)]
+    return ufuncs.where(ufuncs.greater_equal(ends[1], ends[0]), up, ufuncs.subtract(count, down))
+
+
 def _stands_before(element: Array, value: Array, side: str) -> Array:
     """Whether an element stands before the place of a value, with nan as the greatest number."""
     before = ufuncs.less(element, value) if side == "left" else ufuncs.less_equal(element, value)

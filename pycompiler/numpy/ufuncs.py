@@ -220,7 +220,8 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
     if not dtypes.is_floating(get_aval(x).dtype):
         return floor_divide(x, y), remainder(x, y)
     rest = lax.rem(x, y)
-    quotient = lax.div(lax.sub(x, rest), y)
+    # By 0 the quotient is infinite, though there is no rest.
+    quotient = lax.div(lax.select(lax.eq(y, 0), x, lax.sub(x, rest)), y)
     other_side = lax.bitwise_and(lax.ne(rest, 0), lax.ne(lax.sign(y), lax.sign(rest)))
     rest = lax.select(other_side, lax.add(rest, y), rest)
     quotient = lax.select(other_side, lax.sub(quotient, 1), quotient)

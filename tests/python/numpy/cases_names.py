@@ -11,11 +11,13 @@ P = rng.uniform(0.1, 0.9, (3, 5)).astype(np.float32)
 INT = rng.integers(-9, 9, (3, 5)).astype(np.int32)
 U8 = rng.integers(0, 255, (3, 5)).astype(np.uint8)
 I8 = rng.integers(-128, 127, (3, 5)).astype(np.int8)
+POS_INT = rng.integers(1, 7, (3, 5)).astype(np.int32)
 BOOL = rng.integers(0, 2, (3, 5)).astype(bool)
 V = rng.normal(size=7).astype(np.float32)
 CUBE = rng.normal(size=(2, 3, 4)).astype(np.float32)
 NAN = np.array([[1, np.nan, -3, 0, np.inf], [2, 2, -np.inf, -0.0, 5], [np.nan] * 5], np.float32)
 SORTED = np.sort(V)
+POSITIVE = np.float32([4, 9])
 INDICES = np.array([0, 2, 2, 4])
 
 
@@ -333,7 +335,166 @@ CASES = {
     "trace": [lambda m: m.trace(I8), lambda m: m.trace(U8, out=None), lambda m: m.trace(F, -1, dtype=m.float16)],
     "cumsum": [lambda m: m.cumsum(I8, 1, out=None), lambda m: m.cumsum(BOOL)],
 }
-POSITIVE = np.float32([4, 9])
+
+for _name, _cases in {
+    "round": [
+        *(lambda m, n=n: m.round(100 * F, n) for n in (2, -1, 1)),
+        lambda m: m.round(INT, 2),
+        lambda m: m.round(F.astype(np.float16), decimals=1, out=None),
+    ],
+    "around": [lambda m: m.around(10 * F, decimals=1)],
+    "nan_to_num": [
+        lambda m: m.nan_to_num(NAN, nan=7.0, posinf=1.0, neginf=-1.0),
+        lambda m: m.nan_to_num(NAN.astype(np.float16), copy=False),
+        lambda m: m.nan_to_num(NAN, posinf=np.float32(3)),
+    ],
+    "isclose": [
+        lambda m: m.isclose(F, F + 0.01, rtol=0.1, atol=0.0),
+        lambda m: m.isclose(INT, INT + 1, atol=2),
+        lambda m: m.isclose(NAN, NAN),
+        lambda m: m.isclose(BOOL, 1),
+    ],
+    "allclose": [lambda m: m.allclose(F, F + 0.01, 0.0, 0.1), lambda m: m.allclose(NAN, NAN, equal_nan=True)],
+    "array_equal": [lambda m: m.array_equal(INT, INT.astype(np.float32)), lambda m: m.array_equal(NAN, NAN)],
+    "linspace": [
+        lambda m: m.linspace(0, 10, 5, dtype=int),
+        lambda m: m.linspace(0, V[:3], 4, endpoint=False, axis=-1),
+        lambda m: m.linspace(1, 2, 0),
+        lambda m: m.linspace(0, 1, 5, dtype=m.float16, retstep=True),
+    ],
+    "arange": [
+        lambda m: m.arange(0, 1, 0.3, dtype=m.float16),
+        lambda m: m.arange(3.0),
+    ],
+    "full_like": [
+        lambda m: m.full_like(INT, 2.5),
+        lambda m: m.full_like(F, V[:5], shape=(2, 5)),
+        lambda m: m.full_like(2, 3),
+    ],
+    "zeros_like": [lambda m: m.zeros_like(F, shape=(2, 0)), lambda m: m.zeros_like(3.0)],
+    "ones_like": [lambda m: m.ones_like(INT, dtype=bool)],
+    "eye": [lambda m: m.eye(3, k=-1, dtype=m.int8), lambda m: m.eye(3, 2)],
+    "identity": [lambda m: m.identity(2, dtype=bool)],
+    "meshgrid": [lambda m: m.meshgrid(V, V[:2], V[:3], copy=True), lambda m: m.meshgrid(V), lambda m: m.meshgrid()],
+    "stack": [lambda m: m.stack([F, INT], axis=1, dtype=m.float16), lambda m: m.stack([1, 2.5])],
+    "vstack": [lambda m: m.vstack((V, INT[0, :1].repeat(7)), dtype=m.float16)],
+    "hstack": [lambda m: m.hstack((F, INT), dtype=m.int8), lambda m: m.hstack([1, 2])],
+    "dstack": [lambda m: m.dstack((F, INT), dtype=m.float16)],
+    "concatenate": [lambda m: m.concatenate([F, G], axis=-1, dtype=m.float16), lambda m: m.concatenate(CUBE)],
+    "column_stack": [lambda m: m.column_stack((V, V, 2 * V))],
+    "split": [lambda m: m.split(CUBE, (1, 2), axis=-1)],
+    "array_split": [lambda m: m.array_split(F, 2, axis=1)],
+    "repeat": [
+        lambda m: m.repeat(F, 2, axis=-1, total_repeat_length=10),
+        lambda m: m.repeat(V, 0),
+        lambda m: m.repeat(F, np.array([2]), 0),
+    ],
+    "squeeze": [lambda m: m.squeeze(F[None, :, None], (0, -2))],
+    "expand_dims": [lambda m: m.expand_dims(F, axis=(1, 3)), lambda m: m.expand_dims(2.0, 0)],
+    "moveaxis": [lambda m: m.moveaxis(CUBE, [0, 2], [1, 0])],
+    "flip": [lambda m: m.flip(CUBE, (0, -1))],
+    "roll": [lambda m: m.roll(F, (1, 2), (0, 1)), lambda m: m.roll(F, 1, (0, 1)), lambda m: m.roll(F[:0], 2)],
+    "tile": [lambda m: m.tile(F, (2, 0)), lambda m: m.tile(V, ())],
+    "rot90": [lambda m: m.rot90(F, k=-1), lambda m: m.rot90(CUBE, axes=(2, 1))],
+    "astype": [lambda m: m.astype(F, None), lambda m: m.astype(U8, m.int8, copy=True)],
+    "reshape": [lambda m: m.reshape(F, shape=-1, order="C", copy=True), lambda m: m.reshape(F[:0], (0, 7))],
+    "ravel": [lambda m: m.ravel(F, order="C"), lambda m: m.ravel(3)],
+    "transpose": [lambda m: m.transpose(F, axes=None), lambda m: m.transpose(3)],
+    "size": [lambda m: m.asarray(m.size(CUBE, axis=-1)), lambda m: m.asarray(m.size([[1, 2]] if m is np else F))],
+    "tri": [lambda m: m.tri(2, 3, k=1, dtype=bool)],
+    "diag": [lambda m: m.diag(F, -1), lambda m: m.diag(INT[0], 2)],
+    "diagonal": [lambda m: m.diagonal(F, offset=-2), lambda m: m.diagonal(CUBE, axis1=2, axis2=0)],
+    "lexsort": [lambda m: m.lexsort((F, INT), axis=0), lambda m: m.lexsort(INT)],
+    "sort": [lambda m: m.sort(BOOL, 0), lambda m: m.sort(U8, stable=False), lambda m: m.sort(NAN, axis=0, kind=None)],
+    "float_power": [lambda m: m.float_power(POSITIVE, INT[0, :2]), lambda m: m.float_power(2, 3)],
+    "power": [
+        lambda m: m.power(BOOL, 2),
+        lambda m: m.power(U8, U8),
+        lambda m: m.power(F, 0),
+    ],
+    "copysign": [lambda m: m.copysign(INT, F), lambda m: m.copysign(F.astype(np.float16), -1)],
+    "nextafter": [lambda m: m.nextafter(F.astype(np.float16), 2), lambda m: m.nextafter(m.bfloat16(1), -1)],
+    "divmod": [
+        lambda m: m.divmod(F, 0.0),
+        lambda m: m.divmod(U8, 7),
+        lambda m: m.divmod(INT, -4),
+        lambda m: m.divmod(7, 2),
+    ],
+    "floor_divide": [
+        lambda m: m.floor_divide(NAN, 2),
+        lambda m: m.floor_divide(INT, -4),
+        lambda m: m.floor_divide(U8, 7),
+    ],
+    "remainder": [lambda m: m.remainder(INT, -4), lambda m: m.remainder(-F, 0.5), lambda m: m.remainder(U8, 7)],
+    "where": [lambda m: m.where(NAN, 1.0, 2), lambda m: m.where(True, INT, 2.5), lambda m: m.where(BOOL, U8, I8)],
+    "sign": [lambda m: m.sign(U8), lambda m: m.sign(I8)],
+    "signbit": [lambda m: m.signbit(U8), lambda m: m.signbit(NAN.astype(np.float16))],
+    "reciprocal": [lambda m: m.reciprocal(NAN)],
+    "sinc": [lambda m: m.sinc(np.float32([0, 1e-20, -2, 0.5]))],
+    "heaviside": [lambda m: m.heaviside(NAN, 0.25), lambda m: m.heaviside(INT, 2)],
+    "hypot": [lambda m: m.hypot(NAN, 3.0), lambda m: m.hypot(1e30 * F, 1e30 * F), lambda m: m.hypot(3, 4)],
+    "matrix_transpose": [lambda m: m.matrix_transpose(F)],
+    "unstack": [lambda m: m.unstack(CUBE, axis=-1)],
+    "broadcast_to": [lambda m: m.broadcast_to(2.0, (2, 2)), lambda m: m.broadcast_to(V, 7)],
+    "broadcast_arrays": [lambda m: m.broadcast_arrays(), lambda m: m.broadcast_arrays(1, V)],
+}.items():
+    CASES[_name] = CASES.get(_name, []) + _cases
+
+BITS = np.float32([0, -0.0, 1, -1.5, 1e-40, -1e-45, 3e38, np.inf, -np.inf, np.nan, 0.49999997, 1e-30])
+CASES |= {
+    "modf": [lambda m: m.modf(F), lambda m: m.modf(INT), lambda m: m.modf(F.astype(np.float16), out=None)],
+    "frexp": [
+        lambda m: m.frexp(F),
+        lambda m: m.frexp(BITS[[0, 1, 2, 3, 6, 7, 8, 9, 10, 11]]),
+        lambda m: m.frexp(INT),
+        lambda m: m.frexp(F.astype(np.float16)),
+    ],
+    "ldexp": [lambda m: m.ldexp(F, INT), lambda m: m.ldexp(F, 3), lambda m: m.ldexp(INT, POS_INT)],
+    "spacing": [lambda m: m.spacing(F), lambda m: m.spacing(F.astype(np.float16)), lambda m: m.spacing(2)],
+    "packbits": [
+        lambda m: m.packbits(BOOL),
+        lambda m: m.packbits(U8, axis=0),
+        lambda m: m.packbits(BOOL, 1, bitorder="little"),
+    ],
+    "unpackbits": [
+        lambda m: m.unpackbits(U8),
+        lambda m: m.unpackbits(U8, axis=0, count=30),
+        lambda m: m.unpackbits(U8, 1, -3, "little"),
+        lambda m: m.unpackbits(U8, 1, 13),
+    ],
+    "append": [lambda m: m.append(F, V), lambda m: m.append(F, INT, axis=1), lambda m: m.append(V, 1)],
+    "resize": [
+        lambda m: m.resize(F, (4, 5)),
+        lambda m: m.resize(V, new_shape=3),
+        lambda m: m.resize(F[:0], (2, 2)),
+        lambda m: m.resize(F, (0, 2)),
+    ],
+    "trim_zeros": [
+        lambda m: m.trim_zeros(np.array([0, 0, 1, 2, 0, 3, 0])),
+        lambda m: m.trim_zeros(np.array([0, 0, 1, 2, 0]), "f"),
+        lambda m: m.trim_zeros(np.array([0, 0, 1, 2, 0]), trim="b"),
+        lambda m: m.trim_zeros(np.zeros(3)),
+        lambda m: m.trim_zeros(np.pad(INT[:2, :2], 2), axis=0),
+        lambda m: m.trim_zeros(np.pad(POS_INT[:2, :2], 2)),
+    ],
+    "digitize": [
+        lambda m: m.digitize(F, SORTED),
+        lambda m: m.digitize(F, SORTED[::-1], right=True),
+        lambda m: m.digitize(INT, np.array([-3, 0, 3]), method="compare_all"),
+        lambda m: m.digitize(INT, np.array([3, 0, -3])),
+        lambda m: m.digitize(INT, np.array([-3, 0, 3]), True),
+    ],
+    "select": [
+        lambda m: m.select([F > 0, G > 0], [F, 2 * G], -1),
+        lambda m: m.select([BOOL, ~BOOL[0]], [1, V[:5]], default=2.5),
+        lambda m: m.select([BOOL], [INT]),
+    ],
+    "piecewise": [
+        lambda m: m.piecewise(F, [F < -0.5, F > 0.5], [lambda x: -x, lambda x: 2 * x]),
+        lambda m: m.piecewise(F, [F < 0, F > -0.5], [-1, lambda x, y, z=0: x * y + z, 7.0], 3, z=1),
+        lambda m: m.piecewise(INT, [INT > 2], [1, lambda x: x - 1]),
+    ],
+}
 
 REDUCIBLE = ["add", "multiply", "maximum", "minimum", "logaddexp", "logaddexp2", "subtract"]
 OF_BITS = ["bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor"]
@@ -353,7 +514,7 @@ for _name in REDUCIBLE + OF_BITS:
         ),
         lambda f, x: f.reduceat(x, np.array([0, 1, 3]), axis=1),
         lambda f, x: f(x, x[::-1]),
-        lambda f, x: (f.nin, f.nout, f.nargs, f.__name__),
+        lambda f, x: (f.nin, f.nout, f.identity, f.__name__),
     ]
     CASES[_name] = [lambda m, n=_name, c=c, x=_x: c(getattr(m, n), x) for c in _calls]
 CASES["add"] += [

@@ -1,0 +1,161 @@
+"""The parts of floating-point numbers, and bits in bytes.
+
+Continues `ufuncs`, on top of which it stands.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.promotion import broadcast, promoted_inexact
+
+
+def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
+    """The part after the point, and the whole number before it, both with the sign of x."""
+    ufuncs.no_out("modf", out)
+    (x,) = promoted_inexact("modf", x)
+    whole = ufuncs.trunc(x)
+    return lax.sub(x, whole), whole
+
+
+def _format(dtype: Any) -> tuple[Any, int, int]:
+    """The integers that hold the bits of a float, the bits of its fraction, and the bias of its exponent."""
+    info = dtypes.finfo(dtype)
+    return np.dtype(f"int{dtype.itemsize * 8}"), int(info.nmant), 1 - int(info.minexp)
+
+
+def frexp(x: Any, /) -> tuple[Array, Array]:
+    """x as mantissa * 2**exponent: the mantissa in 0.5..1 (0 for 0), and the exponent as an int32.
+
+    An infinity or nan is its own mantissa.
+    """
+    return fused(_frexp, *promoted_inexact("frexp", x))
+
+
+def _frexp(x: Array) -> tuple[Array, Array]:
+    dtype = get_aval(x).dtype
+    bits, fraction, bias = _format(dtype)
+    # Denormals have no exponent of their own until they are scaled up.
+    small = lax.lt(lax.abs(x), float(dtypes.finfo(dtype).tiny))
+    scaled = ufuncs.where(small, lax.mul(x, np.asarray(2.0 ** (fraction + 1), dtype)), x)
+    pattern = lax.bitcast_convert_type(scaled, bits)
+    width = 8 * dtype.itemsize - 1 - fraction
+    mask = (1 << width) - 1
+    exponent = lax.bitwise_and(lax.shift_right_logical(pattern, fraction), np.asarray(mask, bits))
+    cleared = lax.bitwise_and(pattern, np.asarray(~(mask << fraction), bits))
+    mantissa = lax.bitcast_convert_type(lax.bitwise_or(cleared, np.asarray((bias - 1) << fraction, bits)), dtype)
+    exponent = lax.sub(cast(exponent, np.dtype(np.int32)), np.int32(bias - 1))
+    exponent = lax.sub(exponent, ufuncs.where(small, np.int32(fraction + 1), np.int32(0)))
+    none = lax.bitwise_or(lax.eq(x, 0), lax.bitwise_not(lax.is_finite(x)))
+    return ufuncs.where(none, x, mantissa), ufuncs.where(none, np.int32(0), exponent)
+
+
+def ldexp(x1: Any, x2: Any, /) -> Array:
+    """x1 * 2**x2, rounded once, for integers x2."""
+    check_arrays("ldexp", x1, x2)
+    kind = get_aval(x2).dtype
+    if not dtypes.is_integer(kind):
+        raise TypeError(f"ldexp: the exponents are integers, got {short(x2)}")
+    (x,) = promoted_inexact("ldexp", x1)
+    x, exponent = broadcast("ldexp", x, x2)
+    return fused(_ldexp, x, exponent)
+
+
+def _ldexp(x: Array, exponent: Array) -> Array:
+    dtype = get_aval(x).dtype
+    bits, fraction, bias = _format(dtype)
+    least = 1 - bias
+    n = ufuncs.clip(cast(exponent, np.dtype(np.int32)), -4 * bias, 4 * bias)
+    # At most two steps up, or two steps down that stay clear of the denormals; the last product alone is rounded.
+    for _ in range(2):
+        high, low = lax.gt(n, bias), lax.lt(n, least)
+        up, down = np.asarray(2.0**bias, dtype), np.asarray(2.0 ** (least + fraction + 1), dtype)
+        x = lax.mul(x, ufuncs.where(high, up, ufuncs.where(low, down, np.asarray(1, dtype))))
+        taken = ufuncs.where(high, np.int32(bias), ufuncs.where(low, np.int32(least + fraction + 1), np.int32(0)))
+        n = lax.sub(n, taken)
+    n = ufuncs.clip(n, least, bias)
+    power = lax.shift_left(cast(lax.add(n, np.int32(bias)), bits), fraction)
+    return lax.mul(x, lax.bitcast_convert_type(power, dtype))
+
+
+def spacing(x: Any, /) -> Array:
+    """The distance to the next number away from 0, with the sign of x; of an infinity nan."""
+    return fused(_spacing, *promoted_inexact("spacing", x))
+
+
+def _spacing(x: Array) -> Array:
+    dtype = get_aval(x).dtype
+    away = ufuncs.where(ufuncs.signbit(x), np.asarray(-np.inf, dtype), np.asarray(np.inf, dtype))
+    result = lax.sub(lax.nextafter(x, away), x)
+    return ufuncs.where(lax.is_finite(x), result, np.asarray(np.nan, dtype))
+
+
+def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
+    """Whether elements along an axis (None: of the flat array) are other than 0, eight to a byte.
+
+    bitorder: 'big', the first is the highest bit, or 'little'.
+    """
+    _check_order("packbits", bitorder)
+    lines, axis = _lines("packbits", a, axis)
+    lines = ufuncs.truth("packbits", lines)
+    count = get_aval(lines).shape[axis]
+    return fused(_packbits, lines, axis=axis, missing=-count % 8, little=bitorder == "little")
+
+
+def _packbits(lines: Array, *, axis: int, missing: int, little: bool) -> Array:
+    shape = get_aval(lines).shape
+    config = [(0, missing if i == axis else 0, 0) for i in range(len(shape))]
+    bits = cast(movement.pad(lines, np.asarray(False), config), np.dtype(np.uint8))
+    eights = movement.reshape(bits, (*shape[:axis], (shape[axis] + missing) // 8, 8, *shape[axis + 1 :]))
+    return reductions.sum(ufuncs.multiply(eights, _weights(len(shape) - axis - 1, little)), axis + 1, np.uint8)
+
+
+def _weights(after: int, little: bool) -> Any:
+    """The value of each of eight bits, with dimensions after it."""
+    powers = np.left_shift(1, np.arange(8)).astype(np.uint8)
+    return (powers if little else powers[::-1]).reshape(8, *(1,) * after)
+
+
+def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+    """The bits of bytes along an axis (None: of the flat array) as zeros and ones.
+
+    count: how many of them; zeros are added where there are less, and a negative count leaves so many out.
+    """
+    _check_order("unpackbits", bitorder)
+    check_arrays("unpackbits", a)
+    if get_aval(a).dtype != np.uint8:
+        raise TypeError(f"unpackbits: takes uint8, got {short(a)}")
+    lines, axis = _lines("unpackbits", a, axis)
+    total = 8 * get_aval(lines).shape[axis]
+    wanted = total if count is None else count + total if count < 0 else count
+    return fused(_unpackbits, lines, axis=axis, missing=max(wanted, 0) - total, little=bitorder == "little")
+
+
+def _unpackbits(lines: Array, *, axis: int, missing: int, little: bool) -> Array:
+    shape = get_aval(lines).shape
+    wide = movement.expand_dims(lines, (axis + 1,))
+    bits = ufuncs.bitwise_and(wide, _weights(len(shape) - axis - 1, little))
+    flat = cast(ufuncs.not_equal(bits, 0), np.dtype(np.uint8))
+    flat = movement.reshape(flat, (*shape[:axis], 8 * shape[axis], *shape[axis + 1 :]))
+    config = [(0, missing if i == axis else 0, 0) for i in range(len(shape))]
+    return movement.pad(flat, np.asarray(0, np.uint8), config)
+
+
+def _check_order(name: str, bitorder: Any) -> None:
+    if bitorder not in ("big", "little"):
+        raise ValueError(f"{name}: bitorder is 'big' or 'little', got {bitorder!r}")
+
+
+def _lines(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
+    check_arrays(name, a)
+    shape = get_aval(a).shape
+    if axis is None:
+        return movement.reshape(a, (get_aval(a).size,)), 0
+    return a, canonical_axis(name, axis, len(shape))
