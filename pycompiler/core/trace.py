@@ -178,10 +178,10 @@ class Tracer:
             "index an array of pycompiler instead of a list or a NumPy array",
         )
 
-    def item(self) -> Any:
+    def item(self, *args: Any) -> Any:
         value = self.concrete_value()
         if value is not None:
-            return value.item()
+            return value.item(*args)
         _fail(errors.ConcretizationTypeError, self, "the value, by item(),", "keep it an array")
 
     def tolist(self) -> Any:
