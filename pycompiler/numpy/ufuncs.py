@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
@@ -413,7 +414,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 
 def _bits(x: Array) -> Array:
-    return lax.bitcast_convert_type(x, np.dtype(f"int{get_aval(x).dtype.itemsize * 8}"))
+    return lax_bits.bitcast_convert_type(x, np.dtype(f"int{get_aval(x).dtype.itemsize * 8}"))
 
 
 def signbit(x: Any, /) -> Array:
@@ -434,7 +435,7 @@ def copysign(x: Any, y: Any, /) -> Array:
 
 def nextafter(x: Any, y: Any, /) -> Array:
     """The number next to x in the direction of y."""
-    return lax.nextafter(*promoted_inexact("nextafter", x, y))
+    return lax_bits.nextafter(*promoted_inexact("nextafter", x, y))
 
 
 def conjugate(x: Any, /) -> Array:
