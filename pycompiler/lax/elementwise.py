@@ -204,5 +204,3 @@ def cosh(x: Array) -> Array:
         return maths.cosh.bind(x)
     half = scalar_log(0.5)
     return add(exp(add(x, half)), exp(sub(half, x)))
-
-

@@ -4,6 +4,7 @@ from typing import NoReturn
 
 from pycompiler.lax.names import nearest_name
 from pycompiler.nn import initializers
+from pycompiler.nn.attention import dot_product_attention
 from pycompiler.nn.functions import (
     celu,
     elu,
@@ -15,8 +16,10 @@ from pycompiler.nn.functions import (
     hard_tanh,
     identity,
     leaky_relu,
+    log1mexp,
     log_sigmoid,
     log_softmax,
+    logmeanexp,
     mish,
     one_hot,
     relu,
@@ -27,6 +30,9 @@ from pycompiler.nn.functions import (
     soft_sign,
     softmax,
     softplus,
+    sparse_plus,
+    sparse_sigmoid,
+    squareplus,
     standardize,
     swish,
     tanh,
@@ -35,6 +41,7 @@ from pycompiler.scipy.special import logsumexp
 
 __all__ = [
     "celu",
+    "dot_product_attention",
     "elu",
     "gelu",
     "glu",
@@ -45,8 +52,10 @@ __all__ = [
     "identity",
     "initializers",
     "leaky_relu",
+    "log1mexp",
     "log_sigmoid",
     "log_softmax",
+    "logmeanexp",
     "logsumexp",
     "mish",
     "one_hot",
@@ -58,6 +67,9 @@ __all__ = [
     "soft_sign",
     "softmax",
     "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
     "standardize",
     "swish",
     "tanh",
