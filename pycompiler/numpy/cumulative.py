@@ -4,8 +4,6 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
@@ -13,15 +11,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.promotion import converted
-
-
-def _accumulated(dtype: Any) -> Any:
-    """The dtype in which small integers are summed up."""
-    default = dtypes.scalar_dtype(int)
-    if dtypes.is_floating(dtype) or dtype.itemsize >= default.itemsize:
-        return dtype
-    return np.dtype(f"u{default.name}") if dtypes.is_unsigned(dtype) else default
+from pycompiler.numpy.promotion import converted, widened
 
 
 def _cumulative(
@@ -35,7 +25,8 @@ def _cumulative(
         a = movement.reshape(a, (prod(aval.shape),))
     axis = 0 if axis is None else canonical_axis(name, axis, max(len(aval.shape), 1))
     if dtype is None:
-        wanted = computed = _accumulated(aval.dtype) if widens or aval.dtype == dtypes.bool_ else aval.dtype
+        widens = aval.dtype == dtypes.bool_ or (widens and dtypes.is_integer(aval.dtype))
+        wanted = computed = widened(aval.dtype) if widens else aval.dtype
     else:
         wanted = computed = dtypes.canonicalize_requested(dtype, name)
         if wanted == dtypes.bool_:

@@ -56,7 +56,7 @@ def _check_groups(lhs: ShapedArray, rhs: ShapedArray, params: dict[str, Any]) ->
 
 def _shape(lhs: ShapedArray, rhs: ShapedArray, **params: Any) -> ShapedArray:
     rules.check_same_dtype(_NAME, lhs, rhs)
-    rules.check_kind(_NAME, lhs, "iuf")
+    rules.check_kind(_NAME, lhs, "iufc")
     ndim = len(lhs.shape)
     if ndim < 2 or len(rhs.shape) != ndim:
         raise ValueError(
@@ -252,7 +252,7 @@ def _with_part(x: Value, dim: int, axis: int, groups: int) -> Value:
 
 def _reference(lhs: Any, rhs: Any, **params: Any) -> Any:
     dtype = lhs.dtype if params["preferred_element_type"] is None else np.dtype(params["preferred_element_type"])
-    wide: Any = np.float64 if rules.kind(dtype) == "f" else dtype
+    wide = rules.WIDE.get(rules.kind(dtype), dtype)
     x = lhs.astype(wide).transpose(params["lhs_spec"])
     w = rhs.astype(wide).transpose(params["rhs_spec"])
     groups, batch_groups = params["feature_group_count"], params["batch_group_count"]
@@ -304,7 +304,7 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def arrays(left: Ints, right: Ints, dtype: rules.Dtype = rules.FLOAT32) -> tuple[Any, Any]:
         return rules.ordinary(rng, left, dtype), rules.ordinary(rng, right, dtype)
 
-    for dtype in rules.NUMBERS:
+    for dtype in (*rules.NUMBERS, *rules.COMPLEXES):
         yield Sample(arrays((2, 3, 7), (4, 3, 3), dtype), conv_params(1, low=(1,), high=(0,)))
     wide = conv_params(1, preferred_element_type=rules.INT32)
     yield Sample(arrays((2, 3, 7), (4, 3, 3), rules.INT8), wide)

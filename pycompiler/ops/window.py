@@ -113,7 +113,7 @@ def _over_windows(function: Any, neutral: Callable[[rules.Dtype], Any]) -> Calla
     """The reference of a reduction: in float64, over NumPy's array of windows."""
 
     def reference(x: Any, **params: Any) -> Any:
-        wide = x.astype(np.float64) if rules.kind(x.dtype) == "f" else x
+        wide = x.astype(rules.WIDE.get(rules.kind(x.dtype), x.dtype))
         values = patches(wide, neutral(wide.dtype), params)
         with np.errstate(all="ignore"):
             return np.asarray(
@@ -168,7 +168,7 @@ def _reduce_window(
     name: str, kinds: str, reference: Callable[..., Any], jvp: Callable[..., Value] | None, **entries: Any
 ) -> Primitive:
     """The entry of a reduction over windows; `jvp` is (tangent, x, **params) -> tangent, None where it is linear."""
-    dtypes = [dtype for dtype in rules.ALL if rules.kind(dtype) in kinds]
+    dtypes = [dtype for dtype in rules.WITH_COMPLEX if rules.kind(dtype) in kinds]
 
     def shape_rule(x: ShapedArray, **params: Any) -> ShapedArray:
         rules.check_kind(name, x, kinds)
@@ -255,7 +255,7 @@ def _one(dtype: rules.Dtype) -> Any:
 
 
 reduce_window_sum = _reduce_window(
-    "reduce_window_sum", "iuf", _over_windows(np.add, _zero), None, transpose=_sum_transpose
+    "reduce_window_sum", "iufc", _over_windows(np.add, _zero), None, transpose=_sum_transpose
 )
 reduce_window_prod = _reduce_window("reduce_window_prod", "iuf", _over_windows(np.multiply, _one), _prod_jvp)
 reduce_window_max = _reduce_window("reduce_window_max", "biuf", _over_windows(np.maximum, lowest), _select_jvp(True))

@@ -7,12 +7,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 using namespace pcrt;
 
 namespace {
 
-template <typename T> using Wide = std::conditional_t<std::is_same_v<T, float>, double, Accumulator<T>>;
+template <typename T> struct WideOf {
+  using Type = Accumulator<T>;
+};
+template <> struct WideOf<float> {
+  using Type = double;
+};
+template <typename T> struct WideOf<std::complex<T>> {
+  using Type = std::complex<double>;
+};
+template <typename T> using Wide = typename WideOf<T>::Type;
 
 template <typename T> struct Sum {
   using Running = Wide<T>;
@@ -131,5 +141,20 @@ int32_t library::cumulative(const PcrtFrame *, const PcrtTensor *inputs, int32_t
       isKnown = false;
     }
   };
-  return withElement(inputs[0].dtype, run) && isKnown ? PCRT_OK : PCRT_INVALID_ARGUMENT;
+  auto runComplex = [&](auto element) {
+    using T = decltype(element);
+    if (params[0] == 0)
+      Lines<T, Sum<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+    else if (params[0] == 1)
+      Lines<T, Product<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+    else
+      isKnown = false;
+  };
+  if (inputs[0].dtype == PCRT_DTYPE_Complex64)
+    runComplex(std::complex<float>());
+  else if (inputs[0].dtype == PCRT_DTYPE_Complex128)
+    runComplex(std::complex<double>());
+  else
+    isKnown &= withElement(inputs[0].dtype, run);
+  return isKnown ? PCRT_OK : PCRT_INVALID_ARGUMENT;
 }

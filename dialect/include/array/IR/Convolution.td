@@ -29,11 +29,11 @@ def Array_ConvGeneralDilatedOp : Array_Op<"conv_general_dilated", [Pure]> {
     - C6: the shape of `result` is compatible with what follows from the operands.
     - C7: the element type of `result` is that of the operands or a wider one of the same kind.
   }]>.description;
-  let arguments = (ins Array_NumberTensor:$lhs, Array_NumberTensor:$rhs, DenseI64ArrayAttr:$window_strides,
+  let arguments = (ins Array_ArithmeticTensor:$lhs, Array_ArithmeticTensor:$rhs, DenseI64ArrayAttr:$window_strides,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$lhs_dilation,
                        DenseI64ArrayAttr:$rhs_dilation, DenseI64ArrayAttr:$lhs_spec, DenseI64ArrayAttr:$rhs_spec,
                        DenseI64ArrayAttr:$out_spec, I64Attr:$feature_group_count, I64Attr:$batch_group_count);
-  let results = (outs Array_NumberTensor:$result);
+  let results = (outs Array_ArithmeticTensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `window_strides` `=` $window_strides `low` `=` $low `high` `=` $high
     `lhs_dilation` `=` $lhs_dilation `rhs_dilation` `=` $rhs_dilation `lhs_spec` `=` $lhs_spec

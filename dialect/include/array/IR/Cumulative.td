@@ -30,10 +30,10 @@ class Array_CumulativeOp<string mnemonic, Type type, string text> : Array_Inferr
   }];
 }
 
-def Array_CumsumOp : Array_CumulativeOp<"cumsum", Array_NumberTensor, "running sums">;
-def Array_CumprodOp : Array_CumulativeOp<"cumprod", Array_NumberTensor, "running products">;
-def Array_CummaxOp : Array_CumulativeOp<"cummax", Array_Tensor, "running maxima; nan from the first nan on">;
-def Array_CumminOp : Array_CumulativeOp<"cummin", Array_Tensor, "running minima; nan from the first nan on">;
+def Array_CumsumOp : Array_CumulativeOp<"cumsum", Array_ArithmeticTensor, "running sums">;
+def Array_CumprodOp : Array_CumulativeOp<"cumprod", Array_ArithmeticTensor, "running products">;
+def Array_CummaxOp : Array_CumulativeOp<"cummax", Array_RealTensor, "running maxima; nan from the first nan on">;
+def Array_CumminOp : Array_CumulativeOp<"cummin", Array_RealTensor, "running minima; nan from the first nan on">;
 def Array_CumlogsumexpOp : Array_CumulativeOp<"cumlogsumexp", Array_FloatTensor,
     "running logarithms of sums of exponentials">;
 

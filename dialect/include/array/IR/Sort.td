@@ -40,8 +40,8 @@ def Array_TopKOp : Array_InferredOp<"top_k"> {
     - C1: `axis` is a dimension of `operand`.
     - C2: `0 <= k <= size of the dimension`.
   }]>.description;
-  let arguments = (ins Array_Tensor:$operand, I64Attr:$k, I64Attr:$axis);
-  let results = (outs Array_Tensor:$values, Array_Tensor:$indices);
+  let arguments = (ins Array_RealTensor:$operand, I64Attr:$k, I64Attr:$axis);
+  let results = (outs Array_RealTensor:$values, Array_IntegerTensor:$indices);
   let assemblyFormat = "$operand `k` `=` $k `axis` `=` $axis attr-dict `:` functional-type(operands, results)";
 }
 

@@ -43,11 +43,11 @@ class Array_ReduceWindowOp<string mnemonic, Type type, string text> : Array_Infe
   }];
 }
 
-def Array_ReduceWindowSumOp : Array_ReduceWindowOp<"reduce_window_sum", Array_NumberTensor, "sums over windows">;
+def Array_ReduceWindowSumOp : Array_ReduceWindowOp<"reduce_window_sum", Array_ArithmeticTensor, "sums over windows">;
 def Array_ReduceWindowProdOp : Array_ReduceWindowOp<"reduce_window_prod", Array_NumberTensor, "products over windows">;
-def Array_ReduceWindowMaxOp : Array_ReduceWindowOp<"reduce_window_max", Array_Tensor,
+def Array_ReduceWindowMaxOp : Array_ReduceWindowOp<"reduce_window_max", Array_RealTensor,
     "greatest of windows, nan if there is one">;
-def Array_ReduceWindowMinOp : Array_ReduceWindowOp<"reduce_window_min", Array_Tensor,
+def Array_ReduceWindowMinOp : Array_ReduceWindowOp<"reduce_window_min", Array_RealTensor,
     "least of windows, nan if there is one">;
 
 class Array_SelectOp<string mnemonic, string text, string example> : Array_Op<mnemonic, [Pure]> {
