@@ -11,9 +11,10 @@ from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.dims import dim_product
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
-from pycompiler.ops import creation, indexing
+from pycompiler.ops import compare, creation, indexing
 from pycompiler.ops import movement as ops
 from pycompiler.ops import shape as shapes
+from pycompiler.ops.elementwise import add
 
 
 def full(shape: Any, fill_value: Array, dtype: Any = None) -> Array:
@@ -178,16 +179,20 @@ def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = Tru
     return taken if keepdims else squeeze(taken, (axis,))
 
 
-def _wrapped(start: Array, size: Any) -> Array:
-    """A start as an int32; negative ones count from the end."""
+def _wrapped(start: Array, size: Any, wrap: bool) -> Array:
+    """A start as an int32; negative ones count from the end if `wrap`."""
     if type(start) is int:
-        return np.int32(np.clip(start + size if start < 0 else start, -(2**31), 2**31 - 1))
-    from_end = indexing.add.bind(start, cast(size, get_aval(start).dtype))
-    negative = indexing.lt.bind(start, cast(0, get_aval(start).dtype))
-    return cast(indexing.select.bind(negative, from_end, start), np.dtype(np.int32))
+        return np.int32(np.clip(start + size if start < 0 and wrap else start, -(2**31), 2**31 - 1))
+    dtype = get_aval(start).dtype
+    if wrap and not dtypes.is_unsigned(dtype):
+        from_end = add.bind(start, cast(size, dtype))
+        start = compare.select.bind(compare.lt.bind(start, cast(0, dtype)), from_end, start)
+    return cast(start, np.dtype(np.int32))
 
 
-def _starts(name: str, operand: Array, start_indices: Any) -> list[Array]:
+def _starts(
+    name: str, operand: Array, start_indices: Any, allow_negative_indices: bool | Sequence[bool]
+) -> list[Array]:
     if hasattr(start_indices, "aval") or isinstance(start_indices, np.ndarray):
         count = get_aval(start_indices).shape[0]
         start_indices = [index_in_dim(start_indices, i, keepdims=False) for i in range(count)]
@@ -198,49 +203,68 @@ def _starts(name: str, operand: Array, start_indices: Any) -> list[Array]:
     for start in start_indices:
         if get_aval(start).shape != () or not dtypes.is_integer(get_aval(start).dtype):
             raise TypeError(f"{name}: a start must be a scalar integer, got {short(get_aval(start))}")
-    return [_wrapped(start, size) for start, size in zip(start_indices, shape, strict=True)]
+    wraps = (
+        [allow_negative_indices] * len(shape) if isinstance(allow_negative_indices, bool) else allow_negative_indices
+    )
+    return [_wrapped(start, size, wrap) for start, size, wrap in zip(start_indices, shape, wraps, strict=True)]
 
 
-def dynamic_slice(operand: Array, start_indices: Any, slice_sizes: Sequence[int]) -> Array:
+def dynamic_slice(
+    operand: Array,
+    start_indices: Any,
+    slice_sizes: Sequence[int],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """The part of a fixed size at computed starts, which are brought into range; negative ones count from the end."""
     check_arrays("dynamic_slice", operand)
-    starts = _starts("dynamic_slice", operand, start_indices)
+    starts = _starts("dynamic_slice", operand, start_indices, allow_negative_indices)
     return indexing.dynamic_slice.bind(operand, *starts, slice_sizes=canonical_shape("dynamic_slice", slice_sizes))
 
 
-def dynamic_slice_in_dim(operand: Array, start_index: Array, slice_size: int, axis: int = 0) -> Array:
+def dynamic_slice_in_dim(
+    operand: Array, start_index: Array, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
+) -> Array:
     """dynamic_slice in one dimension."""
     sizes = list(get_aval(operand).shape)
     axis = canonical_axis("dynamic_slice_in_dim", axis, len(sizes))
     starts: list[Array] = [0] * len(sizes)
     starts[axis], sizes[axis] = start_index, slice_size
-    return dynamic_slice(operand, starts, sizes)
+    return dynamic_slice(operand, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_index_in_dim(operand: Array, index: Array, axis: int = 0, keepdims: bool = True) -> Array:
+def dynamic_index_in_dim(
+    operand: Array, index: Array, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+) -> Array:
     """The element at a computed index of one dimension, which goes unless keepdims."""
-    taken = dynamic_slice_in_dim(operand, index, 1, axis)
+    taken = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return taken if keepdims else squeeze(taken, (axis,))
 
 
-def dynamic_update_slice(operand: Array, update: Array, start_indices: Any) -> Array:
+def dynamic_update_slice(
+    operand: Array, update: Array, start_indices: Any, *, allow_negative_indices: bool | Sequence[bool] = True
+) -> Array:
     """operand with a part replaced, at computed starts that are brought into range."""
     check_arrays("dynamic_update_slice", operand, update)
-    starts = _starts("dynamic_update_slice", operand, start_indices)
+    starts = _starts("dynamic_update_slice", operand, start_indices, allow_negative_indices)
     return indexing.dynamic_update_slice.bind(operand, update, *starts)
 
 
-def dynamic_update_slice_in_dim(operand: Array, update: Array, start_index: Array, axis: int) -> Array:
+def dynamic_update_slice_in_dim(
+    operand: Array, update: Array, start_index: Array, axis: int, *, allow_negative_indices: bool = True
+) -> Array:
     """dynamic_update_slice in one dimension."""
     ndim = len(get_aval(operand).shape)
     starts: list[Array] = [0] * ndim
     starts[canonical_axis("dynamic_update_slice_in_dim", axis, ndim)] = start_index
-    return dynamic_update_slice(operand, update, starts)
+    return dynamic_update_slice(operand, update, starts, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_update_index_in_dim(operand: Array, update: Array, index: Array, axis: int) -> Array:
+def dynamic_update_index_in_dim(
+    operand: Array, update: Array, index: Array, axis: int, *, allow_negative_indices: bool = True
+) -> Array:
     """operand with the element at a computed index of one dimension replaced."""
     axis = canonical_axis("dynamic_update_index_in_dim", axis, len(get_aval(operand).shape))
     if len(get_aval(update).shape) != len(get_aval(operand).shape):
         update = expand_dims(update, (axis,))
-    return dynamic_update_slice_in_dim(operand, update, index, axis)
+    return dynamic_update_slice_in_dim(operand, update, index, axis, allow_negative_indices=allow_negative_indices)

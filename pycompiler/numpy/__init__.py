@@ -74,10 +74,6 @@ from pycompiler.numpy.histograms import (
     histogram_bin_edges,
     histogramdd,
 )
-from pycompiler.numpy.indexing import (
-    take,
-    take_along_axis,
-)
 from pycompiler.numpy.interchange import API_VERSION, ArrayNamespaceInfo, from_dlpack
 from pycompiler.numpy.mapping import (
     apply_along_axis,
@@ -213,6 +209,7 @@ from pycompiler.numpy.statistics import (
     percentile,
     quantile,
 )
+from pycompiler.numpy.taking import take, take_along_axis
 from pycompiler.numpy.ufunc import (
     add,
     bitwise_and,

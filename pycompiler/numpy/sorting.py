@@ -10,8 +10,8 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.indexing import take
 from pycompiler.numpy.promotion import converted, requested
+from pycompiler.numpy.taking import take
 
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:

@@ -15,9 +15,9 @@ from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, c
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.cumulative import cumsum
-from pycompiler.numpy.indexing import take, take_along_axis
 from pycompiler.numpy.movement import atleast_2d, concatenate, diagonal, moveaxis, squeeze, transpose
 from pycompiler.numpy.promotion import promoted_inexact, requested
+from pycompiler.numpy.taking import take, take_along_axis
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 

@@ -1,36 +1,26 @@
-"""x.at[index]: new arrays with some elements of x changed. Out of range is dropped.
+"""x.at[index]: new arrays with some elements of x changed. Out of range is dropped, unless a mode says otherwise.
 
-After `indexing`, which says what an index means.
+Writes by the plan that `index_plan` makes of an index, in one scatter. A mask chooses by `where` if one value is
+written, so that it may be traced.
 """
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax import movement, reduction
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.indexing import GatherScatterMode, Mode, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.indexing import (
-    INT32,
-    Axis,
-    Index,
-    all_scalars,
-    arrange,
-    array_axes,
-    as_rows,
-    flat_positions,
-    getitem,
-    place_of_arrays,
-    sliced,
-    take_scalars,
-    understand,
-    with_new,
-)
-from pycompiler.ops import indexing as ops
+from pycompiler.numpy.index_plan import Plan, Slice, is_mask, plan, positions
+from pycompiler.numpy.indexing import INT32, read
+from pycompiler.ops.gather import scatter
 
 
 class IndexUpdate:
@@ -49,7 +39,13 @@ class IndexUpdate:
 
 
 class Place:
-    """`x.at[index]`: what can be done there. Every method gives a new array; out of range is dropped."""
+    """`x.at[index]`: what can be done there. Every method gives a new array.
+
+    `mode` says what happens out of range: 'drop' (what is written is dropped, the default) or 'fill' (what is read is
+    fill_value), 'clip' (the index is brought into range), 'promise_in_bounds'. Without `wrap_negative_indices` a
+    negative index does not count from the end, it is out of range. `indices_are_sorted` and `unique_indices` are
+    promises that make a derivative cheaper, or possible.
+    """
 
     __slots__ = ("array", "index")
 
@@ -57,179 +53,322 @@ class Place:
         self.array = array
         self.index = index
 
-    def get(self, **hints: Any) -> Array:
-        """The elements: x[index]."""
-        return getitem(self.array, self.index)
+    def __repr__(self) -> str:
+        return f"Place({self.array!r}, {self.index!r})"
 
-    def set(self, values: Any, **hints: Any) -> Array:
+    def get(
+        self,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        fill_value: Array | None = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """The elements: x[index]; out of range is clamped unless a mode is given."""
+        x = as_array(self.array)
+        planned, entries = plan("at[].get", x, self.index, wrap_negative_indices)
+        how = "clip" if mode is None else canonical_mode("at[].get", mode)
+        hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
+        return read("at[].get", x, planned, entries, how, fill_value, **hints)
+
+    def set(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
         """x with the elements replaced; where an index occurs twice the last value stays."""
-        return self._changed("set", values, lambda old, new: new)
+        return self._changed("set", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def add(self, values: Any, **hints: Any) -> Array:
+    def add(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
         """x with values added; where an index occurs twice both are."""
-        return self._changed("add", values, ufuncs.add)
+        return self._changed("add", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def subtract(self, values: Any, **hints: Any) -> Array:
+    def subtract(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
         """x with values subtracted; where an index occurs twice both are."""
-        return self._changed("add", ufuncs.negative(values), ufuncs.add)
+        return self._changed("subtract", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def multiply(self, values: Any, **hints: Any) -> Array:
-        """x with elements multiplied."""
-        return self._changed("multiply", values, ufuncs.multiply)
+    def multiply(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """x with elements multiplied; where an index occurs twice by both values."""
+        return self._changed("multiply", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     mul = multiply
 
-    def divide(self, values: Any, **hints: Any) -> Array:
-        """x with elements divided."""
-        return self._changed("divide", values, ufuncs.divide)
+    def divide(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """x divided by what is 1 but at the index: of the dtype that a division of x by values has."""
+        return self._by_ones("divide", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def power(self, values: Any, **hints: Any) -> Array:
-        """x with elements raised to a power."""
-        return self._changed("power", values, ufuncs.power)
+    def power(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """x raised to what is 1 but at the index: of the dtype that a power of x and values has."""
+        return self._by_ones("power", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def min(self, values: Any, **hints: Any) -> Array:
+    def min(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
         """x with the lesser of the elements and values."""
-        return self._changed("min", values, ufuncs.minimum)
+        return self._changed("min", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def max(self, values: Any, **hints: Any) -> Array:
+    def max(
+        self,
+        values: Array,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
         """x with the greater of the elements and values."""
-        return self._changed("max", values, ufuncs.maximum)
+        return self._changed("max", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
-    def apply(self, ufunc: Callable[[Array], Array], **hints: Any) -> Array:
-        """x with a function applied to the elements."""
-        return self._changed("apply", self.get(), lambda old, new: ufunc(old))
+    def apply(
+        self,
+        func: Callable[[Array], Array],
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Mode = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """x with an elementwise function applied to the elements, as often as an index occurs."""
+        hints = (indices_are_sorted, unique_indices)
+        return applied(as_array(self.array), self.index, func, hints, mode, wrap_negative_indices)
 
-    def _changed(self, name: str, values: Any, combine: Callable[[Array, Array], Array]) -> Array:
-        x = as_array(self.array)
-        name = f"at[].{name}"
+    def _changed(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
+        name = f"at[].{method}"
+        if isinstance(values, list | tuple):
+            values = np.asarray(values)
         check_arrays(name, values)
-        index = understand(name, x, self.index)
-        if all_scalars(index):
-            return _set_slice(name, x, index, values, combine)
-        return _set_rows(name, x, index, values, combine)
+        x = as_array(self.array)
+        how = "fill" if mode is None else canonical_mode(name, mode)
+        if method not in ("set", "min", "max") and get_aval(x).dtype == dtypes.bool_:
+            raise TypeError(f"{name}: takes numbers, got {short(get_aval(x))}; min and max are the operations on bools")
+        mask = lone_mask(self.index)
+        if mask is not None and chooses(x, mask, values):
+            return fused(_chosen, x, mask, values, method=method)
+        return changed(name, x, self.index, values, method, how, wrap, (is_sorted, unique))
+
+    def _by_ones(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
+        x = as_array(self.array)
+        factors = Place(movement.full_like(x, 1), self.index)._changed(
+            "multiply", values, is_sorted, unique, mode, wrap
+        )
+        return _BY_ONES[method](x, factors)
 
 
-def _fitted(name: str, values: Any, shape: Any, dtype: Any) -> Array:
-    """values in the shape and dtype of what they replace."""
+_BY_ONES: dict[str, Callable[[Array, Array], Array]] = {"divide": ufuncs.true_divide, "power": ufuncs.power}
+_WHERE: dict[str, Callable[[Array, Array], Array]] = {
+    "add": ufuncs.add,
+    "subtract": ufuncs.subtract,
+    "multiply": ufuncs.multiply,
+    "min": ufuncs.minimum,
+    "max": ufuncs.maximum,
+}
+_KINDS = {"set": "set", "add": "add", "subtract": "add", "multiply": "mul", "min": "min", "max": "max"}
+
+
+def canonical_mode(name: str, mode: Mode) -> str:
+    """The mode of a gather or scatter by that name."""
+    try:
+        return GatherScatterMode.from_any(mode).attribute
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def lone_mask(index: Any) -> Any:
+    """The mask, if an index is one, alone or with an ellipsis after it."""
+    if isinstance(index, tuple) and len(index) in (1, 2) and (len(index) == 1 or index[1] is Ellipsis):
+        index = index[0]
+    return index if is_mask(index) else None
+
+
+def chooses(x: Array, mask: Any, values: Any) -> bool:
+    """Whether what is written at a mask does not depend on the places where it holds."""
+    shape, ndim = get_aval(x).shape, len(get_aval(mask).shape)
+    return get_aval(mask).shape == shape[:ndim] and broadcasts(get_aval(values).shape, shape[ndim:])
+
+
+def _chosen(x: Array, mask: Array, values: Array, *, method: str) -> Array:
+    aval = get_aval(x)
+    mask = movement.broadcast_in_dim(mask, aval.shape, range(len(get_aval(mask).shape)))
+    new = values if method == "set" else _WHERE[method](x, values)
+    return lax.select(mask, broadcast_to(cast(new, aval.dtype), aval.shape), x)
+
+
+def changed(
+    name: str, x: Array, index: Any, values: Any, method: str, mode: str, wrap: bool, hints: tuple[bool, bool]
+) -> Array:
+    """x with the elements at an index changed by one scatter."""
+    planned, entries = plan(name, x, index, wrap)
+    aval, shape = get_aval(x), planned.result_shape()
     given = get_aval(values).shape
     if not broadcasts(given, shape):
-        raise ValueError(
-            f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {tuple(shape)}"
-        )
-    return broadcast_to(cast(values, dtype), shape)
-
-
-def _set_slice(name: str, x: Array, index: Index, values: Any, combine: Callable[[Array, Array], Array]) -> Array:
-    """x changed in a slice at a place: its elements are read, combined, and written back."""
-    axes, shape, dtype = index.axes, get_aval(x).shape, get_aval(x).dtype
-    chosen = array_axes(axes)
-    if any(shape[i] == 0 for i in chosen):
+        raise ValueError(f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {shape}")
+    if 0 in shape or 0 in aval.shape:
         return x
-    old = take_scalars(sliced(x, axes), axes, chosen)
-    seen = with_new(old, index, dict.fromkeys(chosen))
-    new = cast(combine(seen, _fitted(name, values, get_aval(seen).shape, dtype)), dtype)
-    new = movement.reshape(broadcast_to(new, get_aval(seen).shape), get_aval(old).shape)
-    inside = np.asarray(True)
-    for i in chosen:
-        entry = axes[i].entry
-        inside = lax.bitwise_and(inside, lax.bitwise_and(lax.ge(entry, 0), lax.lt(entry, shape[i])))
-    if chosen:
-        new = lax.select(inside, new, old)
-    backwards = [i for i, axis in enumerate(axes) if axis.entry is None and axis.step < 0]
-    new = movement.rev(new, backwards) if backwards else new
-    if all(abs(axis.step) == 1 for axis in axes):
-        starts = [
-            axis.entry
-            if axis.entry is not None
-            else np.int32(axis.start if axis.step > 0 or not axis.count else axis.start - axis.count + 1)
-            for axis in axes
-        ]
-        return ops.dynamic_update_slice.bind(x, new, *starts) if axes else new
-    return _set_strided(x, new, axes, chosen)
+    if not planned.indexed and not planned.batch and hints == (False, False):
+        hints = (True, True)
+    arrays = [entry.array for entry in entries]
+    return fused(_scattered, x, values, *arrays, planned=planned, method=method, mode=mode, hints=hints)
 
 
-def _set_strided(x: Array, new: Array, axes: Sequence[Axis], chosen: Sequence[int]) -> Array:
-    """x with every n-th element replaced: the new ones spread apart, chosen where a spread mask says so."""
-    shape, dtype = get_aval(x).shape, get_aval(x).dtype
-    if prod(get_aval(new).shape) == 0:
-        return x
-    # The dimensions that scalars choose from are cut out, changed, and written back at their place.
-    inner = take_scalars(x, axes, chosen)
-    sizes = get_aval(inner).shape
-    config = []
-    for i, axis in enumerate(axes):
-        step = abs(axis.step)
-        first = 0 if axis.entry is not None else axis.start + min(axis.step, 0) * (axis.count - 1)
-        count = 1 if axis.entry is not None else axis.count
-        config.append((first, sizes[i] - first - (count - 1) * step - 1, step - 1))
-    mask = movement.pad(broadcast_to(np.asarray(True), get_aval(new).shape), np.asarray(False), config)
-    changed = lax.select(mask, movement.pad(new, cast(0, dtype), config), inner)
-    if not chosen:
-        return changed
-    starts = [axis.entry if axis.entry is not None else np.int32(0) for axis in axes]
-    return ops.dynamic_update_slice.bind(x, changed, *starts) if shape else changed
+def _scattered(
+    x: Array, values: Array, *arrays: Array, planned: Plan, method: str, mode: str, hints: tuple[bool, bool]
+) -> Array:
+    aval = get_aval(x)
+    # As the operation on whole arrays computes it; then back to the dtype of x.
+    dtype = aval.dtype if method == "set" else dtypes.result_type(x, values)[0]
+    x, values = cast(x, dtype), cast(values, dtype)
+    if method == "subtract":
+        values = lax.neg(values)
+    updates, indices, params = aimed(planned, broadcast_to(values, planned.result_shape()), positions(planned, arrays))
+    if not planned.axes:  # a scalar, which an ellipsis or a mask without dimensions takes
+        x = movement.reshape(x, (1,))
+    out = scatter.bind(
+        x,
+        updates,
+        *indices,
+        **params,
+        kind=_KINDS[method],
+        mode=mode,
+        indices_are_sorted=hints[0],
+        unique_indices=hints[1],
+    )
+    return cast(movement.reshape(out, aval.shape), aval.dtype)
 
 
-def _set_rows(name: str, x: Array, index: Index, values: Any, combine: Callable[[Array, Array], Array]) -> Array:
-    """x changed at integer arrays: rows of the flattened array are added to, or replaced by their last writer."""
-    axes, aval = index.axes, get_aval(x)
-    chosen = array_axes(axes)
-    if any(axis.entry is None and (axis.step != 1 or axis.count != aval.shape[i]) for i, axis in enumerate(axes)):
-        # Cut the slices out, change them there, and put them back.
-        cut = sliced(x, axes)
-        whole = [axis if axis.entry is not None else Axis(0, axis.count) for axis in axes]
-        changed = _set_rows(name, cut, Index(whole, index.order), values, combine)
-        cuts = [Axis(0, size) if axis.entry is not None else axis for axis, size in zip(axes, aval.shape, strict=True)]
-        back = Index(cuts, list(range(len(axes))))
-        return _set_slice(name, x, back, changed, lambda old, new: new)
-    rows, order = as_rows(x, chosen)
-    positions, total = flat_positions(x, axes, chosen, outside=True)
-    rank = len(get_aval(positions).shape)
-    reading, _ = flat_positions(x, axes, chosen, outside=False)
-    if total == 0:
-        return x
-    old = arrange(ops.gather_rows.bind(rows, reading), index, chosen, rank)
-    fitted = _fitted(name, values, get_aval(old).shape, aval.dtype)
-    if name == "at[].add":
-        changed = ops.scatter_add_rows.bind(rows, positions, _disarrange(fitted, index, chosen, rank))
-    elif name in ("at[].set", "at[].apply"):
-        new = cast(combine(old, fitted), aval.dtype)
-        changed = _replaced(rows, positions, _disarrange(new, index, chosen, rank))
-    else:
-        raise NotImplementedError(
-            f"{name} at integer arrays is not there yet, since an index may occur twice; if none does, write "
-            "x.at[index].set(...) with the elements x[index] combined"
-        )
-    shape = aval.shape
-    moved = movement.reshape(changed, tuple(shape[i] for i in order))
-    return movement.transpose(moved, [order.index(i) for i in range(len(order))])
-
-
-def _disarrange(values: Array, index: Index, chosen: Sequence[int], rank: int) -> Array:
-    """The inverse of _arrange: the arrays' dimensions first, no new ones."""
-    before = sum(item not in chosen for item in index.order[: place_of_arrays(index, chosen)])
-    kept = [item for item in index.order if item not in chosen]
-    shape = list(get_aval(values).shape)
-    labels: list[Any] = [*kept[:before], *(("array", i) for i in range(rank)), *kept[before:]]
-    sizes = [size for size, label in zip(shape, labels, strict=True) if label is not None]
-    labels = [label for label in labels if label is not None]
+def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array, list[Array], dict[str, Any]]:
+    """What a scatter takes that writes `values`, of the result's shape, where a plan says: updates, indices, dimension
+    numbers. A slice is a window, unless it goes in steps: then its positions are an index like an array."""
+    layout = planned.layout()
+    sizes: list[Any] = [planned.batch[label[1]] if isinstance(label, tuple) else None for label in layout]
+    windows: list[int] = []
+    stepped: dict[int, Slice] = {}
+    for place, label in enumerate(layout):
+        axis = planned.axes[label] if isinstance(label, int) else None
+        if isinstance(axis, Slice):
+            sizes[place] = axis.count
+            if abs(axis.step) == 1 or axis.count == 1:
+                windows.append(place)
+            else:
+                stepped[label] = axis
     values = movement.reshape(values, sizes)
-    wanted = [*(("array", i) for i in range(rank)), *sorted(label for label in labels if isinstance(label, int))]
-    return movement.transpose(values, [labels.index(label) for label in wanted])
+    backwards = [place for place in windows if _steps(planned.axes[layout[place]]) < 0]
+    values = movement.rev(values, backwards) if backwards else values
+    # The positions' shape: the other dimensions of the updates, in order.
+    batch = [place for place in range(len(layout)) if place not in windows]
+    shape = [sizes[place] for place in batch]
+    labels = [layout[place] for place in batch]
+    indexed: list[int] = []
+    inserted: list[int] = []
+    indices: list[Array] = []
+    own = [place for place, label in enumerate(labels) if isinstance(label, tuple)]
+    for dim, axis in enumerate(planned.axes):
+        if isinstance(axis, int):
+            array = broadcast_to(arrays[axis], planned.batch)
+            indices.append(movement.broadcast_in_dim(array, shape, own))
+            inserted.append(dim)
+        elif dim in stepped:
+            count = lax.mul(movement.broadcasted_iota(INT32, shape, labels.index(dim)), axis.step)
+            indices.append(lax.add(count, axis.start))
+            inserted.append(dim)
+        elif axis.count != planned.shape[dim]:
+            first = axis.start + (axis.count - 1) * axis.step if axis.step < 0 else axis.start
+            indices.append(movement.full(shape, np.int32(first)))
+        elif shape and not indices and dim == len(planned.axes) - 1 and not inserted:
+            indices.append(movement.full(shape, np.int32(0)))  # masks without dimensions: it needs one index
+        else:
+            continue
+        indexed.append(dim)
+    if not planned.axes:
+        indices, indexed, inserted = [movement.full(shape, np.int32(0))], [0], [0]
+    params = {
+        "update_window_dims": tuple(windows),
+        "inserted_window_dims": tuple(inserted),
+        "scatter_dims_to_operand_dims": tuple(indexed),
+        "operand_batching_dims": (),
+        "scatter_indices_batching_dims": (),
+    }
+    return values, indices, params
 
 
-def _replaced(rows: Array, positions: Array, updates: Array) -> Array:
-    """rows with those at the positions replaced, by the last update that names each. There is no primitive for it yet:
-    every row looks for its last writer, which costs a comparison for each pair."""
-    (total, *rest), count = get_aval(rows).shape, prod(get_aval(positions).shape)
-    if count == 0:
-        return rows
-    positions = movement.reshape(positions, (count,))
-    updates = movement.reshape(updates, (count, *rest))
-    pairs = (total, count)
-    named = lax.eq(movement.broadcasted_iota(INT32, pairs, 0), movement.broadcast_in_dim(positions, pairs, (1,)))
-    numbers = lax.select(named, movement.broadcasted_iota(INT32, pairs, 1), np.int32(-1))
-    last = reduction.reduce_max(numbers, (1,))
-    chosen = ops.gather_rows.bind(updates, lax.max(last, 0))
-    written = movement.broadcast_in_dim(lax.ge(last, 0), (total, *rest), (0,))
-    return lax.select(written, chosen, rows)
+def _steps(axis: Slice | int) -> int:
+    return axis.step if isinstance(axis, Slice) else 1
+
+
+def applied(
+    x: Array, index: Any, func: Callable[[Array], Array], hints: tuple[bool, bool], mode: Mode, wrap: bool
+) -> Array:
+    """x with a function applied to the elements at an index, as often as the index names each."""
+    name = "at[].apply"
+    dtype = get_aval(x).dtype
+    mask = lone_mask(index)
+    if mask is not None:
+        return _apply_at_mask(name, x, mask, func)
+    planned, entries = plan(name, x, index, wrap)
+    how = "fill" if mode is None else canonical_mode(name, mode)
+    if not planned.batch or hints[1]:
+        old = read(name, x, planned, entries, "clip")
+        return changed(name, x, index, cast(func(old), dtype), "set", how, wrap, hints)
+    # How often each element is named; a traced index may name one as often as there are places in it.
+    ones = movement.full(planned.result_shape(), np.int32(1))
+    zeros = movement.full(get_aval(x).shape, np.int32(0))
+    counts = changed(name, zeros, index, ones, "add", how, wrap, hints)
+    return apply_counted(x, counts, func, int(dim_product(planned.batch)))
+
+
+def _apply_at_mask(name: str, x: Array, mask: Any, func: Callable[[Array], Array]) -> Array:
+    aval, ndim = get_aval(x), len(get_aval(mask).shape)
+    if get_aval(mask).shape != aval.shape[:ndim]:
+        raise IndexError(f"{name}: a boolean index of shape {get_aval(mask).shape} does not fit {short(aval)}")
+    chosen = movement.broadcast_in_dim(mask, aval.shape, range(ndim))
+    return lax.select(chosen, broadcast_to(cast(func(x), aval.dtype), aval.shape), x)

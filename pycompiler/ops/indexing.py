@@ -1,4 +1,5 @@
-"""The family of indexing by values: slices at computed places, and rows chosen by an array of indices."""
+"""The family of slices at computed places. Where the places differ from example to example, they are gathers and
+scatters, which stand in `gather`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,28 +7,14 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import dim_product
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import instantiate, mapped_size, move_dim, with_batch_dim
 from pycompiler.ops import rules
-from pycompiler.ops.arithmetic import convert, max_, min_
-from pycompiler.ops.bits import and_
-from pycompiler.ops.compare import ge, lt, select
-from pycompiler.ops.creation import iota
-from pycompiler.ops.elementwise import add, mul, sub
-from pycompiler.ops.rules import Dims, Shape, Value
-from pycompiler.ops.shape import batched_at_front, broadcast_in_dim, full, full_like, reshaped
+from pycompiler.ops.gather import gather, scatter
+from pycompiler.ops.rules import Dims, Value
+from pycompiler.ops.shape import batched_at_front, full
 
 Ints = tuple[int, ...]
-
-
-def _clamped(index: Value, last: Any) -> Value:
-    """The index brought into 0..last."""
-    return max_.bind(min_.bind(index, full_like(index, last)), full_like(index, 0))
-
-
-def _positions(shape: Shape, dimension: int, dtype: rules.Dtype) -> Value:
-    return iota.bind(dtype=dtype, shape=tuple(shape), dimension=dimension)
 
 
 def _check_starts(name: str, x: ShapedArray, starts: Sequence[ShapedArray]) -> None:
@@ -68,18 +55,28 @@ def _dynamic_slice_batch(args: Sequence[Value], dims: Dims, *, slice_sizes: Ints
         moved = move_dim(args[0], rules.only(dims[:1]), 0)
         size = get_aval(moved).shape[0]
         return dynamic_slice.bind(moved, np.int32(0), *args[1:], slice_sizes=(size, *slice_sizes)), 0
-    # A place for each example: gather single elements from the flat array, by their row-major positions.
-    x, *starts = batched_at_front(args, dims)
-    shape = get_aval(x).shape
-    taken = (shape[0], *slice_sizes)
-    position = full(taken, 0, rules.INT32)
-    for axis, size in enumerate(shape):
-        index = _positions(taken, axis, rules.INT32)
-        if axis > 0:
-            start = _clamped(starts[axis - 1], size - slice_sizes[axis - 1])
-            index = add.bind(index, broadcast_in_dim.bind(start, shape=taken, broadcast_dimensions=(0,)))
-        position = add.bind(mul.bind(position, full(taken, size, rules.INT32)), index)
-    return gather_rows.bind(reshaped(x, (dim_product(shape),)), position), 0
+    # A place for each example.
+    size = mapped_size(args, dims)
+    rank = len(slice_sizes)
+    every = tuple(range(rank))
+    params: dict[str, Any] = {
+        "offset_dims": tuple(range(1, rank + 1)),
+        "collapsed_slice_dims": (),
+        "start_index_map": every,
+        "operand_batching_dims": (),
+        "start_indices_batching_dims": (),
+        "slice_sizes": slice_sizes,
+        "mode": "clip",
+        "indices_are_sorted": False,
+        "unique_indices": False,
+    }
+    x, starts = args[0], [with_batch_dim(start, dim, 0, size) for start, dim in zip(args[1:], dims[1:], strict=True)]
+    if dims[0] is not None:
+        x = move_dim(x, dims[0], 0)
+        params["start_index_map"] = tuple(range(1, rank + 1))
+        params["operand_batching_dims"] = params["start_indices_batching_dims"] = (0,)
+        params["slice_sizes"] = (1, *slice_sizes)
+    return gather.bind(x, *starts, **params), 0
 
 
 def _clip_starts(starts: Sequence[Any], sizes: Ints, taken: Ints) -> list[int]:
@@ -157,23 +154,24 @@ def _dynamic_update_slice_batch(args: Sequence[Value], dims: Dims) -> tuple[Valu
     if all(dim is None for dim in dims[2:]):
         x, update = batched_at_front(args[:2], dims[:2])
         return dynamic_update_slice.bind(x, update, np.int32(0), *args[2:]), 0
-    # A place for each example: look every position of the result up in the update, or keep it.
+    # A place for each example.
     x, update, *starts = batched_at_front(args, dims)
-    shape, taken = get_aval(x).shape, get_aval(update).shape
-    if any(isinstance(count, int) and count == 0 for count in taken):
-        return x, 0
-    inside = full(shape, True, rules.BOOL)
-    position = _positions(shape, 0, rules.INT32)
-    for axis in range(1, len(shape)):
-        start = _clamped(starts[axis - 1], shape[axis] - taken[axis])
-        index = sub.bind(
-            _positions(shape, axis, rules.INT32), broadcast_in_dim.bind(start, shape=shape, broadcast_dimensions=(0,))
-        )
-        fits = and_.bind(ge.bind(index, full_like(index, 0)), lt.bind(index, full_like(index, taken[axis])))
-        inside = and_.bind(inside, fits)
-        position = add.bind(mul.bind(position, full_like(index, taken[axis])), _clamped(index, taken[axis] - 1))
-    looked_up = gather_rows.bind(reshaped(update, (dim_product(taken),)), position)
-    return select.bind(inside, looked_up, x), 0
+    inner = tuple(range(1, len(get_aval(x).shape)))
+    out = scatter.bind(
+        x,
+        update,
+        *starts,
+        update_window_dims=inner,
+        inserted_window_dims=(),
+        scatter_dims_to_operand_dims=inner,
+        operand_batching_dims=(0,),
+        scatter_indices_batching_dims=(0,),
+        kind="set",
+        mode="clip",
+        indices_are_sorted=True,
+        unique_indices=True,
+    )
+    return out, 0
 
 
 def _dynamic_update_slice_reference(x: Any, update: Any, *starts: Any) -> Any:
@@ -209,162 +207,4 @@ dynamic_update_slice = Primitive(
 )
 
 
-# gather_rows(x: [N, rest...], indices: [...]): x[indices]; an index is brought into 0..N-1.
-
-
-def _gather_rows_shape(x: ShapedArray, indices: ShapedArray) -> ShapedArray:
-    rules.check_kind("gather_rows", indices, "iu")
-    if not x.shape:
-        raise ValueError("gather_rows: a scalar has no rows")
-    if x.shape[0] == 0 and dim_product(indices.shape) != 0:
-        raise ValueError(f"gather_rows: {short(x)} has no rows to choose from")
-    return ShapedArray((*indices.shape, *x.shape[1:]), x.dtype, x.weak_type)
-
-
-def _gather_rows_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
-    out = gather_rows.bind(*primals)
-    if is_zero(tangents[0]):
-        return out, rules.zero_tangent(out)
-    return out, gather_rows.bind(tangents[0], primals[1])
-
-
-def _gather_rows_transpose(ct: Value, x: Value, indices: Value) -> tuple[Value, None]:
-    shape = x.aval.shape
-    zeros = full(shape, 0, x.aval.dtype)
-    # What was read clamped is written clamped; an empty x was not read.
-    inside = _clamped(indices, shape[0] - 1) if shape[0] != 0 else indices
-    return scatter_add_rows.bind(zeros, inside, ct), None
-
-
-def _rows_of_all(x: Value, indices: Value, missing: bool) -> tuple[Value, Value]:
-    """Batched rows as rows of one flat array: x [B, N, rest] as [B*N, rest], and the indices [B, ...] into it.
-
-    Out of range, an index is brought into the range of its example or, when `missing`, out of the flat array's.
-    """
-    size, rows, *rest = get_aval(x).shape
-    aval = get_aval(indices)
-    if aval.dtype != rules.INT32:
-        indices = convert.bind(indices, new_dtype=rules.INT32)
-    base = mul.bind(_positions(aval.shape, 0, rules.INT32), full(aval.shape, rows, rules.INT32))
-    if missing:
-        fits = and_.bind(ge.bind(indices, full_like(indices, 0)), lt.bind(indices, full_like(indices, rows)))
-        indices = select.bind(fits, add.bind(indices, base), full_like(indices, size * rows))
-    else:
-        indices = add.bind(_clamped(indices, rows - 1), base)
-    return reshaped(x, (size * rows, *rest)), indices
-
-
-def _gather_rows_batch(args: Sequence[Value], dims: Dims) -> tuple[Value, int]:
-    (x, indices), (x_dim, indices_dim) = args, dims
-    if indices_dim is None:
-        # The batch dimension is one more dimension of a row.
-        return gather_rows.bind(move_dim(x, rules.only((x_dim,)), 1), indices), len(get_aval(indices).shape)
-    if x_dim is None:
-        return gather_rows.bind(x, move_dim(indices, indices_dim, 0)), 0
-    flat, positions = _rows_of_all(move_dim(x, x_dim, 0), move_dim(indices, indices_dim, 0), missing=False)
-    return gather_rows.bind(flat, positions), 0
-
-
-def _gather_rows_reference(x: Any, indices: Any) -> Any:
-    return x[np.clip(indices, 0, max(len(x) - 1, 0))]
-
-
-def _gather_rows_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    for dtype in rules.ALL:
-        yield Sample((rules.ordinary(rng, (7, 5), dtype), np.array([3, 0, 6, 3], np.int32)), {})
-    for source, indices in [((5,), (3,)), ((5, 0), (2,)), ((0, 3), (0,)), ((4, 17, 2), (2, 3)), ((6, 3), ())]:
-        x = rules.ordinary(rng, source, rules.FLOAT32)
-        yield Sample((x, np.asarray(rng.integers(-3, 9, indices)).astype(np.int32)), {})
-
-
-gather_rows = Primitive(
-    name="gather_rows",
-    shape_rule=_gather_rows_shape,
-    jvp=_gather_rows_jvp,
-    transpose=_gather_rows_transpose,
-    batch=_gather_rows_batch,
-    reference=_gather_rows_reference,
-    sampler=_gather_rows_samples,
-)
-
-
-# scatter_add_rows(x: [N, rest...], indices: [...], updates: [..., rest...]): x with the updates added to its rows, in
-# the order of the indices; an index that is out of range is dropped.
-
-
-def _scatter_add_rows_shape(x: ShapedArray, indices: ShapedArray, updates: ShapedArray) -> ShapedArray:
-    rules.check_kind("scatter_add_rows", x, "iuf")
-    rules.check_kind("scatter_add_rows", indices, "iu")
-    rules.check_same_dtype("scatter_add_rows", x, updates)
-    if not x.shape or updates.shape != (*indices.shape, *x.shape[1:]):
-        raise ValueError(
-            f"scatter_add_rows: the updates {short(updates)} are not rows of {short(x)}, "
-            f"one for each of {short(indices)}"
-        )
-    return ShapedArray(x.shape, x.dtype, rules.all_weak(x, updates))
-
-
-def _scatter_add_rows_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
-    out = scatter_add_rows.bind(*primals)
-    if is_zero(tangents[0]) and is_zero(tangents[2]):
-        return out, rules.zero_tangent(out)
-    return out, scatter_add_rows.bind(instantiate(tangents[0]), primals[1], instantiate(tangents[2]))
-
-
-def _scatter_add_rows_transpose(ct: Value, x: Value, indices: Value, updates: Value) -> tuple[Value, None, Value]:
-    x_linear, updates_linear = rules.is_linear(x, updates)
-    ct_updates = None
-    if updates_linear:
-        shape, rows = updates.aval.shape, get_aval(ct).shape[0]
-        if rows == 0:
-            ct_updates = full(shape, 0, updates.aval.dtype)
-        else:
-            fits = and_.bind(ge.bind(indices, full_like(indices, 0)), lt.bind(indices, full_like(indices, rows)))
-            kept = tuple(range(len(get_aval(indices).shape)))
-            fits = broadcast_in_dim.bind(fits, shape=shape, broadcast_dimensions=kept)
-            ct_updates = select.bind(fits, gather_rows.bind(ct, indices), full(shape, 0, updates.aval.dtype))
-    return (ct if x_linear else None), None, ct_updates
-
-
-def _scatter_add_rows_batch(args: Sequence[Value], dims: Dims) -> tuple[Value, int]:
-    (x, indices, updates), (x_dim, indices_dim, updates_dim) = args, dims
-    size = mapped_size(args, dims)
-    if indices_dim is None:
-        # The batch dimension is one more dimension of a row.
-        x = with_batch_dim(x, x_dim, 1, size)
-        updates = with_batch_dim(updates, updates_dim, len(get_aval(indices).shape), size)
-        return scatter_add_rows.bind(x, indices, updates), 1
-    x, indices, updates = batched_at_front(args, dims)
-    shape = get_aval(x).shape
-    flat, positions = _rows_of_all(x, indices, missing=True)
-    return reshaped(scatter_add_rows.bind(flat, positions, updates), shape), 0
-
-
-def _scatter_add_rows_reference(x: Any, indices: Any, updates: Any) -> Any:
-    wide = x.astype(np.float64) if rules.kind(x.dtype) == "f" else x.copy()
-    fits = (indices >= 0) & (indices < len(x))
-    np.add.at(wide, indices[fits], updates[fits].astype(wide.dtype))
-    return wide.astype(x.dtype)
-
-
-def _scatter_add_rows_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    for dtype in rules.NUMBERS:
-        x, updates = rules.ordinary(rng, (7, 5), dtype), rules.ordinary(rng, (4, 5), dtype)
-        yield Sample((x, np.array([3, 0, 6, 3], np.int32), updates), {})
-    for source, indices in [((5,), (3,)), ((5, 0), (2,)), ((0, 3), (2,)), ((4, 17, 2), (2, 3)), ((6, 3), ())]:
-        x = rules.ordinary(rng, source, rules.FLOAT32)
-        chosen = np.asarray(rng.integers(-3, 9, indices)).astype(np.int32)
-        yield Sample((x, chosen, rules.ordinary(rng, (*indices, *source[1:]), rules.FLOAT32)), {})
-
-
-scatter_add_rows = Primitive(
-    name="scatter_add_rows",
-    shape_rule=_scatter_add_rows_shape,
-    jvp=_scatter_add_rows_jvp,
-    transpose=_scatter_add_rows_transpose,
-    batch=_scatter_add_rows_batch,
-    reference=_scatter_add_rows_reference,
-    sampler=_scatter_add_rows_samples,
-)
-
-TABLE = (dynamic_slice, dynamic_update_slice, gather_rows, scatter_add_rows)
+TABLE = (dynamic_slice, dynamic_update_slice)

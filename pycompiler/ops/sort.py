@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import dim_product
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.creation import iota
-from pycompiler.ops.elementwise import add, mul
-from pycompiler.ops.indexing import gather_rows
+from pycompiler.ops.gather import take_along
 from pycompiler.ops.rules import Dims, Value
-from pycompiler.ops.shape import batched_at_front, full, reshaped
+from pycompiler.ops.shape import batched_at_front
 
 # sort(xs..., dimension, num_keys, is_stable): all arrays in the order of the first num_keys of them, compared one after
 # the other; nan comes last, the zeros are equal.
@@ -27,17 +25,6 @@ def _sort_shape(*xs: ShapedArray, dimension: int, num_keys: int, is_stable: bool
     if not 1 <= num_keys <= len(xs):
         raise ValueError(f"sort: num_keys must be in 1..{len(xs)}, the number of arrays; got {num_keys}")
     return xs
-
-
-def take_along(x: Value, indices: Value, dimension: int) -> Value:
-    """x at int32 indices in one dimension: result[i, j, k] = x[i, indices[i, j, k], k] for dimension 1."""
-    shape = get_aval(x).shape
-    chosen = get_aval(indices).shape
-    position = full(chosen, 0, rules.INT32)
-    for axis, size in enumerate(shape):
-        index = indices if axis == dimension else iota.bind(dtype=rules.INT32, shape=chosen, dimension=axis)
-        position = add.bind(mul.bind(position, full(chosen, size, rules.INT32)), index)
-    return gather_rows.bind(reshaped(x, (dim_product(shape),)), position)
 
 
 def _sort_jvp(

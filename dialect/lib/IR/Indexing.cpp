@@ -1,4 +1,4 @@
-// dynamic_slice, dynamic_update_slice, gather_rows, scatter_add_rows: inference, folding.
+// dynamic_slice, dynamic_update_slice: inference, folding.
 #include "Inference.h"
 
 using namespace mlir;
@@ -45,43 +45,6 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *, std::optiona
                   " into ", operand, " (C2)");
   inferred.push_back(operand);
   return checkStarts(location, getOperationName(), operand, adaptor.getStartIndices().getTypes(), "C3", "C4");
-}
-
-/// The indices' dimensions, then those of a row.
-static SmallVector<int64_t> rowsShape(RankedTensorType operand, RankedTensorType indices) {
-  auto shape = llvm::to_vector(indices.getShape());
-  llvm::append_range(shape, operand.getShape().drop_front());
-  return shape;
-}
-
-LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                             SmallVectorImpl<Type> &inferred) {
-  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
-  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  if (operand.getRank() == 0)
-    return fail(location, getOperationName(), "operand is ", operand, ", expected at least one dimension (C1)");
-  bool mayBeEmpty = llvm::is_contained(indices.getShape(), 0) || !indices.hasStaticShape();
-  if (operand.getDimSize(0) == 0 && !mayBeEmpty)
-    return fail(location, getOperationName(), "takes rows of ", operand, ", which has none (C2)");
-  inferred.push_back(operand.clone(rowsShape(operand, indices)));
-  return success();
-}
-
-LogicalResult ScatterAddRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                 SmallVectorImpl<Type> &inferred) {
-  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
-  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
-  if (operand.getRank() == 0)
-    return fail(location, getOperationName(), "operand is ", operand, ", expected at least one dimension (C1)");
-  if (operand.getElementType() != updates.getElementType())
-    return fail(location, getOperationName(), "operand and updates differ in element type: ", operand, " and ", updates,
-                " (C2)");
-  auto expected = operand.clone(rowsShape(operand, indices));
-  if (failed(verifyCompatibleShape(expected, updates)))
-    return fail(location, getOperationName(), "updates are ", updates, ", expected ", expected, " (C3)");
-  inferred.push_back(operand);
-  return success();
 }
 
 /// A block of the full size lies at 0, whatever the starts.

@@ -350,7 +350,7 @@ const Row rows[] = {
     {SubOp::getOperationName(), onParts},
     {NegOp::getOperationName(), onParts},
     {ReduceSumOp::getOperationName(), onParts},
-    {ScatterAddRowsOp::getOperationName(), onParts},
+    {ScatterOp::getOperationName(), onParts},
     {ReduceProdOp::getOperationName(), reducedProduct},
     {ReduceMaxOp::getOperationName(), reducedExtremum<ReduceMaxOp, 1>},
     {ReduceMinOp::getOperationName(), reducedExtremum<ReduceMinOp, -1>},
@@ -412,6 +412,8 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     auto function = functions.find(name);
     if (expansion == expansions.end() && function == functions.end())
       return; // it moves elements
+    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getKind() == "set")
+      return; // so does this one; the other kind on complex numbers is addition
     builder.setInsertionPoint(op);
     PartBuilder b(builder, op->getLoc(), known);
     SmallVector<Value> values = expansion != expansions.end()

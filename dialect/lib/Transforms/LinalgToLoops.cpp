@@ -56,6 +56,11 @@ private:
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      // What was changed in place is copied onto itself: the views of it are found to be one after canonicalization.
+      if (copy.getSource() == copy.getTarget()) {
+        rewriter.eraseOp(copy);
+        continue;
+      }
       rewriter.setInsertionPoint(copy);
       if (failed(lower(rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget()))))
         return failure();

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::array {
@@ -82,6 +83,28 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     }
   }
 
+  /// An argument that loops or insertions start from is copied into an empty tensor before them: the result's buffer
+  /// can take its place, while the copy that bufferization makes has a buffer of its own.
+  static void copyWhereChanged(bufferization::ToTensorOp argument) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    for (OpOperand &use : llvm::make_early_inc_range(argument->getUses())) {
+      Operation *user = use.getOwner();
+      auto loop = dyn_cast<scf::ForOp>(user);
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(user);
+      if (!(loop && use.getOperandNumber() >= loop.getNumControlOperands()) &&
+          !(insertion && &use == &insertion.getDestMutable()) &&
+          !(isa<tensor::InsertOp>(user) && use.getOperandNumber() == 1))
+        continue;
+      OpBuilder builder(user);
+      Location loc = user->getLoc();
+      Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, empty);
+      SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+          strides(sizes.size(), builder.getIndexAttr(1));
+      use.set(tensor::InsertSliceOp::create(builder, loc, argument.getResult(), empty, offsets, sizes, strides));
+    }
+  }
+
   static void takeBuffers(func::FuncOp main) {
     Block &body = main.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
@@ -93,6 +116,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       argument.setType(bufferType(tensor));
       auto read = bufferization::ToTensorOp::create(builder, main.getLoc(), tensor, argument, /*restrict=*/true);
       argument.replaceAllUsesExcept(read, read);
+      copyWhereChanged(read);
     }
 
     auto terminator = cast<func::ReturnOp>(body.getTerminator());

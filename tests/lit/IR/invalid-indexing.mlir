@@ -1,6 +1,6 @@
 // RUN: array-opt %s --split-input-file --verify-diagnostics
 
-// The constraints of dynamic_slice, dynamic_update_slice, gather_rows and scatter_add_rows.
+// The constraints of dynamic_slice, dynamic_update_slice, gather and scatter.
 
 // C1 to C4 and C0 of dynamic_slice.
 func.func @slice(%x: tensor<4x5xf32>, %i: tensor<i32>) {
@@ -100,58 +100,162 @@ func.func @update(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) {
 
 // -----
 
-// C1, C2 and C0 of gather_rows.
-func.func @gather(%x: tensor<f32>, %i: tensor<3xi32>) {
-  // expected-error @+1 {{'array.gather_rows' op operand is 'tensor<f32>', expected at least one dimension (C1)}}
-  %0 = array.gather_rows %x, %i : (tensor<f32>, tensor<3xi32>) -> tensor<3xf32>
+// C0 to C7 of gather.
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op has 2 indices, expected 1 (C1)}}
+  %0 = array.gather %x at(%i, %i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>, tensor<3xi32>) -> tensor<3x5xf32>
   return
 }
 
 // -----
 
-func.func @gather(%x: tensor<0x5xf32>, %i: tensor<3xi32>) {
-  // expected-error @+1 {{'array.gather_rows' op takes rows of 'tensor<0x5xf32>', which has none (C2)}}
-  %0 = array.gather_rows %x, %i : (tensor<0x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op fill is 'tensor<3xi32>', expected a scalar of the element type of 'tensor<4x5xf32>' (C1)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "fill", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
   return
 }
 
 // -----
 
-func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>) {
-  // expected-error @+1 {{'array.gather_rows' op result types are 'tensor<5x3xf32>', expected types compatible with 'tensor<3x5xf32>' (C0)}}
-  %0 = array.gather_rows %x, %i : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<5x3xf32>
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op indices are 'tensor<3xi8>', expected i32 or i64 of compatible shapes (C2)}}
+  %0 = array.gather %x at(%k) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi8>) -> tensor<3x5xf32>
   return
 }
 
 // -----
 
-// C1 to C3 and C0 of scatter_add_rows.
-func.func @scatter(%x: tensor<f32>, %i: tensor<3xi32>, %u: tensor<3xf32>) {
-  // expected-error @+1 {{'array.scatter_add_rows' op operand is 'tensor<f32>', expected at least one dimension (C1)}}
-  %0 = array.scatter_add_rows %x, %i, %u : (tensor<f32>, tensor<3xi32>, tensor<3xf32>) -> tensor<f32>
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op indices are 'tensor<3xi32>', 'tensor<2xi32>', expected i32 or i64 of compatible shapes (C2)}}
+  %0 = array.gather %x at(%i, %j) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0, 1>} : (tensor<4x5xf32>, tensor<3xi32>, tensor<2xi32>) -> tensor<3x5xf32>
   return
 }
 
 // -----
 
-func.func @scatter(%x: tensor<4xf32>, %i: tensor<3xi32>, %u: tensor<3xf64>) {
-  // expected-error @+1 {{'array.scatter_add_rows' op operand and updates differ in element type: 'tensor<4xf32>' and 'tensor<3xf64>' (C2)}}
-  %0 = array.scatter_add_rows %x, %i, %u : (tensor<4xf32>, tensor<3xi32>, tensor<3xf64>) -> tensor<4xf32>
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op dropped, batching and indexed dimensions [0], [0], [0] are not distinct dimensions of 'tensor<4x5xf32>' (C3)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>, operand_batching_dims = array<i64: 0>, start_indices_batching_dims = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
   return
 }
 
 // -----
 
-func.func @scatter(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %u: tensor<3x6xf32>) {
-  // expected-error @+1 {{'array.scatter_add_rows' op updates are 'tensor<3x6xf32>', expected 'tensor<3x5xf32>' (C3)}}
-  %0 = array.scatter_add_rows %x, %i, %u : (tensor<4x5xf32>, tensor<3xi32>, tensor<3x6xf32>) -> tensor<4x5xf32>
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op slice_sizes [1, 6] do not lie in 'tensor<4x5xf32>', or are not 1 in dimensions that are collapsed or batching (C4)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 6>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
   return
 }
 
 // -----
 
-func.func @scatter(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %u: tensor<3x5xf32>) {
-  // expected-error @+1 {{'array.scatter_add_rows' op result types are 'tensor<3x5xf32>', expected types compatible with 'tensor<4x5xf32>' (C0)}}
-  %0 = array.scatter_add_rows %x, %i, %u : (tensor<4x5xf32>, tensor<3xi32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op offset_dims [2] are not 1 increasing dimensions of a result of rank 2 (C5)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 2>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op batching dimensions [1] of 'tensor<4x5xf32>' and [0] of indices of shape [3] differ (C6)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>, operand_batching_dims = array<i64: 1>, start_indices_batching_dims = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op mode is 'wrap', expected clip, fill or promise_in_bounds (C7)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "wrap", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 5>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3xi32>, %j: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3xi8>) {
+  // expected-error @+1 {{'array.gather' op result types are 'tensor<3x5xf32>', expected types compatible with 'tensor<3x4xf32>' (C0)}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>, slice_sizes = array<i64: 1, 4>, start_index_map = array<i64: 0>} : (tensor<4x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+// C0 to C8 of scatter.
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op has 0 indices, expected 1 (C1)}}
+  %0 = array.scatter %x, %u at() {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op indices are 'tensor<3xi32>', 'tensor<2xi32>', expected i32 or i64 of compatible shapes (C2)}}
+  %0 = array.scatter %x, %u at(%i, %j) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0, 1>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>, tensor<2xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op dropped, batching and indexed dimensions [0], [], [2] are not distinct dimensions of 'tensor<4x5xf32>' (C3)}}
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 2>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op update_window_dims [1] of 'tensor<3x6xf32>' are no window of 'tensor<4x5xf32>' (C4)}}
+  %0 = array.scatter %x, %v at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x6xf32>, tensor<3xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op updates are 'tensor<3x5xf32>' with the window in [1], expected the other dimensions to be those of the indices, [2] (C5)}}
+  %0 = array.scatter %x, %u at(%j) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<2xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op batching dimensions [1] of 'tensor<4x5xf32>' and [0] of indices of shape [3] differ (C6)}}
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>, operand_batching_dims = array<i64: 1>, scatter_indices_batching_dims = array<i64: 0>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op kind is 'sub' for 'tensor<4x5xf32>', expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)}}
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "sub", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op kind is 'add' for 'tensor<4x5xi1>', expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)}}
+  %0 = array.scatter %b, %c at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xi1>, tensor<3x5xi1>, tensor<3xi32>) -> tensor<4x5xi1>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op operand and updates differ in element type: 'tensor<4x5xf32>' and 'tensor<3x5xf64>' (C8)}}
+  %0 = array.scatter %x, %w at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf64>, tensor<3xi32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.scatter' op result types are 'tensor<5x5xf32>', expected types compatible with 'tensor<4x5xf32>' (C0)}}
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<5x5xf32>
   return
 }

@@ -14,7 +14,8 @@ from pycompiler.ops.convolution import conv_params
 from pycompiler.ops.window import window_params
 
 NAMES = sorted(PRIMITIVES)
-# The arguments in which a primitive is linear, each set together; None: all of them.
+# The arguments in which a primitive is linear, each set together; None: all of them. A function of arguments and
+# parameters where they say it.
 LINEAR = {
     "add": [(0, 1)],
     "sub": [(0, 1)],
@@ -34,8 +35,6 @@ LINEAR = {
     "dot_general": [(0,), (1,)],
     "dynamic_slice": [(0,)],
     "dynamic_update_slice": [(0, 1)],
-    "gather_rows": [(0,)],
-    "scatter_add_rows": [(0, 2)],
     "triangular_solve": [(1,)],
     "linear_solve": [(3,)],
     "tridiagonal_solve": [(3,)],
@@ -50,6 +49,8 @@ LINEAR = {
     "select_and_gather": [(0,)],
     "select_and_scatter": [(0,)],
     "conv_general_dilated": [(0,), (1,)],
+    "gather": lambda args, params: [(0, len(args) - 1)] if params["mode"] == "fill" else [(0,)],
+    "scatter": lambda args, params: {"set": [(0, 1)], "add": [(0, 1)], "mul": [(0,)]}.get(params["kind"], []),
 }
 # The arguments by which a primitive has no derivative, though they are floats: orders; shapes of betainc.
 FIXED = {
@@ -183,7 +184,7 @@ def test_transpose_is_the_adjoint(name):
     compared = 0
     with by_reference():
         for args, params in samples(name, floats=True):
-            for linear in LINEAR[name]:
+            for linear in LINEAR[name](args, params) if callable(LINEAR[name]) else LINEAR[name]:
                 linear = range(len(args)) if linear is None else linear
                 out = primitive.bind(*args, **params)
                 if not all(is_inexact(x) for x in (out, *(args[i] for i in linear))):
@@ -272,6 +273,22 @@ SYMBOLIC = [
             "preferred_element_type": None,
         },
         (N, 4),
+    ),
+    (
+        "gather",
+        [(N, M)],
+        {
+            "offset_dims": (0, 1),
+            "collapsed_slice_dims": (),
+            "start_index_map": (),
+            "operand_batching_dims": (),
+            "start_indices_batching_dims": (),
+            "slice_sizes": (N, 1),
+            "mode": "clip",
+            "indices_are_sorted": False,
+            "unique_indices": False,
+        },
+        (N, 1),
     ),
     ("sort", [(N, M)], {"dimension": 1, "num_keys": 1, "is_stable": True}, (N, M)),
     ("cumsum", [(N, M)], {"axis": 1, "reverse": True}, (N, M)),

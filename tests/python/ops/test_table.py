@@ -31,7 +31,7 @@ EXACT |= {
 }
 EXACT |= {"add", "sub", "mul", "threefry2x32", "argmax", "argmin", "sort", "reduce_max", "reduce_min"}
 EXACT |= {"cummax", "cummin", "top_k", "reduce_window_max", "reduce_window_min", "select_and_gather", "reduce_xor"}
-EXACT |= {"reduce_and", "reduce_or", "gather_rows", "dynamic_slice", "dynamic_update_slice"}
+EXACT |= {"reduce_and", "reduce_or", "gather", "dynamic_slice", "dynamic_update_slice"}
 # They leave open which zero they give.
 EITHER_ZERO = {"max", "min", "sort", "top_k", "reduce_max", "reduce_min", "cummax", "cummin"}
 EITHER_ZERO |= {"reduce_window_max", "reduce_window_min"}

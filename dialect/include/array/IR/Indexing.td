@@ -1,4 +1,4 @@
-// Ops whose positions are data: dynamic_slice, dynamic_update_slice, gather_rows, scatter_add_rows.
+// Ops whose positions are data: dynamic_slice, dynamic_update_slice, gather, scatter.
 #ifndef ARRAY_IR_INDEXING_TD
 #define ARRAY_IR_INDEXING_TD
 
@@ -51,40 +51,93 @@ def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
   let hasFolder = 1;
 }
 
-def Array_GatherRowsOp : Array_InferredOp<"gather_rows"> {
-  let summary = "the rows (entries along dimension 0) that indices name";
+// Dimension numbers as XLA has them, but that each component of an index vector is an operand of its own: components
+// that are computed need not be joined in memory before they are read.
+
+def Array_GatherOp : Array_InferredOp<"gather"> {
+  let summary = "windows of the operand at positions that are data";
   let description = Array_Doc<[{
-    `result[b..., r...] = operand[clamp(indices[b...]), r...]`: an index is clamped into the operand.
+    For each position in the indices' common shape one window of `slice_sizes` is read, which starts at index `k` in the
+    dimension `start_index_map[k]` of the operand, at 0 in the others. The window's dimensions without those that are
+    collapsed become the dimensions `offset_dims` of the result, the dimensions of the indices the others, in order.
+    A dimension in `operand_batching_dims` is indexed by the position in the indices' dimension of the same place in
+    `start_indices_batching_dims`.
+
+    A window that does not lie inside is moved inside (`mode = "clip"`), or replaced by a scalar, which is then the last
+    input (`"fill"`); `"promise_in_bounds"` says that there is none. That the indices are sorted or unique is a hint.
+    `-1` in `slice_sizes` is the whole dimension.
 
     ```mlir
-    %y = array.gather_rows %x, %i : (tensor<100x8xf32>, tensor<4xi32>) -> tensor<4x8xf32>
+    %y = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>,
+           slice_sizes = array<i64: 1, 8>, start_index_map = array<i64: 0>}
+           : (tensor<100x8xf32>, tensor<4xi32>) -> tensor<4x8xf32>
     ```
   }], [{
-    - C1: `operand` has at least one dimension.
-    - C2: dimension 0 of `operand` is not empty, unless `indices` is.
+    - C1: there is one index for each entry of `start_index_map`, and with `fill` a scalar of the operand's element type.
+    - C2: the indices are i32 or i64, of compatible shapes.
+    - C3: `collapsed_slice_dims` and `operand_batching_dims` are distinct dimensions of the operand, the former increasing;
+      the entries of `start_index_map` are distinct dimensions that are no batching dimensions.
+    - C4: `slice_sizes` has an entry for each dimension of the operand, that lies in it, and is 1 where it is collapsed or
+      batching.
+    - C5: `offset_dims` has an increasing dimension of the result for each that the window keeps.
+    - C6: `start_indices_batching_dims` are distinct dimensions of the indices, compatible with `operand_batching_dims`.
+    - C7: `mode` is `clip`, `fill` or `promise_in_bounds`.
   }]>.description;
-  let arguments = (ins Array_Tensor:$operand, Array_IndexTensor:$indices);
+  let arguments = (ins Array_Tensor:$operand, Variadic<Array_Tensor>:$inputs,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offset_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$collapsed_slice_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$start_index_map,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$operand_batching_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$start_indices_batching_dims,
+                       DenseI64ArrayAttr:$slice_sizes, StrAttr:$mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$indices_are_sorted,
+                       DefaultValuedAttr<BoolAttr, "false">:$unique_indices);
   let results = (outs Array_Tensor:$result);
-  let assemblyFormat = "$operand `,` $indices attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$operand `at` `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Array_ScatterAddRowsOp : Array_InferredOp<"scatter_add_rows"> {
-  let summary = "the operand with updates added to the rows that indices name";
+def Array_ScatterOp : Array_InferredOp<"scatter"> {
+  let summary = "the operand with windows changed at positions that are data";
   let description = Array_Doc<[{
-    A row that is named several times gets the sum, in the order of the indices. Updates for an index outside the
-    operand are dropped.
+    The updates' dimensions `update_window_dims` are those of a window, the others those of the indices. For each position
+    of the indices, in row-major order, a window of the operand, which starts at index `k` in the dimension
+    `scatter_dims_to_operand_dims[k]`, is combined with that of the updates: replaced by it (`kind = "set"`), or
+    `add`, `mul`, `min`, `max`. So the last update of an element stays with `set`. `inserted_window_dims` and
+    `operand_batching_dims` are dimensions of the operand in which the window has size 1 and that the updates don't have.
+
+    A window that does not lie inside is moved inside (`mode = "clip"`), or dropped (`"fill"`); `"promise_in_bounds"`
+    says that there is none.
 
     ```mlir
-    %y = array.scatter_add_rows %x, %i, %u : (tensor<100x8xf32>, tensor<4xi32>, tensor<4x8xf32>) -> tensor<100x8xf32>
+    %y = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill",
+           scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>}
+           : (tensor<100x8xf32>, tensor<4x8xf32>, tensor<4xi32>) -> tensor<100x8xf32>
     ```
   }], [{
-    - C1: `operand` has at least one dimension.
-    - C2: `updates` has the element type of `operand`.
-    - C3: the shape of `updates` is compatible with that of `indices` followed by that of a row.
+    - C1: there is one index for each entry of `scatter_dims_to_operand_dims`.
+    - C2: the indices are of compatible shapes.
+    - C3: `inserted_window_dims` and `operand_batching_dims` are distinct dimensions of the operand, the former
+      increasing; the entries of `scatter_dims_to_operand_dims` are distinct dimensions that are no batching dimensions.
+    - C4: `update_window_dims` has an increasing dimension of the updates for each other dimension of the operand, in
+      which the window lies in the operand.
+    - C5: the other dimensions of the updates are compatible with those of the indices.
+    - C6: `scatter_indices_batching_dims` are distinct dimensions of the indices, compatible with
+      `operand_batching_dims`.
+    - C7: `mode` is `clip`, `fill` or `promise_in_bounds`; `kind` is `set`, for numbers `add` or `mul`, for complex numbers
+      `add`, for bools and numbers `min` or `max`.
+    - C8: `updates` has the element type of `operand`.
   }]>.description;
-  let arguments = (ins Array_ArithmeticTensor:$operand, Array_IndexTensor:$indices, Array_ArithmeticTensor:$updates);
-  let results = (outs Array_ArithmeticTensor:$result);
-  let assemblyFormat = "$operand `,` $indices `,` $updates attr-dict `:` functional-type(operands, results)";
+  let arguments = (ins Array_Tensor:$operand, Array_Tensor:$updates, Variadic<Array_IndexTensor>:$indices,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$update_window_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$inserted_window_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scatter_dims_to_operand_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$operand_batching_dims,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scatter_indices_batching_dims,
+                       StrAttr:$kind, StrAttr:$mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$indices_are_sorted,
+                       DefaultValuedAttr<BoolAttr, "false">:$unique_indices);
+  let results = (outs Array_Tensor:$result);
+  let assemblyFormat = "$operand `,` $updates `at` `(` $indices `)` attr-dict `:` functional-type(operands, results)";
 }
 
 #endif // ARRAY_IR_INDEXING_TD

@@ -33,7 +33,8 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateCreation(converter, patterns);
     populateMovement(converter, patterns);
     populateIndexing(converter, patterns);
-    populateRows(converter, patterns);
+    populateGather(converter, patterns);
+    populateScatter(converter, patterns);
     populateReduction(converter, patterns);
     populateContraction(converter, patterns);
     populateConvolution(converter, patterns);

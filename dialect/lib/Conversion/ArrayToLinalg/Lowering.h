@@ -78,7 +78,8 @@ void populateElementwise(const TypeConverter &converter, RewritePatternSet &patt
 void populateCreation(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateMovement(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateIndexing(const TypeConverter &converter, RewritePatternSet &patterns);
-void populateRows(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateGather(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateScatter(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateReduction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateContraction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateConvolution(const TypeConverter &converter, RewritePatternSet &patterns);

@@ -1,0 +1,108 @@
+// gather: one parallel generic over the result, whose body computes the position and reads the operand there; so it
+// fuses with what computes the indices and with what reads it.
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+/// The dimension numbers, and the sizes that the body needs.
+struct Windows {
+  GatherOp op;
+  Value operand;
+  SmallVector<int64_t> batchDims; // of the result
+  SmallVector<Value> last;        // the greatest start of each index
+  Value zero;
+
+  Windows(OpBuilder &b, GatherOp op, Value operand, int64_t batchRank) : op(op), operand(operand) {
+    for (int64_t dim = 0; dim < batchRank + int64_t(op.getOffsetDims().size()); ++dim)
+      if (!llvm::is_contained(op.getOffsetDims(), dim))
+        batchDims.push_back(dim);
+    zero = arith::ConstantIndexOp::create(b, op.getLoc(), 0);
+    for (int64_t dim : op.getStartIndexMap()) {
+      Value size = getValueOrCreateConstantIndexOp(b, op.getLoc(), tensor::getMixedSize(b, op.getLoc(), operand, dim));
+      Value taken = getValueOrCreateConstantIndexOp(b, op.getLoc(), sliceSize(b, dim));
+      last.push_back(arith::SubIOp::create(b, op.getLoc(), size, taken));
+    }
+  }
+
+  OpFoldResult sliceSize(OpBuilder &b, int64_t dim) {
+    int64_t size = op.getSliceSizes()[dim];
+    return size == -1 ? tensor::getMixedSize(b, op.getLoc(), operand, dim) : OpFoldResult(b.getIndexAttr(size));
+  }
+
+  bool isDropped(int64_t dim) {
+    return llvm::is_contained(op.getCollapsedSliceDims(), dim) || llvm::is_contained(op.getOperandBatchingDims(), dim);
+  }
+
+  SmallVector<OpFoldResult> resultSizes(OpBuilder &b, ValueRange indices) {
+    SmallVector<OpFoldResult> sizes(batchDims.size() + op.getOffsetDims().size());
+    for (auto [number, dim] : llvm::enumerate(batchDims))
+      sizes[dim] = tensor::getMixedSize(b, op.getLoc(), indices.front(), number);
+    const int64_t *offsetDim = op.getOffsetDims().begin();
+    for (int64_t dim = 0; dim < int64_t(op.getSliceSizes().size()); ++dim)
+      if (!isDropped(dim))
+        sizes[*offsetDim++] = sliceSize(b, dim);
+    return sizes;
+  }
+
+  /// Where in the operand an element of the result is; sets `inside` to whether all of its window is, if that is asked.
+  SmallVector<Value> position(ImplicitLocOpBuilder &b, ValueRange stored, Value *inside) {
+    SmallVector<Value> position(op.getSliceSizes().size());
+    for (auto [number, dim] : llvm::enumerate(op.getStartIndexMap())) {
+      Value start = arith::IndexCastOp::create(b, b.getIndexType(), stored[number]);
+      if (inside) { // a negative start is a large unsigned number
+        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, start, last[number]);
+        *inside = *inside ? arith::AndIOp::create(b, *inside, fits).getResult() : fits;
+      }
+      position[dim] = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, start, last[number]), zero);
+    }
+    for (auto [dim, number] : llvm::zip(op.getOperandBatchingDims(), op.getStartIndicesBatchingDims()))
+      position[dim] = linalg::IndexOp::create(b, batchDims[number]);
+    const int64_t *offsetDim = op.getOffsetDims().begin();
+    for (auto [dim, start] : llvm::enumerate(position)) {
+      if (!isDropped(dim)) {
+        Value offset = linalg::IndexOp::create(b, *offsetDim++);
+        start = start ? arith::AddIOp::create(b, start, offset).getResult() : offset;
+      } else if (!start) {
+        start = zero;
+      }
+    }
+    return position;
+  }
+};
+
+struct GatherLowering : OpConversionPattern<GatherOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(GatherOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    bool fills = op.getMode() == "fill";
+    ValueRange indices = adaptor.getInputs().take_front(op.getStartIndexMap().size());
+    int64_t batchRank = indices.empty() ? 0 : cast<RankedTensorType>(indices.front().getType()).getRank();
+    Windows windows(rewriter, op, adaptor.getOperand(), batchRank);
+    SmallVector<OpFoldResult> sizes = windows.resultSizes(rewriter, indices);
+
+    SmallVector<AffineExpr> batch =
+        llvm::map_to_vector(windows.batchDims, [&](int64_t dim) { return rewriter.getAffineDimExpr(dim); });
+    SmallVector<AffineMap> maps(indices.size(), AffineMap::get(sizes.size(), 0, batch, rewriter.getContext()));
+    Value fill;
+    if (fills)
+      fill = tensor::ExtractOp::create(rewriter, loc, adaptor.getInputs().back(), ValueRange());
+    auto body = [&](ImplicitLocOpBuilder &b, ValueRange stored) -> Value {
+      Value inside;
+      SmallVector<Value> position = windows.position(b, stored, fills ? &inside : nullptr);
+      Value element = tensor::ExtractOp::create(b, adaptor.getOperand(), position);
+      return inside ? arith::SelectOp::create(b, inside, element, fill).getResult() : element;
+    };
+    Type stored = storageType(cast<RankedTensorType>(op.getType())).getElementType();
+    replaceTyped(rewriter, op, parallelGeneric(rewriter, loc, stored, sizes, indices, maps, body));
+    return success();
+  }
+};
+
+} // namespace
+
+void array::populateGather(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<GatherLowering>(converter, patterns.getContext());
+}

@@ -1,0 +1,233 @@
+// scatter: loops over the indices carry the tensor and change one window at a time, in place once bufferized. They run
+// one after the other, since several updates may meet in one element.
+#include "Lowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+/// What an element becomes that an update meets. Stored bools are 0 and 1, in the order of unsigned numbers.
+Value combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old, Value update) {
+  bool isFloat = isa<FloatType>(element);
+  if (kind == "add")
+    return isFloat ? arith::AddFOp::create(b, old, update, contractFlags(b)).getResult()
+                   : arith::AddIOp::create(b, old, update).getResult();
+  if (kind == "mul")
+    return isFloat ? arith::MulFOp::create(b, old, update, contractFlags(b)).getResult()
+                   : arith::MulIOp::create(b, old, update).getResult();
+  if (kind == "min")
+    return isFloat               ? arith::MinimumFOp::create(b, old, update).getResult()
+           : isUnsigned(element) ? arith::MinUIOp::create(b, old, update).getResult()
+                                 : arith::MinSIOp::create(b, old, update).getResult();
+  if (kind == "max")
+    return isFloat               ? arith::MaximumFOp::create(b, old, update).getResult()
+           : isUnsigned(element) ? arith::MaxUIOp::create(b, old, update).getResult()
+                                 : arith::MaxSIOp::create(b, old, update).getResult();
+  return update;
+}
+
+class Scatter {
+public:
+  Scatter(ImplicitLocOpBuilder &b, ScatterOp op, Value updates, ValueRange indices)
+      : b(b), op(op), updates(updates), indices(indices), element(getElementTypeOrSelf(op.getType())),
+        batchRank(cast<RankedTensorType>(updates.getType()).getRank() - op.getUpdateWindowDims().size()) {
+    if (batchRank == 0)
+      return;
+    int64_t lastIndexed = 0;
+    for (int64_t dim : op.getScatterDimsToOperandDims())
+      lastIndexed = std::max(lastIndexed, dim);
+    const int64_t *windowDim = op.getUpdateWindowDims().begin();
+    for (int64_t dim = 0; dim < lastIndexed; ++dim) {
+      if (isOne(dim))
+        continue;
+      outerOperandDims.push_back(dim);
+      outerWindowDims.push_back(*windowDim++);
+    }
+  }
+
+  /// Dimensions of the window that lie before one that is indexed are loops outside of those over the indices, so that
+  /// what is written at one time is contiguous: in x[:, i] a row of x after the other.
+  Value overWindows(Value target) {
+    if (outer.size() == outerWindowDims.size())
+      return overBatch(target, {});
+    return loop(target, updates, outerWindowDims[outer.size()], [&](Value inner, Value index) {
+      outer.push_back(index);
+      Value changed = overWindows(inner);
+      outer.pop_back();
+      return changed;
+    });
+  }
+
+private:
+  Value loop(Value target, Value like, int64_t dim, function_ref<Value(Value, Value)> body) {
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    Value count = getValueOrCreateConstantIndexOp(b, b.getLoc(), tensor::getMixedSize(b, b.getLoc(), like, dim));
+    auto loop = scf::ForOp::create(b, zero, count, one, target);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(b, body(loop.getRegionIterArg(0), loop.getInductionVar()));
+    return loop.getResult(0);
+  }
+
+  Value overBatch(Value target, SmallVector<Value> position) {
+    if (int64_t(position.size()) == batchRank)
+      return changeIfInside(target, position);
+    return loop(target, indices.front(), position.size(), [&](Value inner, Value index) {
+      SmallVector<Value> next = position;
+      next.push_back(index);
+      return overBatch(inner, next);
+    });
+  }
+
+  /// Whether the updates don't have a dimension of the operand.
+  bool isOne(int64_t dim) {
+    return llvm::is_contained(op.getInsertedWindowDims(), dim) || llvm::is_contained(op.getOperandBatchingDims(), dim);
+  }
+
+  struct Place {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
+
+  /// The window of the updates at a position of the indices.
+  Place ofUpdates(ArrayRef<Value> position) {
+    Place place;
+    place.sizes = tensor::getMixedSizes(b, b.getLoc(), updates);
+    for (int64_t dim = 0, number = 0; dim < int64_t(place.sizes.size()); ++dim) {
+      auto outerDim = llvm::find(outerWindowDims, dim);
+      bool isOuter = outerDim != outerWindowDims.end();
+      if (llvm::is_contained(op.getUpdateWindowDims(), dim) && !isOuter) {
+        place.offsets.push_back(b.getIndexAttr(0));
+        continue;
+      }
+      place.offsets.push_back(isOuter ? outer[outerDim - outerWindowDims.begin()] : position[number++]);
+      place.sizes[dim] = b.getIndexAttr(1);
+    }
+    place.strides.assign(place.sizes.size(), b.getIndexAttr(1));
+    return place;
+  }
+
+  /// The window of the target, and whether it lies inside, if that has to be asked.
+  Place ofTarget(Value target, ArrayRef<Value> position, Value &inside) {
+    int64_t rank = cast<RankedTensorType>(target.getType()).getRank();
+    Place place;
+    place.offsets.assign(rank, b.getIndexAttr(0));
+    place.strides.assign(rank, b.getIndexAttr(1));
+    const int64_t *windowDim = op.getUpdateWindowDims().begin();
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      place.sizes.push_back(isOne(dim) ? OpFoldResult(b.getIndexAttr(1))
+                                       : tensor::getMixedSize(b, b.getLoc(), updates, *windowDim++));
+    }
+    for (auto [dim, number] : llvm::zip(op.getOperandBatchingDims(), op.getScatterIndicesBatchingDims()))
+      place.offsets[dim] = position[number];
+    for (auto [dim, index] : llvm::zip(op.getScatterDimsToOperandDims(), indices)) {
+      Value start =
+          arith::IndexCastOp::create(b, b.getIndexType(), tensor::ExtractOp::create(b, index, position).getResult());
+      Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), tensor::getMixedSize(b, b.getLoc(), target, dim));
+      Value taken = getValueOrCreateConstantIndexOp(b, b.getLoc(), place.sizes[dim]);
+      Value last = arith::SubIOp::create(b, size, taken);
+      if (op.getMode() == "clip") {
+        Value zero = arith::ConstantIndexOp::create(b, 0);
+        start = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, start, last), zero);
+      } else { // a negative start is a large unsigned number
+        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, start, last);
+        inside = inside ? arith::AndIOp::create(b, inside, fits).getResult() : fits;
+      }
+      place.offsets[dim] = start;
+    }
+    for (auto [dim, index] : llvm::zip(outerOperandDims, outer)) {
+      auto start = dyn_cast<Value>(place.offsets[dim]);
+      place.offsets[dim] = start ? arith::AddIOp::create(b, start, index).getResult() : index;
+      place.sizes[dim] = b.getIndexAttr(1);
+    }
+    return place;
+  }
+
+  Value changeIfInside(Value target, ArrayRef<Value> position) {
+    Value inside;
+    Place place = ofTarget(target, position, inside);
+    if (!inside)
+      return change(target, place, position);
+    auto branch = scf::IfOp::create(b, target.getType(), inside, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, change(target, place, position));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, target);
+    return branch.getResult(0);
+  }
+
+  Value change(Value target, const Place &place, ArrayRef<Value> position) {
+    Place source = ofUpdates(position);
+    if (llvm::all_of(source.sizes, isOneInteger)) {
+      SmallVector<Value> from = values(source.offsets), to = values(place.offsets);
+      Value update = tensor::ExtractOp::create(b, updates, from);
+      if (op.getKind() != "set")
+        update = combined(b, op.getKind(), element, tensor::ExtractOp::create(b, target, to), update);
+      return tensor::InsertOp::create(b, update, target, to);
+    }
+    SmallVector<int64_t> shape;
+    for (int64_t dim : op.getUpdateWindowDims())
+      if (!llvm::is_contained(outerWindowDims, dim))
+        shape.push_back(cast<RankedTensorType>(updates.getType()).getDimSize(dim));
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(updates.getType()));
+    Value window = slice(updates, source, type);
+    if (op.getKind() != "set")
+      window = combine(slice(target, place, type), window, type);
+    return tensor::InsertSliceOp::create(b, window, target, place.offsets, place.sizes, place.strides);
+  }
+
+  SmallVector<Value> values(ArrayRef<OpFoldResult> offsets) {
+    return getValueOrCreateConstantIndexOp(b, b.getLoc(), offsets);
+  }
+
+  Value slice(Value tensor, const Place &place, RankedTensorType type) {
+    return tensor::ExtractSliceOp::create(b, type, tensor, place.offsets, place.sizes, place.strides);
+  }
+
+  /// Into the window itself: with it as the output there is no other buffer.
+  Value combine(Value old, Value update, RankedTensorType type) {
+    AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+    SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+    auto generic = linalg::GenericOp::create(b, type, update, old, ArrayRef{identity, identity}, iterators,
+                                             [&](OpBuilder &nested, Location loc, ValueRange stored) {
+                                               ImplicitLocOpBuilder body(loc, nested);
+                                               linalg::YieldOp::create(
+                                                   body, combined(body, op.getKind(), element, stored[1], stored[0]));
+                                             });
+    return generic.getResult(0);
+  }
+
+  ImplicitLocOpBuilder &b;
+  ScatterOp op;
+  Value updates;
+  ValueRange indices;
+  Type element;
+  int64_t batchRank;
+  SmallVector<int64_t> outerOperandDims, outerWindowDims;
+  SmallVector<Value> outer; // the loops' indices
+};
+
+struct ScatterLowering : OpConversionPattern<ScatterOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ScatterOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto isEmpty = [](Value tensor) {
+      return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
+    };
+    if (isEmpty(op.getOperand()) || isEmpty(op.getUpdates())) { // there is nothing to change
+      replaceTyped(rewriter, op, adaptor.getOperand());
+      return success();
+    }
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Scatter scatter(b, op, adaptor.getUpdates(), adaptor.getIndices());
+    replaceTyped(rewriter, op, scatter.overWindows(adaptor.getOperand()));
+    return success();
+  }
+};
+
+} // namespace
+
+void array::populateScatter(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ScatterLowering>(converter, patterns.getContext());
+}

@@ -1,0 +1,351 @@
+"""gather and scatter with XLA's dimension numbers: one array of index vectors, their components in its last dimension.
+
+After `movement`; the primitives take the components apart from each other, so they are taken from the array here.
+"""
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import elementwise, movement
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.ops import gather as ops
+
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+
+
+class GatherScatterMode(enum.Enum):
+    """What happens to a window that does not lie inside.
+
+    CLIP: it is moved inside. FILL_OR_DROP: what is read is a fill value, what is written is dropped.
+    PROMISE_IN_BOUNDS: there is none; it is moved inside when read, and dropped when written.
+    """
+
+    CLIP = 1
+    FILL_OR_DROP = 2
+    PROMISE_IN_BOUNDS = 3
+
+    @staticmethod
+    def from_any(s: "str | GatherScatterMode | None") -> "GatherScatterMode":
+        """The mode by its name: 'clip', 'fill' or 'drop' (None too), 'promise_in_bounds'."""
+        if isinstance(s, GatherScatterMode):
+            return s
+        known = {
+            "clip": GatherScatterMode.CLIP,
+            None: GatherScatterMode.FILL_OR_DROP,
+            "fill": GatherScatterMode.FILL_OR_DROP,
+            "drop": GatherScatterMode.FILL_OR_DROP,
+            "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+        }
+        if s not in known:
+            raise ValueError(f"mode is 'clip', 'fill', 'drop' or 'promise_in_bounds', got {s!r}")
+        return known[s]
+
+    @property
+    def attribute(self) -> str:
+        """Its name in the primitives."""
+        names = {self.CLIP: "clip", self.FILL_OR_DROP: "fill", self.PROMISE_IN_BOUNDS: "promise_in_bounds"}
+        return names[self]
+
+
+Mode = str | GatherScatterMode | None
+
+
+class GatherDimensionNumbers(NamedTuple):
+    """Which dimensions mean what to a gather; see XLA's documentation of Gather."""
+
+    offset_dims: tuple[int, ...]
+    collapsed_slice_dims: tuple[int, ...]
+    start_index_map: tuple[int, ...]
+    operand_batching_dims: tuple[int, ...] = ()
+    start_indices_batching_dims: tuple[int, ...] = ()
+
+
+class ScatterDimensionNumbers(NamedTuple):
+    """Which dimensions mean what to a scatter; see XLA's documentation of Scatter."""
+
+    update_window_dims: Sequence[int]
+    inserted_window_dims: Sequence[int]
+    scatter_dims_to_operand_dims: Sequence[int]
+    operand_batching_dims: Sequence[int] = ()
+    scatter_indices_batching_dims: Sequence[int] = ()
+
+
+def fill_of(x: Array, fill: Any) -> Array:
+    """A fill as a scalar of the dtype of x: by default nan for floats, for integers the lowest (signed) or greatest."""
+    dtype = get_aval(x).dtype
+    if fill is None:
+        if dtypes.is_integer(dtype):
+            fill = dtypes.iinfo(dtype).min if dtypes.is_signed(dtype) else dtypes.iinfo(dtype).max
+        else:
+            fill = True if dtype == dtypes.bool_ else np.nan
+    if get_aval(fill).shape != ():
+        raise ValueError(f"fill_value must be a scalar, got {short(get_aval(fill))}")
+    return cast(fill, dtype)
+
+
+def as_positions(array: Array) -> Array:
+    """Integers as int32, or int64 where they are: what is too large for it becomes the greatest."""
+    dtype = get_aval(array).dtype
+    if dtype in (INT32, INT64):
+        return array
+    if dtypes.is_unsigned(dtype) and dtypes.iinfo(dtype).bits > 16:
+        array = elementwise.min(array, cast(2**31 - 1, dtype))
+    return cast(array, INT32)
+
+
+def _components(name: str, indices: Array, expected: int) -> tuple[list[Array], tuple[Any, ...]]:
+    """The components of index vectors, and the shape that they share."""
+    aval = get_aval(indices)
+    if not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"{name}: indices must be integers, got {short(aval)}")
+    if not aval.shape or aval.shape[-1] != expected:
+        raise ValueError(
+            f"{name}: the last dimension of the indices {short(aval)} must hold vectors of {expected} components, "
+            "one for each dimension that is indexed"
+        )
+    indices, last = as_positions(indices), len(aval.shape) - 1
+    return [movement.index_in_dim(indices, k, last, keepdims=False) for k in range(expected)], aval.shape[:-1]
+
+
+def _ints(dims: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(dim) for dim in dims)
+
+
+def gather(
+    operand: Array,
+    start_indices: Array,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Sequence[Any],
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Mode = None,
+    fill_value: Any = None,
+) -> Array:
+    """Windows of operand at index vectors. Out of range gives fill_value unless the mode is 'clip'."""
+    check_arrays("gather", operand, start_indices)
+    how = GatherScatterMode.from_any(mode).attribute
+    dims = GatherDimensionNumbers(*map(_ints, dimension_numbers))
+    indices, batch = _components("gather", start_indices, len(dims.start_index_map))
+    sizes = tuple(slice_sizes)
+    if not indices:  # the primitive wants one, for the shape: of a dimension of size 1
+        operand = movement.expand_dims(operand, (rank := len(get_aval(operand).shape),))
+        dims = dims._replace(collapsed_slice_dims=(*dims.collapsed_slice_dims, rank), start_index_map=(rank,))
+        indices, sizes = [movement.full(batch, np.int32(0))], (*sizes, 1)
+    fill = (fill_of(operand, fill_value),) if how == "fill" else ()
+    return ops.gather.bind(
+        operand,
+        *indices,
+        *fill,
+        **dims._asdict(),
+        slice_sizes=sizes,
+        mode=how,
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+    )
+
+
+def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
+    """src at index arrays of some dimensions, which come first in the result; indices count around."""
+    check_arrays("index_take", src, *idxs)
+    shape = get_aval(src).shape
+    axes = _ints(axes)
+    indices = [as_positions(index) for index in idxs]
+    around: list[Array] = []
+    for index, axis in zip(indices, axes, strict=True):
+        size = cast(shape[axis], get_aval(index).dtype)
+        rest = elementwise.rem(index, size)
+        around.append(elementwise.select(elementwise.lt(rest, 0), elementwise.add(rest, size), rest))
+    return ops.gather.bind(
+        src,
+        *around,
+        offset_dims=tuple(range(1, len(shape) - len(axes) + 1)),
+        collapsed_slice_dims=axes,
+        start_index_map=axes,
+        operand_batching_dims=(),
+        start_indices_batching_dims=(),
+        slice_sizes=tuple(1 if axis in axes else size for axis, size in enumerate(shape)),
+        mode="clip",
+        indices_are_sorted=False,
+        unique_indices=False,
+    )
+
+
+def _scatter(
+    name: str,
+    kind: str,
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: Mode,
+) -> Array:
+    check_arrays(name, operand, scatter_indices, updates)
+    aval = get_aval(operand)
+    if get_aval(updates).weak_type:
+        updates = cast(updates, aval.dtype)
+    elif get_aval(updates).dtype != aval.dtype:
+        raise TypeError(f"{name}: dtypes differ: {short(aval)} and {short(get_aval(updates))}; convert one")
+    if kind in ("add", "mul") and aval.dtype == dtypes.bool_:
+        raise TypeError(f"{name}: takes numbers, got {short(aval)}")
+    dims = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
+    indices, batch = _components(name, scatter_indices, len(dims.scatter_dims_to_operand_dims))
+    if not indices:  # the primitive wants one, for the shape: of a dimension of size 1
+        operand = movement.expand_dims(operand, (rank := len(aval.shape),))
+        dims = dims._replace(
+            inserted_window_dims=(*dims.inserted_window_dims, rank), scatter_dims_to_operand_dims=(rank,)
+        )
+        indices = [movement.full(batch, np.int32(0))]
+    out = ops.scatter.bind(
+        operand,
+        updates,
+        *indices,
+        **dims._asdict(),
+        kind=kind,
+        mode=GatherScatterMode.from_any(mode).attribute,
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+    )
+    return movement.reshape(out, aval.shape)
+
+
+def scatter(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with windows replaced at index vectors, in their order: the last one stays.
+
+    Out of range is dropped unless the mode is 'clip'.
+    """
+    hints = (indices_are_sorted, unique_indices, mode)
+    return _scatter("scatter", "set", operand, scatter_indices, updates, dimension_numbers, *hints)
+
+
+def scatter_add(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with windows added to at index vectors."""
+    hints = (indices_are_sorted, unique_indices, mode)
+    return _scatter("scatter_add", "add", operand, scatter_indices, updates, dimension_numbers, *hints)
+
+
+def scatter_sub(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with windows subtracted from at index vectors."""
+    check_arrays("scatter_sub", updates)
+    hints = (indices_are_sorted, unique_indices, mode)
+    return _scatter("scatter_sub", "add", operand, scatter_indices, elementwise.neg(updates), dimension_numbers, *hints)
+
+
+def scatter_mul(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with windows multiplied at index vectors. The derivative by the updates wants unique_indices."""
+    hints = (indices_are_sorted, unique_indices, mode)
+    return _scatter("scatter_mul", "mul", operand, scatter_indices, updates, dimension_numbers, *hints)
+
+
+def scatter_min(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with the lesser of its elements and those of windows at index vectors."""
+    hints = (indices_are_sorted, unique_indices, mode)
+    return _scatter("scatter_min", "min", operand, scatter_indices, updates, dimension_numbers, *hints)
+
+
+def scatter_max(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with the greater of its elements and those of windows at index vectors."""
+    hints = (indices_are_sorted, unique_indices, mode)
+    return _scatter("scatter_max", "max", operand, scatter_indices, updates, dimension_numbers, *hints)
+
+
+def scatter_apply(
+    operand: Array,
+    scatter_indices: Array,
+    func: Callable[[Array], Array],
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    update_shape: Sequence[Any] = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Mode = None,
+) -> Array:
+    """operand with an elementwise function applied to windows at index vectors, as often as each element is in one."""
+    check_arrays("scatter_apply", operand, scatter_indices)
+    counts = scatter_add(
+        movement.full(get_aval(operand).shape, np.int32(0)),
+        scatter_indices,
+        movement.full(tuple(update_shape), np.int32(1)),
+        dimension_numbers,
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+        mode=mode,
+    )
+    most = 1 if unique_indices else int(np.prod(get_aval(scatter_indices).shape[:-1]))
+    return apply_counted(operand, counts, func, most)
+
+
+def apply_counted(x: Array, counts: Array, func: Callable[[Array], Array], most: int) -> Array:
+    """x with an elementwise function applied to each element as often as `counts` says, which is at most `most`.
+
+    Each round is an operation on the whole array: there are as many as the greatest count, or, where the counts are
+    traced, `most`.
+    """
+    aval = get_aval(x)
+    rounds = most if isinstance(counts, Tracer) else int(np.max(np.asarray(counts), initial=0))
+    for done in range(rounds):
+        changed = broadcast_to(cast(func(x), aval.dtype), aval.shape)
+        x = elementwise.select(elementwise.gt(counts, np.int32(done)), changed, x)
+    return x

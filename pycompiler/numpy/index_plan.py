@@ -1,0 +1,235 @@
+"""An index expression, understood: which part of each dimension of x it takes, and how the result is laid out.
+
+`plan` is the one place that knows NumPy's rules for indices; `indexing` reads by a plan, `updates` writes by one. Two
+parts come out of it: the static one, a `Plan`, which can be the key of a compiled call, and the arrays, its arguments.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array as RuntimeArray
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
+from pycompiler.core.errors import NonConcreteBooleanIndexError
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.indexing import as_positions
+from pycompiler.lax.operands import Array, cast
+from pycompiler.numpy.promotion import broadcast_of
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A slice of a dimension: `count` elements from `start` on, in steps; it lies inside."""
+
+    start: int = 0
+    count: Any = 0
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an index says, without the values of its arrays."""
+
+    shape: tuple[Any, ...]  # of x
+    axes: tuple[Slice | int, ...]  # of each dimension of x: its slice, or which of the arrays indexes it
+    order: tuple[int | None, ...]  # the result's dimensions beside those of the arrays: which of x, None for a new one
+    place: int  # where in `order` the arrays' dimensions stand
+    batch: tuple[Any, ...]  # the arrays' common shape
+    wrapped: tuple[bool, ...]  # of each array: whether a negative index counts from the end
+
+    @property
+    def indexed(self) -> dict[int, int]:
+        """The dimensions of x that arrays index, and which array does."""
+        return {dim: axis for dim, axis in enumerate(self.axes) if isinstance(axis, int)}
+
+    def layout(self) -> list[Any]:
+        """The result's dimensions without new ones: a dimension of x, or ('batch', i) for the arrays' i-th."""
+        labels: list[Any] = [item for item in self.order[: self.place] if item is not None]
+        labels += [("batch", i) for i in range(len(self.batch))]
+        return [*labels, *(item for item in self.order[self.place :] if item is not None)]
+
+    def result_shape(self) -> tuple[Any, ...]:
+        """The shape of x[index]."""
+        sizes = [1 if item is None else self._count(item) for item in self.order]
+        return (*sizes[: self.place], *self.batch, *sizes[self.place :])
+
+    def _count(self, dim: int) -> Any:
+        axis = self.axes[dim]
+        assert isinstance(axis, Slice)
+        return axis.count
+
+
+@dataclass(slots=True)
+class Entry:
+    """An array of an index, with its value where it is a Python integer."""
+
+    array: Array
+    static: int | None = None
+
+
+def _is_array(item: Any) -> bool:
+    return isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic | list | tuple)
+
+
+def is_mask(item: Any) -> bool:
+    """Whether an item of an index is a boolean array, or a bool."""
+    return type(item) is bool or (
+        isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic) and get_aval(item).dtype == dtypes.bool_
+    )
+
+
+def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int, ...]]]]:
+    """The items of an index, with lists as arrays and masks as the integers at which they hold; and for each mask the
+    place of its first item, and its shape."""
+    if isinstance(index, list):
+        raise TypeError(
+            f"{name}: a list may mean one array or several indices: write x[array(...)] or x[tuple(...)], got {index!r}"
+        )
+    items: list[Any] = []
+    masks: list[tuple[int, tuple[int, ...]]] = []
+    for item in index if isinstance(index, tuple) else (index,):
+        if isinstance(item, list | tuple):
+            item = np.asarray(item, dtype=np.int32 if not item else None)
+        if is_mask(item):
+            shape = get_aval(item).shape
+            masks.append((len(items), shape))
+            places = _places(name, item)
+            # A mask without dimensions takes none of x, and adds one of size 1 or 0.
+            items.extend(places if shape else [Entry(np.zeros(len(places[0]), np.int32))])
+        elif item is None or item is Ellipsis or isinstance(item, slice):
+            items.append(item)
+        elif _is_array(item) or hasattr(item, "__index__"):
+            if not _is_array(item):
+                item = item.__index__()
+            elif not dtypes.is_integer(get_aval(item).dtype):
+                raise TypeError(f"{name}: an index must be made of integers or bools, got {short(get_aval(item))}")
+            elif isinstance(item, np.generic):
+                item = int(item)
+            elif isinstance(item, np.ndarray) and item.dtype == np.int64 and not config.enable_x64:
+                item = np.clip(item, -(2**31), 2**31 - 1).astype(np.int32)  # the bits that a place does not need
+            items.append(item)
+        else:
+            raise TypeError(f"{name}: {item!r} of type {type(item).__name__} is not an index")
+    return items, masks
+
+
+def _places(name: str, mask: Any) -> list[Any]:
+    if isinstance(mask, Tracer):
+        raise NonConcreteBooleanIndexError(
+            f"{name}: a boolean index {short(get_aval(mask))} is traced, so that the size of the result is not known; "
+            "use where(mask, x, y), nonzero(mask, size=...) as the index, or x.at[mask].set(value) with one value"
+        )
+    values = np.asarray(mask)
+    if values.ndim == 0:
+        return [np.zeros(int(values), np.int32)]
+    return [places.astype(np.int32) for places in np.nonzero(values)]
+
+
+def _takes(item: Any) -> bool:
+    """Whether an item of an index takes a dimension of x."""
+    return item is not None and item is not Ellipsis and not isinstance(item, Entry)
+
+
+def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[Entry]]:
+    """The plan of an index of x, and its arrays. IndexError for too many indices, TypeError for what is no index."""
+    aval = get_aval(x)
+    shape = aval.shape
+    items, masks = _items(name, index)
+    used = sum(map(_takes, items))
+    if used > len(shape):
+        raise IndexError(f"{name}: too many indices: {used} for {short(aval)}")
+    dots = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError(f"{name}: an index can have a single ellipsis ('...')")
+    rest = [slice(None)] * (len(shape) - used)
+    for place, mask in masks:
+        first = sum(map(_takes, items[:place]))
+        first += len(rest) if dots and dots[0] < place else 0
+        covered = shape[first : first + len(mask)]
+        if covered != mask:
+            raise IndexError(
+                f"{name}: a boolean index of shape {mask} is applied to dimensions of sizes {covered} of "
+                f"{short(aval)}; they must be equal"
+            )
+    items = [*items[: dots[0]], *rest, *items[dots[0] + 1 :]] if dots else [*items, *rest]
+    axes: list[Slice | int] = []
+    order: list[Any] = []
+    entries: list[Entry] = []
+    for item in items:
+        if item is None:
+            order.append(None)
+        elif isinstance(item, slice):
+            order.append(len(axes))
+            axes.append(_slice(name, item, shape[len(axes)]))
+        else:
+            order.append(...)  # an array
+            if isinstance(item, Entry):
+                entries.append(item)
+                continue
+            entries.append(_entry(name, item, len(axes), aval, wrap))
+            axes.append(len(entries) - 1)
+    return _laid_out(name, shape, axes, order, entries, wrap), entries
+
+
+def _laid_out(name: str, shape: Any, axes: list[Any], order: list[Any], entries: list[Entry], wrap: bool) -> Plan:
+    arrays = [i for i, item in enumerate(order) if item is ...]
+    # The arrays' dimensions go to the first of them if they are neighbours, or first.
+    together = bool(arrays) and arrays[-1] - arrays[0] + 1 == len(arrays)
+    batch = broadcast_of(name, *(entry.array for entry in entries)) if entries else ()
+    return Plan(
+        shape=tuple(shape),
+        axes=tuple(axes),
+        order=tuple(item for item in order if item is not ...),
+        place=arrays[0] if together else 0,
+        batch=tuple(batch),
+        wrapped=tuple(wrap and entry.static is None for entry in entries),
+    )
+
+
+def _slice(name: str, item: slice, size: Any) -> Slice:
+    if item == slice(None):
+        return Slice(0, size, 1)
+    for part in (item.start, item.stop, item.step):
+        if isinstance(part, Tracer):
+            raise IndexError(
+                f"{name}: a slice from or to a traced value has no fixed size; "
+                "use lax.dynamic_slice, which takes the size"
+            )
+        if part is not None and not hasattr(part, "__index__"):
+            raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")
+    start, stop, step = item.indices(size)
+    return Slice(start, len(range(start, stop, step)), step)
+
+
+def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
+    size = x.shape[dim]
+    if type(item) is int:
+        limits = np.iinfo(np.int64 if config.enable_x64 else np.int32)
+        if not limits.min <= item <= limits.max:
+            raise OverflowError(f"{name}: the index {item} does not fit {limits.dtype}")
+        if isinstance(size, int) and size == 0:
+            raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
+        place = item + size if item < 0 and wrap else item
+        inside = min(max(place, -1), size) if isinstance(size, int) else place  # or next to it
+        return Entry(np.int32(inside), static=place)
+    return Entry(item)
+
+
+def positions(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
+    """The arrays as int32 or int64, with negative indices counted from the end."""
+    result: list[Array] = []
+    sizes = {axis: plan.shape[dim] for dim, axis in plan.indexed.items()}
+    for number, array in enumerate(arrays):
+        dtype = get_aval(array).dtype
+        array = as_positions(array)
+        if plan.wrapped[number] and number in sizes and not dtypes.is_unsigned(dtype):
+            dtype = get_aval(array).dtype
+            negative = lax.lt(array, cast(0, dtype))
+            array = lax.select(negative, lax.add(array, cast(sizes[number], dtype)), array)
+        result.append(array)
+    return result

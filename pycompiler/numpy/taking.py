@@ -1,0 +1,144 @@
+"""take and take_along_axis: elements at integer indices of one dimension. After `indexing`."""
+
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes, dim_product
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions, fill_of
+from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.numpy import ufuncs
+from pycompiler.numpy.index_plan import plan
+from pycompiler.numpy.indexing import read
+from pycompiler.ops.gather import gather
+
+
+def take(
+    a: Array,
+    indices: Array,
+    axis: int | None = None,
+    out: None = None,
+    mode: str | None = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Array:
+    """a at integer indices of an axis (None: of the flat array). Negative ones count from the end.
+
+    mode 'clip' brings indices into range (negative ones to 0), 'wrap' counts around; without a mode, or with 'fill',
+    out of range gives fill_value, nan by default for floats, for integers the lowest (signed) or greatest value.
+    """
+    check_arrays("take", a, indices)
+    refuse_out("take", out)
+    check_integers("take", "indices", indices)
+    if axis is None:
+        a, axis = movement.reshape(a, (dim_product(get_aval(a).shape),)), 0
+    axis = canonical_axis("take", axis, len(get_aval(a).shape))
+    size = get_aval(a).shape[axis]
+    if isinstance(size, int) and size == 0 and dim_product(get_aval(indices).shape) != 0:
+        raise IndexError(f"take: no index is in range for axis {axis} of {short(get_aval(a))}")
+    if mode == "raise":
+        raise NotImplementedError(
+            "take: mode 'raise' is not there, since compiled code can't raise; use 'fill' or 'clip'"
+        )
+    if mode == "wrap":
+        indices = ufuncs.remainder(indices, max(size, 1))
+    elif mode not in (None, "fill", "clip"):
+        raise ValueError(f"take: mode is 'fill', 'clip' or 'wrap', got {mode!r}")
+    index = (*(slice(None),) * axis, indices)
+    planned, entries = plan("take", a, index, wrap=mode in (None, "fill"))
+    how = "fill" if mode in (None, "fill") else "clip"
+    hints = {"unique_indices": unique_indices, "indices_are_sorted": indices_are_sorted}
+    return read("take", a, planned, entries, how, fill_value, **hints)
+
+
+def refuse_out(name: str, out: Any) -> None:
+    """Raises for an output array, which there can't be: arrays don't change."""
+    if out is not None:
+        raise NotImplementedError(f"{name}: out is not taken, since arrays don't change; use the result")
+
+
+def check_integers(name: str, what: str, x: Array) -> None:
+    """Raises a TypeError unless x is made of integers."""
+    if not dtypes.is_integer(get_aval(x).dtype):
+        raise TypeError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
+
+
+def take_along_axis(
+    arr: Array,
+    indices: Array,
+    axis: int | None = -1,
+    mode: Mode = None,
+    fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool | None = None,
+) -> Array:
+    """arr at indices that differ from place to place: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
+
+    The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element.
+    Negative indices count from the end, unless wrap_negative_indices is false.
+    """
+    check_arrays("take_along_axis", arr, indices)
+    check_integers("take_along_axis", "indices", indices)
+    if axis is None:
+        if len(get_aval(indices).shape) != 1:
+            raise ValueError(f"take_along_axis: without an axis indices must have one dimension, got {_shown(indices)}")
+        arr, axis = movement.reshape(arr, (dim_product(get_aval(arr).shape),)), 0
+    shape, taken = get_aval(arr).shape, get_aval(indices).shape
+    if len(shape) != len(taken):
+        raise ValueError(f"take_along_axis: {_shown(indices)} and {_shown(arr)} differ in dimensions")
+    axis = canonical_axis("take_along_axis", axis, len(shape))
+    how = GatherScatterMode.from_any(mode).attribute
+    try:
+        others = broadcast_shapes(*((*sizes[:axis], *sizes[axis + 1 :]) for sizes in (shape, taken)))
+    except ValueError:
+        raise ValueError(
+            f"take_along_axis: {_shown(indices)} and {_shown(arr)} do not broadcast beside axis {axis}"
+        ) from None
+    result = (*others[:axis], taken[axis], *others[axis:])
+    fill = fill_of(arr, fill_value) if how == "fill" else None
+    if 0 in result or shape[axis] == 0:
+        if 0 not in result and how != "fill":
+            raise IndexError(f"take_along_axis: no index is in range for axis {axis} of {_shown(arr)}")
+        return movement.full(result, cast(0 if fill is None else fill, get_aval(arr).dtype))
+    wrap = how != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices
+    extra = () if fill is None else (fill,)
+    return fused(_taken_along, arr, indices, *extra, axis=axis, mode=how, wrap=wrap)
+
+
+def _shown(x: Array) -> str:
+    return short(get_aval(x))
+
+
+def from_end(indices: Array, size: Any) -> Array:
+    """Positions, with negative ones counted from the end."""
+    if dtypes.is_unsigned(get_aval(indices).dtype):
+        return as_positions(indices)
+    indices = as_positions(indices)
+    return lax.select(lax.lt(indices, 0), lax.add(indices, size), indices)
+
+
+def _taken_along(arr: Array, indices: Array, *fill: Array, axis: int, mode: str, wrap: bool) -> Array:
+    shape, taken = get_aval(arr).shape, get_aval(indices).shape
+    indices = from_end(indices, shape[axis]) if wrap else as_positions(indices)
+    # A dimension of both is a batching one; one that indices have not is a window's, one that arr has not is at 0.
+    windows = [dim for dim in range(len(shape)) if dim != axis and taken[dim] == 1 and shape[dim] != 1]
+    batching = [dim for dim in range(len(shape)) if dim != axis and dim not in windows and shape[dim] == taken[dim]]
+    kept = [dim for dim in range(len(shape)) if dim not in windows]
+    return gather.bind(
+        arr,
+        movement.squeeze(indices, windows),
+        *fill,
+        offset_dims=tuple(windows),
+        collapsed_slice_dims=tuple(dim for dim in kept if dim not in batching),
+        start_index_map=(axis,),
+        operand_batching_dims=tuple(batching),
+        start_indices_batching_dims=tuple(kept.index(dim) for dim in batching),
+        slice_sizes=tuple(size if dim in windows else 1 for dim, size in enumerate(shape)),
+        mode=mode,
+        indices_are_sorted=False,
+        unique_indices=False,
+    )

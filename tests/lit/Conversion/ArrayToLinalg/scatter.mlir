@@ -1,0 +1,50 @@
+// RUN: array-opt %s --convert-array-to-linalg --split-input-file | FileCheck %s
+
+// The loop carries the tensor; each update adds to one row in place, or is dropped.
+// CHECK-LABEL: func @rows
+// CHECK: scf.for %[[B:.*]] = %c0{{.*}} iter_args(%[[T:.*]] = %arg0) -> (tensor<100x8xf32>)
+// CHECK: tensor.extract %arg2[%[[B]]]
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ule, %[[ROW:.*]], %{{.*}}
+// CHECK: scf.if %[[INSIDE]] -> (tensor<100x8xf32>)
+// CHECK: %[[U:.*]] = tensor.extract_slice %arg1[%[[B]], 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+// CHECK: %[[OLD:.*]] = tensor.extract_slice %[[T]][%[[ROW]], 0] [1, 8] [1, 1] : tensor<100x8xf32> to tensor<8xf32>
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[U]] : tensor<8xf32>) outs(%[[OLD]] : tensor<8xf32>)
+// CHECK: tensor.insert_slice %[[SUM]] into %[[T]][%[[ROW]], 0]
+// CHECK: else
+// CHECK-NEXT: scf.yield %[[T]]
+func.func @rows(%x: tensor<100x8xf32>, %u: tensor<4x8xf32>, %i: tensor<4xi32>) -> tensor<100x8xf32> {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>}
+      : (tensor<100x8xf32>, tensor<4x8xf32>, tensor<4xi32>) -> tensor<100x8xf32>
+  return %0 : tensor<100x8xf32>
+}
+
+// -----
+
+// One loop for each dim of the indices; single elements are no slices.
+// CHECK-LABEL: func @elements
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[OLD:.*]] = tensor.extract %arg6
+// CHECK: %[[MOST:.*]] = arith.maxui %[[OLD]], %{{.*}}
+// CHECK: tensor.insert %[[MOST]]
+func.func @elements(%x: tensor<?xui32>, %u: tensor<?x2xui32>, %i: tensor<?x2xi64>) -> tensor<?xui32> {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "max", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>}
+      : (tensor<?xui32>, tensor<?x2xui32>, tensor<?x2xi64>) -> tensor<?xui32>
+  return %0 : tensor<?xui32>
+}
+
+// -----
+
+// Columns: the loop over the rows is the outer one. With clip there is nothing to ask.
+// CHECK-LABEL: func @columns
+// CHECK: scf.for %[[ROW:.*]] = %c0{{.*}} to %c6
+// CHECK: scf.for %[[B:.*]] = %c0{{.*}} to %c3
+// CHECK: arith.maxsi
+// CHECK-NOT: scf.if
+// CHECK: %[[U:.*]] = tensor.extract %arg1[%[[ROW]], %[[B]]]
+// CHECK: tensor.insert %[[U]] into %{{.*}}[%[[ROW]], %{{.*}}]
+func.func @columns(%x: tensor<6x9xf32>, %u: tensor<6x3xf32>, %i: tensor<3xi32>) -> tensor<6x9xf32> {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 1>, kind = "set", mode = "clip", scatter_dims_to_operand_dims = array<i64: 1>, update_window_dims = array<i64: 0>}
+      : (tensor<6x9xf32>, tensor<6x3xf32>, tensor<3xi32>) -> tensor<6x9xf32>
+  return %0 : tensor<6x9xf32>
+}
