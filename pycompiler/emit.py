@@ -2,7 +2,7 @@
 
 The name of a primitive is the contract: an equation becomes the op `array.<name>`, its parameters become attributes of
 the same names, and every op carries the user's file and line. A nested call becomes a private function, once for each
-graph. This module links the compiler: it is imported at the first compilation only.
+graph; the graphs of a loop become regions. This module links the compiler: the first compilation imports it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pycompiler.core.call import call
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
+from pycompiler.ops.control import split_operands, while_
 
 ENTRY = "main"
 
@@ -114,12 +115,15 @@ class Emitter:
         )
         block = ir.Block.create_at_start(function.regions[0], arguments)
         ip = ir.InsertionPoint(block)
-        values: dict[Atom, ir.Value] = dict(zip(variables, block.arguments, strict=True))
+        outputs = self._body(graph, dict(zip(variables, block.arguments, strict=True)), ip)
+        ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
+
+    def _body(self, graph: Graph, values: dict[Any, ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The equations of a graph; `values` holds its variables. Returns the values of its results."""
         for equation in graph.equations:
             operands = [self._read(atom, values, ip) for atom in equation.inputs]
             values.update(zip(equation.outputs, self._equation(equation, operands, ip), strict=True))
-        outputs = [self._read(atom, values, ip) for atom in graph.outputs]
-        ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
+        return [self._read(atom, values, ip) for atom in graph.outputs]
 
     def _read(self, atom: Atom, values: dict[Atom, ir.Value], ip: ir.InsertionPoint) -> ir.Value:
         if not isinstance(atom, Literal):
@@ -134,6 +138,8 @@ class Emitter:
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         results = [self.type_of(var.aval) for var in equation.outputs]
         location = self.location(equation.source)
+        if equation.primitive is while_:
+            return self._while(equation, operands, results, location, ip)
         if equation.primitive is call:
             callee = self._callee(equation.params["graph"], equation.params["name"])
             attributes = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
@@ -144,6 +150,31 @@ class Emitter:
             }
             name = f"array.{equation.primitive.name}"
         return list(ir.Operation.create(name, results, operands, attributes, loc=location, ip=ip).results)
+
+    def _while(
+        self,
+        equation: Equation,
+        operands: Sequence[ir.Value],
+        results: list[ir.Type],
+        location: ir.Location,
+        ip: ir.InsertionPoint,
+    ) -> list[ir.Value]:
+        """`array.while`: its regions read what is the same in every iteration from outside."""
+        params = equation.params
+        cond_consts, body_consts, carry = split_operands(operands, params["cond_nconsts"], params["body_nconsts"])
+        loop = ir.Operation.create("array.while", results, carry, loc=location, ip=ip, regions=2)
+        self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, location)
+        self._region(loop.regions[1], params["body_jaxpr"].graph, body_consts, location)
+        return list(loop.results)
+
+    def _region(self, region: ir.Region, graph: Graph, captured: list[ir.Value], location: ir.Location) -> None:
+        """A block that computes a graph; its first inputs are values from outside, the others its arguments."""
+        inputs = graph.inputs[len(captured) :]
+        arguments = [self.type_of(var.aval) for var in inputs]
+        block = ir.Block.create_at_start(region, arguments, [location] * len(arguments))
+        values = dict(zip(graph.inputs, (*captured, *block.arguments), strict=True))
+        outputs = self._body(graph, values, ir.InsertionPoint(block))
+        ir.Operation.create("array.yield", operands=outputs, loc=location, ip=ir.InsertionPoint(block))
 
     def _callee(self, closed: ClosedGraph, name: str) -> str:
         """The symbol of the private function of a nested graph, emitted at its first call."""

@@ -229,6 +229,10 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
         graph: ClosedGraph = params["graph"]
         return graph.derive("compiled", lambda: _compiled_graph(graph, params["name"]))(*args)
     key = (primitive, *params.items())
+    for value in params.values():
+        if isinstance(value, ClosedGraph):
+            # So does that of a loop, which is kept with its graph.
+            return value.derive(("eager", key), lambda: _compiled_primitive(primitive, params))(*args)
     function = _eager.get(key)
     if function is None:
         function = _eager[key] = _compiled_primitive(primitive, params)

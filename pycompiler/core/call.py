@@ -90,7 +90,8 @@ def _batch(
     return call_graph(batched, name, args), out_dims
 
 
-def _reference(*args: Any, graph: ClosedGraph, name: str) -> tuple[Any, ...]:
+def reference_of(graph: ClosedGraph, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a graph on NumPy arrays, by the references of its primitives."""
     values: dict[Any, Any] = dict(
         zip((*graph.graph.constvars, *graph.graph.inputs), (*graph.consts, *args), strict=True)
     )
@@ -102,6 +103,10 @@ def _reference(*args: Any, graph: ClosedGraph, name: str) -> tuple[Any, ...]:
         out = equation.primitive.reference(*[np.asarray(read(atom)) for atom in equation.inputs], **equation.params)
         values.update(zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True))
     return tuple([read(atom) for atom in graph.graph.outputs])
+
+
+def _reference(*args: Any, graph: ClosedGraph, name: str) -> tuple[Any, ...]:
+    return reference_of(graph, args)
 
 
 def _samples(rng: np.random.Generator) -> Iterator[Sample]:

@@ -17,6 +17,7 @@ from pycompiler.lax.contraction import (
     ragged_dot_general,
     scaled_dot,
 )
+from pycompiler.lax.control_flow import fori_loop, while_loop
 from pycompiler.lax.convolution import (
     ConvDimensionNumbers,
     ConvGeneralDilatedDimensionNumbers,
@@ -263,6 +264,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "floor",
+    "fori_loop",
     "full",
     "full_like",
     "gather",
@@ -344,6 +346,7 @@ __all__ = [
     "tanh",
     "top_k",
     "transpose",
+    "while_loop",
     "zeta",
 ]
 

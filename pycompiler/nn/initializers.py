@@ -6,7 +6,7 @@ from typing import Any
 
 from pycompiler.lax.operands import Array
 from pycompiler.numpy import creation, ufuncs
-from pycompiler.random import distributions
+from pycompiler.random import continuous as distributions
 
 Initializer = Callable[..., Array]
 

@@ -2,9 +2,9 @@
 
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
-contraction, gather, indexing, sort, random, linalg and its parts, special, cumulative, window, convolution; `rules`
-and `linalg_rules` hold what they are built from. To add an operation is to add an entry to its family's TABLE, an op of
-the same name to the dialect, and its lowering.
+contraction, gather, indexing, sort, random, fft, linalg and its parts, special, cumulative, window, convolution,
+control; `rules` and `linalg_rules` hold what they are built from. To add an operation is to add an entry to its
+family's TABLE, an op of the same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.primitive import Primitive
@@ -14,6 +14,7 @@ from pycompiler.ops import (
     compare,
     complex,
     contraction,
+    control,
     convolution,
     creation,
     cumulative,
@@ -56,6 +57,7 @@ _FAMILIES = (
     cumulative,
     window,
     convolution,
+    control,
 )
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}

@@ -6,55 +6,73 @@ Stands above numpy; composes the primitive threefry2x32.
 from typing import NoReturn
 
 from pycompiler.lax.names import nearest_name
-from pycompiler.random.distributions import (
-    bernoulli,
-    categorical,
+from pycompiler.random.continuous import (
     cauchy,
-    choice,
+    double_sided_maxwell,
     exponential,
     gumbel,
     laplace,
     logistic,
+    lognormal,
+    maxwell,
     normal,
-    permutation,
-    rademacher,
-    randint,
+    pareto,
+    rayleigh,
+    triangular,
     truncated_normal,
     uniform,
+    wald,
+    weibull_min,
 )
-from pycompiler.random.keys import (
-    PRNGKey,
-    bits,
-    clone,
-    fold_in,
-    key,
-    key_data,
-    split,
-    wrap_key_data,
-)
+from pycompiler.random.discrete import bernoulli, geometric, rademacher, randint
+from pycompiler.random.gammas import ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t
+from pycompiler.random.keys import PRNGKey, bits, clone, fold_in, key, key_data, split, wrap_key_data
+from pycompiler.random.rejection import binomial, multinomial, poisson
+from pycompiler.random.shuffles import categorical, choice, permutation
 
 __all__ = [
     "PRNGKey",
+    "ball",
     "bernoulli",
+    "beta",
+    "binomial",
     "bits",
     "categorical",
     "cauchy",
+    "chisquare",
     "choice",
     "clone",
+    "dirichlet",
+    "double_sided_maxwell",
     "exponential",
+    "f",
     "fold_in",
+    "gamma",
+    "generalized_normal",
+    "geometric",
     "gumbel",
     "key",
     "key_data",
     "laplace",
+    "loggamma",
     "logistic",
+    "lognormal",
+    "maxwell",
+    "multinomial",
     "normal",
+    "pareto",
     "permutation",
+    "poisson",
     "rademacher",
     "randint",
+    "rayleigh",
     "split",
+    "t",
+    "triangular",
     "truncated_normal",
     "uniform",
+    "wald",
+    "weibull_min",
     "wrap_key_data",
 ]
 

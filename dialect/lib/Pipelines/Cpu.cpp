@@ -33,9 +33,9 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm) {
   // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
   // empty tensors every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());
+  pm.addNestedPass<func::FuncOp>(createPrepareLoops());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
-  pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -48,6 +48,8 @@ static double costOf(Operation &op) {
     double trips = low && high && step && *step > 0 ? std::max<double>(0, double(*high - *low) / *step) : kUnknownTrips;
     return trips * costOf(loop.getRegion());
   }
+  if (isa<scf::WhileOp>(op))
+    return kUnknownTrips * (costOf(op.getRegion(0)) + costOf(op.getRegion(1)));
   if (op.getNumRegions() != 0) {
     double cost = 0;
     for (Region &region : op.getRegions())

@@ -94,6 +94,9 @@ bool isWorthFusing(OpOperand *operand) {
   if (int64_t(producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size()) > maxBodySize)
     return false;
   int64_t cost = elementCost(producer);
+  // What stands before a loop would be computed again in every iteration.
+  if (producer->getBlock() != consumer->getBlock() && cost > freeCost)
+    return false;
   if (readsRepeatedly(operand))
     return cost <= freeCost || (producer.getNumLoops() == 0 && cost <= cheapCost);
   if (llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }))

@@ -17,7 +17,7 @@ namespace mlir::array {
 
 namespace {
 
-/// One temporary: it is live from operation `first` to operation `last` of the entry block, both included.
+/// One temporary: it is live from operation `first` to operation `last`, both included, numbered in program order.
 struct Temporary {
   memref::AllocOp alloc;
   int64_t bytes;
@@ -97,27 +97,43 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return success();
   }
 
+  /// The innermost block that holds the allocation and all uses of it: one of a branch may leave the branch.
+  static Block *usingBlock(BufferViewFlowAnalysis &views, memref::AllocOp alloc) {
+    Block *block = alloc->getBlock();
+    for (Value view : views.resolve(alloc.getResult()))
+      for (Operation *user : view.getUsers())
+        while (!block->findAncestorOpInBlock(*user))
+          block = block->getParentOp()->getBlock();
+    return block;
+  }
+
   /// Also erases the deallocations, and the allocations that nothing uses.
   static SmallVector<Temporary> findLifetimes(func::FuncOp function, BufferViewFlowAnalysis &views,
                                               ArrayRef<memref::AllocOp> allocs) {
-    Block &entry = function.getBody().front();
-    DenseMap<Operation *, int64_t> position;
-    for (Operation &op : entry)
-      position[&op] = position.size();
+    // Each operation's number, and that of the last operation inside of it.
+    DenseMap<Operation *, std::pair<int64_t, int64_t>> position;
+    int64_t count = 0;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) { position[op] = {count, count}, ++count; });
+    function.walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (Operation *parent = op->getParentOp())
+        position[parent].second = std::max(position[parent].second, position[op].second);
+    });
 
     SmallVector<Temporary> temporaries;
     SmallVector<Operation *> dead;
     for (memref::AllocOp alloc : allocs) {
       Temporary temporary{alloc, byteSize(alloc.getType()), std::numeric_limits<int64_t>::max(), -1};
+      Block *scope = usingBlock(views, alloc);
       for (Value view : views.resolve(alloc.getResult())) {
         for (Operation *user : view.getUsers()) {
           if (isa<memref::DeallocOp>(user)) {
             dead.push_back(user);
             continue;
           }
-          int64_t at = position.lookup(entry.findAncestorOpInBlock(*user));
-          temporary.first = std::min(temporary.first, at);
-          temporary.last = std::max(temporary.last, at);
+          // A use inside of a loop is a use of every iteration of the loop.
+          auto [first, last] = position.lookup(scope->findAncestorOpInBlock(*user));
+          temporary.first = std::min(temporary.first, first);
+          temporary.last = std::max(temporary.last, last);
         }
       }
       if (temporary.last >= 0)

@@ -92,7 +92,7 @@ func.func @none(%x: memref<4xf32>) {
 
 // -----
 
-// A temporary of a loop lives across it, one of a branch may leave the branch.
+// A temporary of a loop lives within an iteration, one of a branch may leave the branch.
 // CHECK-LABEL: func.func @nested(
 // CHECK-SAME:    array.arena_bytes = 80 : i64
 // CHECK:         scf.for
@@ -117,5 +117,28 @@ func.func @nested(%x: memref<4xf32>, %y: memref<4xf32>, %n: index, %c: i1) {
     scf.yield %x : memref<4xf32>
   }
   linalg.exp ins(%r : memref<4xf32>) outs(%y : memref<4xf32>)
+  return
+}
+
+// -----
+
+// The two temporaries of an iteration follow each other; what lives before and after the loop lives across it.
+// CHECK-LABEL: func.func @iteration(
+// CHECK-SAME:    array.arena_bytes = 128 : i64
+func.func @iteration(%x: memref<16xf32>, %p: i1) {
+  %outer = memref.alloc() : memref<16xf32>
+  linalg.exp ins(%x : memref<16xf32>) outs(%outer : memref<16xf32>)
+  scf.while : () -> () {
+    scf.condition(%p)
+  } do {
+    %a = memref.alloc() : memref<16xf32>
+    linalg.exp ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+    linalg.exp ins(%a : memref<16xf32>) outs(%x : memref<16xf32>)
+    %b = memref.alloc() : memref<16xf32>
+    linalg.exp ins(%x : memref<16xf32>) outs(%b : memref<16xf32>)
+    linalg.exp ins(%b : memref<16xf32>) outs(%x : memref<16xf32>)
+    scf.yield
+  }
+  linalg.exp ins(%outer : memref<16xf32>) outs(%x : memref<16xf32>)
   return
 }

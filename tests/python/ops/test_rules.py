@@ -13,7 +13,8 @@ from pycompiler.ops import DECOMPOSITIONS, PRIMITIVES, rules
 from pycompiler.ops.convolution import conv_params
 from pycompiler.ops.window import window_params
 
-NAMES = sorted(PRIMITIVES)
+# Loops hold graphs, whose dtypes do not follow those of the arguments: tests/python/lax/test_control_flow.py has theirs.
+NAMES = sorted(set(PRIMITIVES) - {"while"})
 # The arguments in which a primitive is linear, each set together; None: all of them. A function of arguments and
 # parameters where they say it.
 LINEAR = {
@@ -239,7 +240,7 @@ def test_batching_is_a_loop(name):
                     one = [x if d is None else np.take(x, i, axis=d) for x, d in zip(stacks, dims, strict=True)]
                     expected = outputs(primitive, primitive.bind(*one, **params))
                     for got, dim, want in zip(out, out_dims, expected, strict=True):
-                        example = np.take(got, i, axis=dim)
+                        example = got if dim is None else np.take(got, i, axis=dim)
                         assert example.dtype == want.dtype
                         np.testing.assert_allclose(
                             comparable(example),

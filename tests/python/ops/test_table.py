@@ -1,5 +1,6 @@
 """Every primitive of the table, compiled: against its reference, eager against jit, under vmap, emitted."""
 
+import re
 import zlib
 
 import ml_dtypes
@@ -142,4 +143,4 @@ def test_module_verifies_and_names_the_op(name):
     def apply(*args):
         return primitive.bind(*args, **sample.params)
 
-    assert f"array.{name} " in pc.jit(apply).lower(*sample.args).as_text()
+    assert re.search(rf"array\.{name}[ (]", pc.jit(apply).lower(*sample.args).as_text())

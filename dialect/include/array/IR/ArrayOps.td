@@ -17,6 +17,7 @@ include "array/IR/Cumulative.td"
 include "array/IR/Window.td"
 include "array/IR/Convolution.td"
 include "array/IR/Call.td"
+include "array/IR/ControlFlow.td"
 include "array/IR/Runtime.td"
 
 #endif // ARRAY_IR_ARRAYOPS_TD

@@ -54,12 +54,28 @@ def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PrepareLoops : Pass<"array-prepare-loops", "::mlir::func::FuncOp"> {
+  let summary = "Give loops over tensors the form in which bufferization updates their carry in place";
+  let description = [{
+    For every `scf.while`: what it carries without dimensions becomes a scalar, and so does what its regions compute without
+    dimensions; each tensor of the next carry is written by `bufferization.materialize_in_destination` to the
+    tensor of this one; a carry that starts as an argument starts as a copy. So one-shot-bufferize gives the loop one buffer
+    for each tensor of the carry, the canonicalizer takes these out of it, and an iteration copies only what its body
+    permutes or reads again after it was overwritten.
+
+    Invariants: runs after array-prepare-entry and before empty tensors are eliminated; the carry has static shapes.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
   let summary = "Replace allocations by views of one arena argument";
   let description = [{
     Every `memref.alloc` becomes a `memref.view` at a fixed, 64-byte aligned offset of one `memref<Nxi8>` argument that
-    is appended to the function. An allocation lives from the first to the last operation of the entry block that
-    uses it or a view of it; one that is used inside a loop lives across the whole loop. Two allocations that live at
+    is appended to the function. An allocation lives from the first to the last operation of its own block that
+    uses it or a view of it: one inside of a loop lives within an iteration, one outside of the loop that is used inside lives
+    across the whole loop. Two allocations that live at
     the same time never overlap; offsets are first-fit, largest first, and deterministic. `memref.dealloc` goes away.
 
     The attribute `array.arena_bytes` on the function holds the size of the arena; a function without allocations

@@ -1,0 +1,325 @@
+"""The family of control flow: `while`, whose parameters are graphs.
+
+Its rules transform the graphs that it holds, as those of nested calls do (core.call); `emit` makes a region of each.
+The operands are the constants of the condition, those of the body, then the carry.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped, short, strong
+from pycompiler.core.batch import map_axes
+from pycompiler.core.call import reference_of
+from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.jvp import jvp_graph
+from pycompiler.core.primitive import Primitive, Sample, Zero, is_zero
+from pycompiler.core.record import record
+from pycompiler.core.structural import add, broadcast_in_dim, instantiate, mapped_size, with_batch_dim
+from pycompiler.core.trace import Origin
+from pycompiler.ops import rules
+from pycompiler.ops.arithmetic import convert
+from pycompiler.ops.bits import and_
+from pycompiler.ops.compare import lt, select
+from pycompiler.ops.reduction import reduce_or
+from pycompiler.ops.rules import Dims, Value
+
+Split = tuple[list[Any], list[Any], list[Any]]
+
+
+def split_operands(operands: Sequence[Any], cond_nconsts: int, body_nconsts: int) -> Split:
+    """The constants of the condition, those of the body, the carry."""
+    carry = cond_nconsts + body_nconsts
+    return list(operands[:cond_nconsts]), list(operands[cond_nconsts:carry]), list(operands[carry:])
+
+
+def _shape(
+    *avals: ShapedArray, cond_jaxpr: ClosedGraph, cond_nconsts: int, body_jaxpr: ClosedGraph, body_nconsts: int
+) -> tuple[ShapedArray, ...]:
+    cond_consts, body_consts, carry = split_operands(avals, cond_nconsts, body_nconsts)
+    for name, graph, given in (("cond", cond_jaxpr, cond_consts), ("body", body_jaxpr, body_consts)):
+        wanted, given = graph.in_avals, (*given, *carry)
+        if len(given) != len(wanted) or not all(map(same_type, given, wanted)):
+            raise TypeError(f"while: {name} takes ({_listed(wanted)}), it is given ({_listed(given)})")
+    tested, after = cond_jaxpr.out_avals, body_jaxpr.out_avals
+    if len(tested) != 1 or tested[0].shape != () or tested[0].dtype != rules.BOOL:
+        raise TypeError(f"while: cond gives ({_listed(tested)}), it must give one bool[]")
+    if len(after) != len(carry) or not all(map(same_type, after, carry)):
+        raise TypeError(f"while: the carry is ({_listed(carry)}), body gives ({_listed(after)})")
+    return after
+
+
+def _listed(avals: Iterable[ShapedArray]) -> str:
+    return ", ".join(map(short, avals))
+
+
+# Derivatives: the tangents are carried along.
+
+
+def _fixed_point(varying: Sequence[bool], step: Callable[[tuple[bool, ...]], Sequence[bool]]) -> tuple[bool, ...]:
+    """Which of the carry vary, from the start or after an iteration."""
+    now = tuple(varying)
+    while True:
+        after = tuple([a or b for a, b in zip(now, step(now), strict=True)])
+        if after == now:
+            return now
+        now = after
+
+
+def _nonzero(tangents: Sequence[Any], varying: Sequence[bool]) -> list[Any]:
+    return [instantiate(t) for t, v in zip(tangents, varying, strict=True) if v]
+
+
+def _jvp_body(body: ClosedGraph, consts_vary: tuple[bool, ...], carry_varies: tuple[bool, ...]) -> ClosedGraph:
+    """(constants, their tangents, carry, its tangents) -> (carry, its tangents)."""
+    both, out_varying = jvp_graph(body, (*consts_vary, *carry_varies))
+
+    def make() -> ClosedGraph:
+        nconsts, ncarry, moving = len(consts_vary), len(carry_varies), sum(consts_vary)
+
+        def run(*args: Any) -> list[Any]:
+            consts, args = args[:nconsts], args[nconsts:]
+            const_tangents, args = args[:moving], args[moving:]
+            carry, tangents = args[:ncarry], args[ncarry:]
+            outs = evaluate(both, (*consts, *carry, *const_tangents, *tangents))
+            found = iter(outs[ncarry:])
+            after = [next(found) if v else Zero(strong(a)) for v, a in zip(out_varying, body.out_avals, strict=True)]
+            return [*outs[:ncarry], *_nonzero(after, carry_varies)]
+
+        consts, carry = body.in_avals[:nconsts], body.in_avals[nconsts:]
+        avals = [*consts, *_strong(consts, consts_vary), *carry, *_strong(carry, carry_varies)]
+        return record(run, avals, Origin("jvp", evaluate))
+
+    return body.derive(("jvp of while", consts_vary, carry_varies), make)
+
+
+def _strong(avals: Sequence[ShapedArray], chosen: Sequence[bool]) -> list[ShapedArray]:
+    return [strong(aval) for aval, c in zip(avals, chosen, strict=True) if c]
+
+
+def _with_unread(graph: ClosedGraph, more: tuple[ShapedArray, ...]) -> ClosedGraph:
+    """The graph with more inputs, which it does not read."""
+    count = len(graph.in_avals)
+
+    def make() -> ClosedGraph:
+        return record(lambda *args: evaluate(graph, args[:count]), (*graph.in_avals, *more), Origin("jvp", evaluate))
+
+    return graph.derive(("unread", more), make)
+
+
+def _jvp(
+    primals: Sequence[Value],
+    tangents: Sequence[Value],
+    *,
+    cond_jaxpr: ClosedGraph,
+    cond_nconsts: int,
+    body_jaxpr: ClosedGraph,
+    body_nconsts: int,
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
+    _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
+    consts_vary = tuple([not is_zero(t) for t in const_tangents])
+    varying = _fixed_point(
+        [not is_zero(t) for t in carry_tangents], lambda now: jvp_graph(body_jaxpr, (*consts_vary, *now))[1]
+    )
+    moving = _nonzero(carry_tangents, varying)
+    outs = while_.bind(
+        *cond_consts,
+        *body_consts,
+        *_nonzero(const_tangents, consts_vary),
+        *carry,
+        *moving,
+        cond_jaxpr=_with_unread(cond_jaxpr, tuple([strong(get_aval(t)) for t in moving])),
+        cond_nconsts=cond_nconsts,
+        body_jaxpr=_jvp_body(body_jaxpr, consts_vary, varying),
+        body_nconsts=body_nconsts + sum(consts_vary),
+    )
+    values, found = outs[: len(carry)], iter(outs[len(carry) :])
+    return values, tuple(
+        [next(found) if v else Zero(strong(get_aval(x))) for x, v in zip(values, varying, strict=True)]
+    )
+
+
+def _linearize(
+    primals: Sequence[Value], tangents: Sequence[Value], **params: Any
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    # The values are computed apart from the tangents, which carry the values a second time.
+    return while_.bind(*primals, **params), _jvp(primals, tangents, **params)[1]
+
+
+def _transpose(cotangents: Sequence[Value], *args: Value, **params: Any) -> Sequence[Value]:
+    raise NotDifferentiableError(
+        "while_loop: reverse-mode differentiation is not defined for a loop whose number of iterations is not known; "
+        "use forward mode (jvp, jacfwd), or write out the iterations"
+    )
+
+
+# Batching: a condition that is mapped runs the loop until it holds for none.
+
+
+def _mapped(
+    graph: ClosedGraph, dims: tuple[int | None, ...], size: Any, forced: tuple[bool, ...] | None
+) -> tuple[ClosedGraph, tuple[bool, ...]]:
+    """The graph mapped over these axes, with the mapped axis of each result in front; results that are `forced` have
+    one in any case. Also which results are mapped."""
+
+    def make() -> tuple[ClosedGraph, tuple[bool, ...]]:
+        mapped: list[bool] = []
+
+        def run(*args: Any) -> list[Any]:
+            outs, found = map_axes(lambda *xs: evaluate(graph, xs), args, dims, Origin("vmap", evaluate))
+            wanted = [d is not None for d in found]
+            if forced is not None:
+                wanted = [a or b for a, b in zip(wanted, forced, strict=True)]
+            mapped.extend(wanted)
+            return [
+                with_batch_dim(out, d, 0, size) if w else out for out, d, w in zip(outs, found, wanted, strict=True)
+            ]
+
+        avals = [
+            a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
+            for a, d in zip(graph.in_avals, dims, strict=True)
+        ]
+        return record(run, avals, Origin("vmap", evaluate)), tuple(mapped)
+
+    return graph.derive(("mapped", dims, size, forced), make)
+
+
+def _batch(
+    args: Sequence[Value],
+    dims: Dims,
+    *,
+    cond_jaxpr: ClosedGraph,
+    cond_nconsts: int,
+    body_jaxpr: ClosedGraph,
+    body_nconsts: int,
+) -> tuple[tuple[Value, ...], tuple[int | None, ...]]:
+    size = mapped_size(args, dims)
+    cond_consts, body_consts, carry = split_operands(args, cond_nconsts, body_nconsts)
+    cond_dims, body_dims, carry_dims = split_operands(dims, cond_nconsts, body_nconsts)
+
+    def axes(mapped: Sequence[bool]) -> list[int | None]:
+        return [0 if m else None for m in mapped]
+
+    mapped = _fixed_point(
+        [d is not None for d in carry_dims],
+        lambda now: _mapped(body_jaxpr, (*body_dims, *axes(now)), size, None)[1],
+    )
+    _, (condition_is_mapped,) = _mapped(cond_jaxpr, (*cond_dims, *axes(mapped)), size, None)
+    if condition_is_mapped:
+        mapped = (True,) * len(carry)
+    cond, _ = _mapped(cond_jaxpr, (*cond_dims, *axes(mapped)), size, None)
+    body, _ = _mapped(body_jaxpr, (*body_dims, *axes(mapped)), size, mapped)
+    carry = [with_batch_dim(x, d, 0, size) if m else x for x, d, m in zip(carry, carry_dims, mapped, strict=True)]
+    if not condition_is_mapped:
+        outs = while_.bind(
+            *cond_consts,
+            *body_consts,
+            *carry,
+            cond_jaxpr=cond,
+            cond_nconsts=cond_nconsts,
+            body_jaxpr=body,
+            body_nconsts=body_nconsts,
+        )
+        return outs, tuple(axes(mapped))
+    any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts)
+    running = evaluate(cond, (*cond_consts, *carry))[0]
+    _, *outs = while_.bind(
+        *cond_consts,
+        *body_consts,
+        running,
+        *carry,
+        cond_jaxpr=any_cond,
+        cond_nconsts=0,
+        body_jaxpr=select_body,
+        body_nconsts=cond_nconsts + body_nconsts,
+    )
+    return tuple(outs), tuple(axes(mapped))
+
+
+def _along(x: Value, shape: rules.Shape) -> Value:
+    """A value for each index of the first axis, over the others."""
+    return x if len(shape) == 1 else broadcast_in_dim.bind(x, shape=shape, broadcast_dimensions=(0,))
+
+
+def _until_none(
+    cond: ClosedGraph, cond_nconsts: int, body: ClosedGraph, body_nconsts: int
+) -> tuple[ClosedGraph, ClosedGraph]:
+    """Condition and body of the loop that carries which of the mapped loops still run, then their carries."""
+
+    def make() -> tuple[ClosedGraph, ClosedGraph]:
+        running = ShapedArray(cond.out_avals[0].shape, rules.BOOL)
+        carry = body.in_avals[body_nconsts:]
+
+        def step(*args: Any) -> list[Any]:
+            cond_consts, body_consts, (run, *before) = split_operands(args, cond_nconsts, body_nconsts)
+            after = [
+                select.bind(_along(run, get_aval(new).shape), new, old)
+                for new, old in zip(evaluate(body, (*body_consts, *before)), before, strict=True)
+            ]
+            return [and_.bind(run, evaluate(cond, (*cond_consts, *after))[0]), *after]
+
+        tested = record(lambda run, *_: [reduce_or.bind(run, axes=(0,))], (running, *carry), Origin("vmap", evaluate))
+        avals = (*cond.in_avals[:cond_nconsts], *body.in_avals[:body_nconsts], running, *carry)
+        return tested, record(step, avals, Origin("vmap", evaluate))
+
+    return body.derive(("until none", cond), make)
+
+
+# Reference and samples.
+
+
+def _reference(
+    *args: Any, cond_jaxpr: ClosedGraph, cond_nconsts: int, body_jaxpr: ClosedGraph, body_nconsts: int
+) -> tuple[Any, ...]:
+    cond_consts, body_consts, carry = split_operands(args, cond_nconsts, body_nconsts)
+    while reference_of(cond_jaxpr, (*cond_consts, *carry))[0]:
+        carry = list(reference_of(body_jaxpr, (*body_consts, *carry)))
+    return tuple(carry)
+
+
+def _samples(rng: np.random.Generator) -> Iterable[Sample]:
+    scalar, vector = ShapedArray((), rules.FLOAT32), ShapedArray((5,), rules.FLOAT32)
+    origin = Origin("jit", evaluate)
+
+    # Halve x, and add to y, until x is below the limit.
+    below = record(lambda limit, x, y: [lt.bind(limit, x)], (scalar, scalar, vector), origin)
+
+    def halve(step: Any, x: Any, y: Any) -> list[Any]:
+        return [select.bind(lt.bind(x, x), x, add.bind(x, step)), add.bind(y, y)]
+
+    body = record(halve, (scalar, scalar, vector), origin)
+    params = {"cond_jaxpr": below, "cond_nconsts": 1, "body_jaxpr": body, "body_nconsts": 1}
+    x, y = np.float32(3), rng.standard_normal(5).astype(np.float32)
+    limit, step = np.float32(0.5), np.float32(-0.75)
+    yield Sample((np.asarray(limit), np.asarray(step), np.asarray(x), y), params)
+    yield Sample((np.asarray(limit), np.asarray(step), np.asarray(limit), y), params)
+
+    # Each element takes the place of another, so that nothing of the carry can be overwritten before it was read.
+    integer, bools = ShapedArray((), rules.INT32), ShapedArray((5,), rules.BOOL)
+
+    def rotate(i: Any, a: Any, b: Any, c: Any) -> list[Any]:
+        return [add.bind(i, np.int32(1)), b, add.bind(a, b), lt.bind(a, convert.bind(c, new_dtype=rules.FLOAT32))]
+
+    counting = record(lambda i, *_: [lt.bind(i, np.int32(4))], (integer, vector, vector, bools), origin)
+    rotated = record(rotate, (integer, vector, vector, bools), origin)
+    params = {"cond_jaxpr": counting, "cond_nconsts": 0, "body_jaxpr": rotated, "body_nconsts": 0}
+    yield Sample((np.asarray(np.int32(0)), y, y[::-1].copy(), y > 0), params)
+
+
+while_ = Primitive(
+    name="while",
+    shape_rule=_shape,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    reference=_reference,
+    sampler=_samples,
+    multiple_results=True,
+    linearize=_linearize,
+)
+
+TABLE = (while_,)

@@ -1,0 +1,57 @@
+"""What every distribution does to its arguments: the key, the dtype, the shape of the result."""
+
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
+
+Dtype = Any
+
+
+def check_key(name: str, key: Any) -> None:
+    """Raises a TypeError unless key is one key."""
+    check_arrays(name, key)
+    aval = get_aval(key)
+    if aval.dtype != dtypes.uint32 or aval.shape != (2,):
+        raise TypeError(
+            f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
+            "several, use vmap"
+        )
+
+
+def float_dtype(name: str, dtype: Any) -> Dtype:
+    """The dtype that was asked for, float32 (float64 with enable_x64) without one. TypeError unless it is a float."""
+    wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
+    if not dtypes.is_floating(wanted):
+        raise TypeError(f"{name}: the dtype must be a floating-point one, got {wanted.name}")
+    return wanted
+
+
+def int_dtype(name: str, dtype: Any) -> Dtype:
+    """The dtype that was asked for, int32 (int64 with enable_x64) without one. TypeError unless it is an integer."""
+    wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, name)
+    if not dtypes.is_integer(wanted):
+        raise TypeError(f"{name}: the dtype must be an integer, got {wanted.name}")
+    return wanted
+
+
+def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
+    """The shape of the result: the one given, to which the parameters must broadcast, or theirs."""
+    check_arrays(name, *parameters)
+    shapes = [get_aval(x).shape for x in parameters]
+    common = broadcast_shapes(*shapes) if shapes else ()
+    if shape is None:
+        return common
+    wanted = canonical_shape(name, shape)
+    if not broadcasts(common, wanted):
+        raise ValueError(f"{name}: parameters of shape {common} do not broadcast to the shape {wanted}")
+    return wanted
+
+
+def check_castable(name: str, dtype: Dtype, *parameters: Any) -> None:
+    """Raises a TypeError for a parameter that the dtype does not hold."""
+    for x in parameters:
+        if dtypes.result_type(x, dtype)[0] != dtype:
+            raise TypeError(f"{name}: a parameter of {get_aval(x).dtype.name} would lose digits in {dtype.name}")

@@ -1,0 +1,270 @@
+"""Distributions that are a formula of uniform or normal numbers. The algorithms are JAX's, so that the numbers are, to
+rounding."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
+from pycompiler.numpy import ufuncs
+from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape
+from pycompiler.random.discrete import rademacher_of
+from pycompiler.random.streams import normal_of, subkeys, uniform_of
+
+Shape = tuple[int, ...]
+
+
+def _spread(shape: Shape, dtype: Dtype, *xs: Array) -> list[Array]:
+    """Parameters in the dtype and shape of the result."""
+    return [broadcast_to(cast(x, dtype), shape) for x in xs]
+
+
+def _uniform(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return uniform_of(key, shape, dtype, low, high)
+
+
+def uniform(key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Array:
+    """Numbers in minval..maxval (excluded), all equally likely; float32 unless a dtype is given.
+
+    >>> from pycompiler import random
+    >>> random.uniform(random.key(0), (2,)).shape
+    (2,)
+    """
+    check_key("uniform", key)
+    wanted = float_dtype("uniform", dtype)
+    return fused(_uniform, key, minval, maxval, shape=result_shape("uniform", shape, minval, maxval), dtype=wanted)
+
+
+def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return normal_of(key, shape, dtype)
+
+
+def normal(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype is given."""
+    check_key("normal", key)
+    return fused(_normal, key, shape=canonical_shape("normal", shape), dtype=float_dtype("normal", dtype))
+
+
+def _lognormal(key: Array, sigma: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    (sigma,) = _spread(shape, dtype, sigma)
+    return lax.exp(lax.mul(normal_of(key, shape, dtype), sigma))
+
+
+def lognormal(key: Array, sigma: Any = np.float32(1), shape: Any = None, dtype: Any = None) -> Array:  # noqa: B008
+    """exp of normal numbers of mean 0 and standard deviation sigma."""
+    check_key("lognormal", key)
+    wanted = float_dtype("lognormal", dtype)
+    size = result_shape("lognormal", shape, sigma)
+    check_castable("lognormal", wanted, sigma)
+    return fused(_lognormal, key, sigma, shape=size, dtype=wanted)
+
+
+def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    lower, upper = cast(lower, dtype), cast(upper, dtype)
+    root = np.asarray(np.sqrt(2), dtype)
+    low, high = (lax.erf(lax.div(x, root)) for x in (lower, upper))
+    out = lax.mul(lax.erf_inv(uniform_of(key, shape, dtype, low, high)), root)
+    # Rounding must not push a number onto a bound or beyond it.
+    inner = lax.nextafter(lax.stop_gradient(lower), np.inf), lax.nextafter(lax.stop_gradient(upper), -np.inf)
+    return ufuncs.clip(out, *inner)
+
+
+def truncated_normal(key: Array, lower: Any, upper: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Numbers of the normal distribution, given that they lie between lower and upper."""
+    check_key("truncated_normal", key)
+    size = result_shape("truncated_normal", shape, lower, upper)
+    wanted = float_dtype("truncated_normal", dtype)
+    return fused(_truncated_normal, key, lower, upper, shape=size, dtype=wanted)
+
+
+def _exponential(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return exponential_from(uniform_of(key, shape, dtype))
+
+
+def exponential_from(u: Array) -> Array:
+    """-log(1 - u); inside other functions."""
+    return lax.neg(lax.log1p(lax.neg(u)))
+
+
+def exponential(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the exponential distribution of mean 1."""
+    check_key("exponential", key)
+    wanted = float_dtype("exponential", dtype)
+    return fused(_exponential, key, shape=canonical_shape("exponential", shape), dtype=wanted)
+
+
+def _laplace(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    drawn = uniform_of(key, shape, dtype, -1.0 + float(dtypes.finfo(dtype).epsneg), 1.0)
+    return lax.mul(lax.sign(drawn), lax.log1p(lax.neg(lax.abs(drawn))))
+
+
+def laplace(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the Laplace distribution of mean 0 and scale 1."""
+    check_key("laplace", key)
+    return fused(_laplace, key, shape=canonical_shape("laplace", shape), dtype=float_dtype("laplace", dtype))
+
+
+def _logistic(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    drawn = uniform_of(key, shape, dtype, float(dtypes.finfo(dtype).tiny), 1.0)
+    return lax.sub(lax.log(drawn), lax.log1p(lax.neg(drawn)))
+
+
+def logistic(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the logistic distribution of mean 0 and scale 1."""
+    check_key("logistic", key)
+    return fused(_logistic, key, shape=canonical_shape("logistic", shape), dtype=float_dtype("logistic", dtype))
+
+
+def _cauchy(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    drawn = uniform_of(key, shape, dtype, float(dtypes.finfo(dtype).eps), 1.0)
+    return lax.tan(lax.mul(lax.sub(drawn, 0.5), np.pi))
+
+
+def cauchy(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the Cauchy distribution of location 0 and scale 1."""
+    check_key("cauchy", key)
+    return fused(_cauchy, key, shape=canonical_shape("cauchy", shape), dtype=float_dtype("cauchy", dtype))
+
+
+def _pareto(key: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    (b,) = _spread(shape, dtype, b)
+    return lax.exp(lax.div(_exponential(key, shape=shape, dtype=dtype), b))
+
+
+def pareto(key: Array, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Numbers of the Pareto distribution with shape parameter b, from 1 upwards."""
+    check_key("pareto", key)
+    wanted = float_dtype("pareto", dtype)
+    size = result_shape("pareto", shape, b)
+    check_castable("pareto", wanted, b)
+    return fused(_pareto, key, b, shape=size, dtype=wanted)
+
+
+def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    (scale,) = _spread(shape, dtype, scale)
+    return lax.mul(scale, lax.sqrt(lax.mul(lax.log(uniform_of(key, shape, dtype)), -2.0)))
+
+
+def rayleigh(key: Array, scale: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Numbers of the Rayleigh distribution of a scale."""
+    check_key("rayleigh", key)
+    wanted = float_dtype("rayleigh", dtype)
+    size = result_shape("rayleigh", shape, scale)
+    check_castable("rayleigh", wanted, scale)
+    return fused(_rayleigh, key, scale, shape=size, dtype=wanted)
+
+
+def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    # Michael, Schucany, Haas, "Generating random variates using transformations with multiple roots" (1976).
+    normal_key, uniform_key = subkeys(key, 2)
+    (mean,) = _spread(shape, dtype, mean)
+    y = lax.integer_pow(normal_of(normal_key, shape, dtype), 2)
+    drawn = uniform_of(uniform_key, shape, dtype)
+    squared = lax.integer_pow(mean, 2)
+    root = lax.sqrt(4 * mean * y + squared * lax.integer_pow(y, 2))
+    x = mean + squared * y / 2 - mean / 2 * root
+    return lax.select(lax.le(drawn, mean / (mean + x)), x, squared / x)
+
+
+def wald(key: Array, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Numbers of the Wald (inverse Gaussian) distribution of a mean and scale 1."""
+    check_key("wald", key)
+    wanted = float_dtype("wald", dtype)
+    size = result_shape("wald", shape, mean)
+    check_castable("wald", wanted, mean)
+    return fused(_wald, key, mean, shape=size, dtype=wanted)
+
+
+def _triangular(key: Array, left: Array, mode: Array, right: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    left, mode, right = _spread(shape, dtype, left, mode, right)
+    u = uniform_of(key, shape, dtype)
+    rising = left + lax.sqrt(u * (right - left) * (mode - left))
+    falling = right - lax.sqrt((1 - u) * (right - left) * (right - mode))
+    return lax.select(lax.lt(u, (mode - left) / (right - left)), rising, falling)
+
+
+def triangular(key: Array, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Numbers of the triangular distribution on left..right with its peak at mode."""
+    check_key("triangular", key)
+    wanted = float_dtype("triangular", dtype)
+    size = result_shape("triangular", shape, left, mode, right)
+    check_castable("triangular", wanted, left, mode, right)
+    return fused(_triangular, key, left, mode, right, shape=size, dtype=wanted)
+
+
+def _weibull_min(key: Array, scale: Array, concentration: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return _exponential(key, shape=shape, dtype=dtype) ** (1.0 / concentration) * scale
+
+
+def weibull_min(key: Array, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the Weibull distribution of a scale and a concentration, which broadcast with the shape."""
+    check_key("weibull_min", key)
+    wanted = float_dtype("weibull_min", dtype)
+    result_shape("weibull_min", None, scale, concentration)
+    size = canonical_shape("weibull_min", shape)
+    return fused(_weibull_min, key, scale, concentration, shape=size, dtype=wanted)
+
+
+def maxwell_of(key: Array, shape: Shape, dtype: Dtype) -> Array:
+    """The length of a vector of three normal numbers; inside other functions."""
+    drawn = normal_of(key, (*shape, 3), dtype)
+    return lax.sqrt(reduction.reduce_sum(lax.mul(drawn, drawn), (len(shape),)))
+
+
+def _maxwell(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return maxwell_of(key, shape, dtype)
+
+
+def maxwell(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the Maxwell distribution of scale 1."""
+    check_key("maxwell", key)
+    return fused(_maxwell, key, shape=canonical_shape("maxwell", shape), dtype=float_dtype("maxwell", dtype))
+
+
+def _double_sided_maxwell(key: Array, loc: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    length_key, sign_key = subkeys(key, 2)
+    return rademacher_of(sign_key, shape, dtype) * maxwell_of(length_key, shape, dtype) * scale + loc
+
+
+def double_sided_maxwell(key: Array, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Numbers of the Maxwell distribution of a scale with a random sign, about loc; of the shape and then that of the
+    parameters."""
+    check_key("double_sided_maxwell", key)
+    wanted = float_dtype("double_sided_maxwell", dtype)
+    parameters = result_shape("double_sided_maxwell", None, loc, scale)
+    size = (*(canonical_shape("double_sided_maxwell", shape) or parameters), *parameters)
+    return fused(_double_sided_maxwell, key, loc, scale, shape=size, dtype=wanted)
+
+
+def _gumbel(key: Array, *, shape: Shape, dtype: Dtype, mode: str) -> Array:
+    return gumbel_of(key, shape, dtype, mode)
+
+
+def gumbel_of(key: Array, shape: Shape, dtype: Dtype, mode: str) -> Array:
+    """Gumbel noise; inside other functions."""
+    info = dtypes.finfo(dtype)
+    if mode == "low":
+        return lax.neg(lax.log(lax.neg(lax.log(uniform_of(key, shape, dtype, float(info.tiny), 1.0)))))
+    drawn = uniform_of(key, (2, *shape), dtype)
+    high, low = (movement.index_in_dim(drawn, i, keepdims=False) for i in (0, 1))
+    fine = lax.add(lax.add(high, lax.mul(low, 2.0 ** -int(info.nmant))), float(info.tiny))
+    x = lax.select(lax.ge(high, 0.5), high, fine)
+    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(x)))))
+
+
+def gumbel_mode(name: str, mode: str | None) -> str:
+    """The mode of Gumbel noise that was asked for, 'low' without one."""
+    if mode not in (None, "low", "high"):
+        raise ValueError(f"{name}: the mode must be 'low' or 'high' (two words for each number), got {mode!r}")
+    return mode or "low"
+
+
+def gumbel(key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
+    """Numbers of the Gumbel distribution, -log(-log(u)); with the mode 'high' of twice as many random bits."""
+    check_key("gumbel", key)
+    size, wanted = canonical_shape("gumbel", shape), float_dtype("gumbel", dtype)
+    return fused(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode))

@@ -1,0 +1,159 @@
+"""Drawing from what is given: permutation, choice, categorical. The algorithms are JAX's, so that the numbers are."""
+
+from math import log, prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
+from pycompiler.numpy import indexing, sorting
+from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.random.arguments import check_key
+from pycompiler.random.continuous import gumbel_mode, gumbel_of
+from pycompiler.random.discrete import randint
+from pycompiler.random.streams import bits_of, subkeys, uniform_of
+
+
+def _shuffle(key: Array, x: Array, *, axis: int) -> Array:
+    """Sorted by random numbers, again and again until equal ones have become unlikely (as TensorFlow and JAX do)."""
+    shape = get_aval(x).shape
+    rounds = int(np.ceil(3 * log(max(1, prod(shape))) / log(2**32 - 1)))
+    for _ in range(rounds):
+        key, subkey = subkeys(key, 2)
+        _, x = reduction.sort_key_val(bits_of(subkey, 32, shape), x, axis)
+    return x
+
+
+def _permuted(key: Array, x: Array, *, axis: int) -> Array:
+    order = _shuffle(key, movement.iota(dtypes.int32, get_aval(x).shape[axis]), axis=0)
+    return indexing.getitem(x, (*(slice(None),) * axis, order))
+
+
+def _permuted_numbers(key: Array, *, count: int) -> Array:
+    return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
+
+
+def permutation(key: Array, x: Any, axis: int = 0, independent: bool = False) -> Array:
+    """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled."""
+    check_key("permutation", key)
+    if isinstance(x, int | np.integer):
+        return fused(_permuted_numbers, key, count=int(x))
+    check_arrays("permutation", x)
+    rank = len(get_aval(x).shape)
+    if rank == 0:
+        raise TypeError(
+            f"permutation: takes a Python int or an array, got {x!r}, whose value is not known while tracing"
+        )
+    axis = canonical_axis("permutation", axis, rank)
+    return fused(_shuffle if independent or rank == 1 else _permuted, key, x, axis=axis)
+
+
+def _categorical(key: Array, logits: Array, *, axis: int, shape: tuple[int, ...], prefix: int, mode: str) -> Array:
+    sizes = list(shape[prefix:])
+    sizes.insert(axis, get_aval(logits).shape[axis])
+    noise = gumbel_of(key, (*shape[:prefix], *sizes), get_aval(logits).dtype, mode)
+    total = lax.add(noise, broadcast_to(logits, get_aval(noise).shape))
+    return reduction.argmax(total, prefix + axis, dtypes.scalar_dtype(int))
+
+
+def _categorical_without(
+    key: Array, logits: Array, *, axis: int, shape: tuple[int, ...], count: int, mode: str
+) -> Array:
+    """The Gumbel top-k trick: the greatest logits with noise."""
+    aval = get_aval(logits)
+    noisy = lax.add(gumbel_of(key, aval.shape, aval.dtype, mode), logits)
+    rank = len(aval.shape)
+    noisy = movement.transpose(noisy, (*(d for d in range(rank) if d != axis), axis))
+    places = reduction.top_k(noisy, count)[1]
+    return movement.reshape(movement.transpose(places, (rank - 1, *range(rank - 1))), shape)
+
+
+def categorical(
+    key: Array, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
+) -> Array:
+    """Indices along an axis of logits, each with a probability in proportion to exp(logit).
+
+    Without `replace`, those of one batch (the leading dimensions of the shape) are different. `mode` is that of the
+    Gumbel noise. Raises ValueError for more than there are categories.
+    """
+    check_key("categorical", key)
+    (logits,) = promoted_inexact("categorical", logits)
+    aval = get_aval(logits)
+    axis = canonical_axis("categorical", axis, len(aval.shape))
+    batch = (*aval.shape[:axis], *aval.shape[axis + 1 :])
+    size = batch if shape is None else canonical_shape("categorical", shape)
+    prefix = len(size) - len(batch)
+    if not broadcasts(batch, size):
+        raise ValueError(f"categorical: {short(aval)} without axis {axis} does not broadcast to the shape {size}")
+    noise = gumbel_mode("categorical", mode)
+    if replace:
+        return fused(_categorical, key, logits, axis=axis, shape=size, prefix=prefix, mode=noise)
+    count = prod(size[:prefix])
+    if count > aval.shape[axis]:
+        raise ValueError(f"categorical: {count} draws from {aval.shape[axis]} categories need replace=True")
+    if size[prefix:] != batch:
+        raise ValueError(f"categorical: with replace=False the shape {size} must end with {batch}, that of the logits")
+    return fused(_categorical_without, key, logits, axis=axis, shape=size, count=count, mode=noise)
+
+
+def choice(
+    key: Array,
+    a: Any,
+    shape: Any = (),
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    mode: str | None = None,
+) -> Array:
+    """Elements of a (of an int: of 0..a-1) along an axis, drawn with or without putting back; `p` are probabilities.
+
+    `mode` is that of the Gumbel noise that chooses with `p` and without putting back.
+    """
+    check_key("choice", key)
+    check_arrays("choice", a)
+    size = canonical_shape("choice", shape)
+    aval = get_aval(a)
+    scalar = aval.shape == ()
+    axis = 0 if scalar else canonical_axis("choice", axis, len(aval.shape))
+    population, draws = int(a) if scalar else aval.shape[axis], prod(size)
+    if population <= 0 and draws:
+        raise ValueError("choice: there is nothing to draw from")
+    if not replace and draws > population:
+        raise ValueError(f"choice: {draws} draws from {population} elements need replace=True")
+    if p is None and replace:
+        places = randint(key, size, 0, max(population, 1))
+    elif p is None:
+        drawn = permutation(key, population if scalar else a, axis)
+        drawn = movement.slice_in_dim(drawn, 0, draws, axis=axis)
+        return movement.reshape(drawn, size if scalar else (*aval.shape[:axis], *size, *aval.shape[axis + 1 :]))
+    else:
+        (p,) = promoted_inexact("choice", p)
+        if get_aval(p).shape != (population,):
+            raise ValueError(
+                f"choice: the probabilities {short(get_aval(p))} are not one for each of {population} elements"
+            )
+        if replace:
+            places = fused(_weighted, key, p, shape=size)
+        else:
+            places = fused(_weighted_without, key, p, shape=size, mode=gumbel_mode("choice", mode))
+    places = movement.reshape(places, size)
+    return places if scalar else indexing.getitem(a, (*(slice(None),) * axis, places))
+
+
+def _weighted(key: Array, p: Array, *, shape: tuple[int, ...]) -> Array:
+    total = sorting.cumsum(p)
+    drawn = lax.sub(1.0, uniform_of(key, shape, get_aval(p).dtype))
+    last = movement.index_in_dim(total, -1, keepdims=False)
+    return sorting.searchsorted(total, lax.mul(drawn, last))
+
+
+def _weighted_without(key: Array, p: Array, *, shape: tuple[int, ...], mode: str) -> Array:
+    """The Gumbel top-k trick: the greatest of log(p) with noise."""
+    aval = get_aval(p)
+    noisy = lax.add(gumbel_of(key, aval.shape, aval.dtype, mode), lax.log(p))
+    return reduction.top_k(noisy, prod(shape))[1]

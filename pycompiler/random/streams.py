@@ -1,0 +1,183 @@
+"""The streams of the Threefry-2x32 generator: what a key stands for, as words, keys and floats.
+
+A key is two numbers of 32 bits. The streams are JAX's, bit for bit, for both values of the setting
+threefry_partitionable. Below keys and the distributions; these functions are called inside of traced ones.
+"""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval
+from pycompiler.core.config import config
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.ops.random import threefry2x32
+
+UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
+Halves = tuple[Array, Array]
+
+
+def halves(key: Array) -> Halves:
+    """The two numbers of a key; of several keys two arrays."""
+    last = len(get_aval(key).shape) - 1
+    first, second = (movement.index_in_dim(key, i, last, keepdims=False) for i in (0, 1))
+    return first, second
+
+
+def seed_key(seed: Array) -> Array:
+    """The key of an integer."""
+    dtype = get_aval(seed).dtype
+    high = cast(0, dtypes.uint32)
+    if dtype.itemsize == 8:
+        high = cast(lax.shift_right_logical(seed, 32), dtypes.uint32)
+        seed = lax.bitwise_and(seed, 0xFFFFFFFF)
+    parts = [movement.reshape(x, (1,)) for x in (high, cast(seed, dtypes.uint32))]
+    return movement.concatenate(parts, 0)
+
+
+def _apply(key: Array, x0: Array, x1: Array) -> Halves:
+    shape = get_aval(x0).shape
+    first, second = (broadcast_to(half, shape) for half in halves(key))
+    return threefry2x32.bind(first, second, x0, x1)
+
+
+def _hash(key: Array, counts: Array) -> Array:
+    """The block function over a vector of counters, taken as two halves; an odd one is padded with 0."""
+    (count,) = get_aval(counts).shape
+    if count % 2:
+        counts = movement.pad(counts, cast(0, dtypes.uint32), [(0, 1, 0)])
+    half = (count + 1) // 2
+    x0, x1 = (movement.slice_in_dim(counts, start, start + half) for start in (0, half))
+    out = movement.concatenate(_apply(key, x0, x1), 0)
+    return movement.slice_in_dim(out, 0, count) if count % 2 else out
+
+
+def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
+    """The block function of each element's own 64-bit number: the newer stream, which can be made in parts."""
+    size = prod(shape)
+    if size > 2**32:
+        raise ValueError(f"random: an array of {size} random numbers is more than the 2**32 that there are yet")
+    low = movement.reshape(movement.iota(dtypes.uint32, size), shape)
+    return _apply(key, broadcast_to(cast(0, dtypes.uint32), shape), low)
+
+
+def split_keys(key: Array, shape: tuple[int, ...]) -> Array:
+    """Keys of a shape, uint32[*shape, 2]."""
+    if config.threefry_partitionable:
+        pair = [movement.expand_dims(half, (len(shape),)) for half in _numbered(key, shape)]
+        return movement.concatenate(pair, len(shape))
+    counts = movement.iota(dtypes.uint32, 2 * prod(shape))
+    return movement.reshape(_hash(key, counts), (*shape, 2))
+
+
+def subkeys(key: Array, count: int) -> list[Array]:
+    """`count` keys, one by one."""
+    keys = split_keys(key, (count,))
+    return [movement.index_in_dim(keys, i, keepdims=False) for i in range(count)]
+
+
+def fold_key(key: Array, data: Array) -> Array:
+    """The key that belongs to a key and an integer."""
+    return _hash(key, seed_key(cast(data, dtypes.uint32)))
+
+
+def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
+    """Unsigned integers of a width, every bit random."""
+    dtype = UINTS[width]
+    if config.threefry_partitionable:
+        high, low = _numbered(key, shape)
+        if width == 64:
+            return lax.bitwise_or(lax.shift_left(cast(high, dtype), 32), cast(low, dtype))
+        mixed = lax.bitwise_xor(high, low)
+        return mixed if width == 32 else cast(mixed, dtype)
+    size = prod(shape)
+    count = -(-width * size // 32)
+    words = _hash(key, movement.iota(dtypes.uint32, count))
+    if width == 64:
+        high, low = (cast(movement.slice_in_dim(words, i, i + size), dtype) for i in (0, size))
+        words = lax.bitwise_or(lax.shift_left(high, 32), low)
+    elif width < 32:
+        # Each word holds several, the lowest first.
+        parts = (count, 32 // width)
+        wide = movement.broadcast_in_dim(words, parts, (0,))
+        places = lax.mul(movement.broadcasted_iota(dtypes.uint32, parts, 1), width)
+        narrow = lax.bitwise_and(lax.shift_right_logical(wide, places), 2**width - 1)
+        words = movement.slice_in_dim(cast(movement.reshape(narrow, (prod(parts),)), dtype), 0, size)
+    return movement.reshape(words, shape)
+
+
+# Streams of many keys, the first numbers of each: arrays of keys as two arrays.
+
+
+def _apply_each(keys: Halves, x0: int, x1: int) -> Halves:
+    shape = get_aval(keys[0]).shape
+    return threefry2x32.bind(*keys, *(broadcast_to(cast(x, dtypes.uint32), shape) for x in (x0, x1)))
+
+
+def split_each(keys: Halves, count: int) -> list[Halves]:
+    """`count` arrays of keys: what `split_keys` gives for each of the keys."""
+    if config.threefry_partitionable:
+        return [_apply_each(keys, 0, i) for i in range(count)]
+    blocks = [_apply_each(keys, i, i + count) for i in range(count)]
+    words = [*(first for first, _ in blocks), *(second for _, second in blocks)]
+    return [(words[2 * i], words[2 * i + 1]) for i in range(count)]
+
+
+def bits_each(keys: Halves, width: int) -> Array:
+    """One unsigned integer of each of the keys: what `bits_of` gives for the shape ()."""
+    dtype = UINTS[width]
+    newer = config.threefry_partitionable
+    high, low = _apply_each(keys, 0, 1 if width == 64 and not newer else 0)
+    if width == 64:
+        return lax.bitwise_or(lax.shift_left(cast(high, dtype), 32), cast(low, dtype))
+    word = lax.bitwise_xor(high, low) if newer else high
+    return word if width == 32 else cast(word, dtype)
+
+
+# Floats.
+
+
+def _drawn_width(dtype: Any) -> int:
+    """How many random bits a float takes."""
+    return 8 if int(dtypes.finfo(dtype).nmant) < 8 else dtype.itemsize * 8
+
+
+def _floats(words: Array, low: Array, high: Array, dtype: Any) -> Array:
+    """Random mantissas under the exponent of 1, less 1, scaled: multiples of 2**-nmant."""
+    shape = get_aval(words).shape
+    width, drawn, mantissa = dtype.itemsize * 8, _drawn_width(dtype), int(dtypes.finfo(dtype).nmant)
+    words = words if drawn == width else cast(words, UINTS[width])
+    one = int(np.asarray(1, dtype).view(UINTS[width]))
+    pattern = lax.bitwise_or(lax.shift_right_logical(words, drawn - mantissa), one)
+    floats = lax.sub(lax.bitcast_convert_type(pattern, dtype), 1.0)
+    low, high = (broadcast_to(cast(x, dtype), shape) for x in (low, high))
+    return lax.max(low, lax.add(lax.mul(floats, lax.sub(high, low)), low))
+
+
+def _normals(key_words: Array, dtype: Any) -> Array:
+    low = np.nextafter(np.asarray(-1, dtype), np.asarray(0, dtype), dtype=dtype)
+    return lax.mul(lax.erf_inv(_floats(key_words, low, 1.0, dtype)), np.asarray(np.sqrt(2), dtype))
+
+
+def uniform_of(key: Array, shape: tuple[int, ...], dtype: Any, low: Array = 0.0, high: Array = 1.0) -> Array:
+    """Floats in low..high, all equally likely."""
+    return _floats(bits_of(key, _drawn_width(dtype), shape), low, high, dtype)
+
+
+def uniform_each(keys: Halves, dtype: Any) -> Array:
+    """A float in 0..1 of each of the keys."""
+    return _floats(bits_each(keys, _drawn_width(dtype)), 0.0, 1.0, dtype)
+
+
+def normal_of(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Floats of the normal distribution."""
+    return _normals(bits_of(key, _drawn_width(dtype), shape), dtype)
+
+
+def normal_each(keys: Halves, dtype: Any) -> Array:
+    """A float of the normal distribution of each of the keys."""
+    return _normals(bits_each(keys, _drawn_width(dtype)), dtype)

@@ -1,0 +1,89 @@
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops))' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=BUFFERS
+
+#id = affine_map<(d0) -> (d0)>
+#scalar = affine_map<() -> ()>
+
+// A counter is carried in a register; a tensor is updated where it is, which starts as a copy of the argument.
+// CHECK-LABEL: func.func @update(
+// BUFFERS-LABEL: func.func @update(
+// BUFFERS-SAME: %[[A:.*]]: memref<8xf32>, %[[N:.*]]: memref<i32>, %[[OUT:.*]]: memref<8xf32>)
+func.func @update(%a: memref<8xf32>, %n: memref<i32>, %out: memref<8xf32>) {
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  %limit = bufferization.to_tensor %n restrict : memref<i32> to tensor<i32>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %empty = tensor.empty() : tensor<i32>
+  %zero = linalg.fill ins(%c0 : i32) outs(%empty : tensor<i32>) -> tensor<i32>
+  // CHECK: %[[COPY:.*]] = bufferization.materialize_in_destination %{{.*}} in %{{.*}} : (tensor<8xf32>, tensor<8xf32>)
+  // CHECK: scf.while (%[[I:.*]] = %c0_i32, %{{.*}} = %[[COPY]]) : (i32, tensor<8xf32>) -> (i32, tensor<8xf32>) {
+  // CHECK: %[[P:.*]] = arith.cmpi slt, %[[I]], %{{.*}} : i32
+  // CHECK: scf.condition(%[[P]])
+  // CHECK: ^bb0(%[[I:.*]]: i32, %[[V:.*]]: tensor<8xf32>):
+  // CHECK-DAG: %[[J:.*]] = arith.addi %[[I]], %c1_i32 : i32
+  // CHECK-DAG: %[[W:.*]] = linalg.generic
+  // CHECK: %[[NEXT:.*]] = bufferization.materialize_in_destination %[[W]] in %[[V]]
+  // CHECK: scf.yield %[[J]], %[[NEXT]] : i32, tensor<8xf32>
+
+  // BUFFERS-NOT: memref.alloc
+  // BUFFERS: memref.copy %[[A]], %[[OUT]]
+  // BUFFERS: scf.while (%{{.*}} = %c0_i32) : (i32) -> i32 {
+  // BUFFERS-NOT: memref.alloc
+  // BUFFERS-NOT: memref.copy
+  // BUFFERS: linalg.generic {{.*}} ins(%[[OUT]] : memref<8xf32>) outs(%[[OUT]] : memref<8xf32>)
+  // BUFFERS-NOT: memref.copy
+  // BUFFERS: return
+  %r:2 = scf.while (%i = %zero, %v = %x) : (tensor<i32>, tensor<8xf32>) -> (tensor<i32>, tensor<8xf32>) {
+    %e = tensor.empty() : tensor<i8>
+    %t = linalg.generic {indexing_maps = [#scalar, #scalar, #scalar], iterator_types = []}
+        ins(%i, %limit : tensor<i32>, tensor<i32>) outs(%e : tensor<i8>) {
+    ^bb0(%p: i32, %q: i32, %o: i8):
+      %lt = arith.cmpi slt, %p, %q : i32
+      %byte = arith.extui %lt : i1 to i8
+      linalg.yield %byte : i8
+    } -> tensor<i8>
+    %b = tensor.extract %t[] : tensor<i8>
+    %holds = arith.trunci %b : i8 to i1
+    scf.condition(%holds) %i, %v : tensor<i32>, tensor<8xf32>
+  } do {
+  ^bb0(%i: tensor<i32>, %v: tensor<8xf32>):
+    %e = tensor.empty() : tensor<i32>
+    %j = linalg.generic {indexing_maps = [#scalar, #scalar], iterator_types = []}
+        ins(%i : tensor<i32>) outs(%e : tensor<i32>) {
+    ^bb0(%p: i32, %o: i32):
+      %s = arith.addi %p, %c1 : i32
+      linalg.yield %s : i32
+    } -> tensor<i32>
+    %f = tensor.empty() : tensor<8xf32>
+    %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%v : tensor<8xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.negf %p : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    scf.yield %j, %w : tensor<i32>, tensor<8xf32>
+  }
+  bufferization.materialize_in_destination %r#1 in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// What the body permutes is copied through one temporary, which belongs to an iteration.
+// BUFFERS-LABEL: func.func @swap(
+func.func @swap(%a: memref<8xf32>, %p: i1, %out: memref<8xf32>, %more: memref<8xf32>) {
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  // BUFFERS: scf.while
+  // BUFFERS: do {
+  // BUFFERS: %[[T:.*]] = memref.alloc()
+  // BUFFERS-COUNT-3: memref.copy
+  // BUFFERS-NOT: memref.copy
+  // BUFFERS: return
+  %r:2 = scf.while (%u = %x, %v = %x) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    scf.condition(%p) %u, %v : tensor<8xf32>, tensor<8xf32>
+  } do {
+  ^bb0(%u: tensor<8xf32>, %v: tensor<8xf32>):
+    scf.yield %v, %u : tensor<8xf32>, tensor<8xf32>
+  }
+  bufferization.materialize_in_destination %r#0 in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
+  bufferization.materialize_in_destination %r#1 in restrict writable %more : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}

@@ -1,0 +1,253 @@
+"""Loops: their values against jax's or a Python loop's, under every transformation, compiled in place; their errors."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.core.dims import Dim
+from pycompiler.core.errors import NotDifferentiableError
+
+X = np.linspace(-1, 2, 24, dtype=np.float32).reshape(4, 6)
+V = np.float32([3, 1, 2, 5, 4])
+
+
+def near(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    assert (a.shape, a.dtype) == (b.shape, b.dtype)
+    np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-5, atol=1e-5)
+
+
+def same_tree(a, b):
+    leaves, tree = jax.tree.flatten(b)
+    assert [getattr(x, "weak_type", False) for x in jax.tree.leaves(a)] == [x.weak_type for x in leaves]
+    assert jax.tree.structure(a) == tree
+    for x, y in zip(jax.tree.leaves(a), leaves, strict=True):
+        near(x, y)
+
+
+# (lax, numpy module, *arguments): a program with a loop.
+PROGRAMS = {
+    "doubling": (lambda l, n, x: l.while_loop(lambda v: v < 100, lambda v: v * 2, x), (3,)),
+    "no iteration": (lambda l, n, x: l.while_loop(lambda v: v < 100, lambda v: v * 2, x), (300.0,)),
+    "promoted carry": (lambda l, n, x: l.while_loop(lambda v: v < 9, lambda v: v + n.float32(0.5), x), (1.0,)),
+    "sum of indices": (lambda l, n, x: l.fori_loop(0, x, lambda i, t: t + i, 0), (10,)),
+    "no index": (lambda l, n, x: l.fori_loop(5, 5, lambda i, t: t + i, x), (1.5,)),
+    "bounds of a dtype": (
+        lambda l, n, x: l.fori_loop(np.int8(-3), x, lambda i, t: t * 2 + i, np.int8(1)),
+        (np.int8(2),),
+    ),
+    "bools": (lambda l, n, x: l.while_loop(lambda v: v.any(), lambda v: v & (n.roll(v, 1)), x), (V > 2,)),
+    "fibonacci": (lambda l, n, x: l.fori_loop(0, 9, lambda i, t: (t[1], t[0] + t[1]), (x, x + 1)), (V,)),
+    "rotation": (lambda l, n, x: l.fori_loop(0, 4, lambda i, t: (t[1], t[2], t[0] * 2), (x, x + 1, x * 3)), (V,)),
+    "swap in a dict": (
+        lambda l, n, x: l.fori_loop(0, 3, lambda i, t: {"a": t["b"], "b": t["a"]}, {"a": x, "b": -x}),
+        (V,),
+    ),
+    "reads what it overwrote": (
+        lambda l, n, x: l.fori_loop(0, 4, lambda i, t: (t[0].at[i].set(t[1][0]), t[0] + t[1]), (x, x * 2)),
+        (V,),
+    ),
+    "newton": (
+        lambda l, n, x: l.while_loop(lambda v: n.abs(v * v - x) > 1e-3, lambda v: (v + x / v) / 2, n.float32(1)),
+        (np.float32(7),),
+    ),
+    "products": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.tanh(v @ v.T) @ v, x), (X,)),
+    "large products": (
+        lambda l, n, x: l.fori_loop(0, 3, lambda i, v: (v @ v) / 40, n.tile(x, (10, 7))[:40, :40]),
+        (X,),
+    ),
+    "sorting": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.sort(-v) + i, x), (V,)),
+    "softmax": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.exp(v) / n.exp(v).sum(1, keepdims=True), x), (X,)),
+    "transposes": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.sin(v.T), x), (X[:, :4],)),
+    "slices": (
+        lambda l, n, x: l.fori_loop(
+            0, 4, lambda i, v: l.dynamic_update_slice(v, l.dynamic_slice(v, (i, 0), (1, 6)), (0, 0)), x
+        ),
+        (X,),
+    ),
+    "nested": (
+        lambda l, n, x: l.fori_loop(
+            0, 3, lambda i, v: l.while_loop(lambda w: w.sum() < 50 + i, lambda w: w * 2, v) - 1, x
+        ),
+        (V,),
+    ),
+    "closure": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: v * x + n.arange(5), n.ones(5, n.float32)), (V,)),
+    "no arrays": (lambda l, n, x: (l.while_loop(lambda v: False, lambda v: v, ()), x), (V,)),
+    "half": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.exp(v * n.bfloat16(0.5)), x.astype(n.bfloat16)), (V,)),
+}
+
+
+@pytest.mark.parametrize("case", PROGRAMS.values(), ids=PROGRAMS)
+def test_values(case):
+    program, args = case
+    wanted = jax.jit(lambda *xs: program(jax.lax, jnp, *xs))(*args)
+    same_tree(pc.jit(lambda *xs: program(lax, pnp, *xs))(*args), wanted)
+    for got, want in zip(
+        jax.tree.leaves(program(lax, pnp, *map(pnp.asarray, args))), jax.tree.leaves(wanted), strict=True
+    ):
+        near(got, want)
+
+
+DERIVED = [
+    "promoted carry",
+    "fibonacci",
+    "rotation",
+    "newton",
+    "products",
+    "softmax",
+    "transposes",
+    "nested",
+    "closure",
+]
+
+
+@pytest.mark.parametrize("name", [*DERIVED, "reads what it overwrote", "slices"])
+def test_forward_derivative(name):
+    program, args = PROGRAMS[name]
+    tangents = [np.float32(np.cos(np.arange(np.size(x)) * 1.5)).reshape(np.shape(x)) for x in args]
+    args = [np.asarray(x, np.float32) for x in args]
+    got = pc.jit(lambda xs, ts: pc.jvp(lambda *ys: program(lax, pnp, *ys), xs, ts))(tuple(args), tuple(tangents))
+    want = jax.jvp(lambda *ys: program(jax.lax, jnp, *ys), args, tangents)
+    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        near(a, b)
+
+
+MAPPED = [name for name in PROGRAMS if name not in ("bounds of a dtype", "no arrays", "large products")]
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_mapped(name):
+    program, args = PROGRAMS[name]
+    several = [np.stack([x, x + type(x)(1) if np.ndim(x) == 0 else x[::-1], x]) for x in args]
+    if name == "bools":
+        several = [np.stack([V > 2, V > 9, V > 0.5])[:2]]
+    want = jax.vmap(lambda *xs: program(jax.lax, jnp, *xs))(*several)
+    got = pc.jit(pc.vmap(lambda *xs: program(lax, pnp, *xs)))(*several)
+    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        near(a, b)
+
+
+def test_a_loop_whose_condition_is_not_mapped_keeps_it():
+    text = repr(pc.make_jaxpr(pc.vmap(lambda x: lax.fori_loop(0, 5, lambda i, v: v * i, x)))(V))
+    assert "select" not in text and "reduce_or" not in text
+    text = repr(pc.make_jaxpr(pc.vmap(lambda x: lax.while_loop(lambda v: v < 9, lambda v: v * 2, x)))(V))
+    assert "select" in text and "reduce_or" in text
+
+
+def test_mapped_derivative_of_a_mapped_loop():
+    def f(x, y):
+        return lax.while_loop(lambda v: v[0] < 20, lambda v: (v[0] * x, v[1] + v[0] * y), (x, y))[1]
+
+    def g(x, y):
+        return jax.lax.while_loop(lambda v: v[0] < 20, lambda v: (v[0] * x, v[1] + v[0] * y), (x, y))[1]
+
+    x = np.float32([1.5, 2, 3])
+    near(
+        pc.vmap(pc.vmap(pc.jacfwd(f), (0, None)), (None, 0))(x, x),
+        jax.vmap(jax.vmap(jax.jacfwd(g), (0, None)), (None, 0))(x, x),
+    )
+
+
+def test_reverse_mode_is_refused():
+    def f(x):
+        return lax.while_loop(lambda v: v < 10, lambda v: v * 2, x)
+
+    with pytest.raises(NotDifferentiableError, match=r"while_loop: reverse-mode .* use forward mode"):
+        pc.grad(f)(1.0)
+    # A loop that no derivative goes through is in nobody's way.
+    near(pc.grad(lambda x: x * f(pnp.float32(3)))(pnp.float32(2)), np.float32(12))
+    value, linear = pc.linearize(f, 1.0)
+    near(value, np.float32(16))
+    near(linear(1.0), np.float32(16))
+
+
+def test_printed():
+    assert repr(pc.make_jaxpr(lambda x: lax.while_loop(lambda v: v < 10, lambda v: v * 2, x))(3)) == (
+        "{ lambda ; a:i32[]. let\n"
+        "    f:i32[] = while[\n"
+        "      body_jaxpr={ lambda ; b:i32[]. let c:i32[] = mul b 2:i32[] in (c,) }\n"
+        "      body_nconsts=0\n"
+        "      cond_jaxpr={ lambda ; d:i32[]. let e:bool[] = lt d 10:i32[] in (e,) }\n"
+        "      cond_nconsts=0\n"
+        "    ] a\n"
+        "  in (f,) }"
+    )
+
+
+def bufferized(f, *args):
+    return pc.jit(f).lower(*args).as_text("bufferized")
+
+
+UPDATES = {
+    "element": lambda x: lax.fori_loop(0, 1000, lambda i, v: v.at[i].set(pnp.sin(v[i])), x),
+    "elementwise": lambda x: lax.fori_loop(0, 9, lambda i, v: pnp.cos(v) + i, x),
+    "nested": lambda x: lax.fori_loop(0, 9, lambda i, v: lax.fori_loop(0, 9, lambda j, w: w.at[j].set(i), v), x),
+    "after the inner loop": lambda x: lax.fori_loop(
+        0, 9, lambda i, v: lax.fori_loop(0, 9, lambda j, w: w.at[j].set(i), v).at[i].set(3), x
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UPDATES.values(), ids=UPDATES)
+def test_an_iteration_neither_allocates_nor_copies_the_carry(case):
+    loop = bufferized(case, pnp.zeros(1000)).split("scf.while", 1)[1]
+    assert not [line for line in loop.split("\n") if "memref<1000xf32>" in line and ("alloc" in line or "copy" in line)]
+
+
+def test_a_counter_is_in_a_register():
+    text = bufferized(lambda n: lax.while_loop(lambda v: v[0] < n, lambda v: (v[0] + 1, v[1] * 2), (0, 1.0)), 5)
+    assert "memref.store" not in text.split("scf.while")[1].split("return")[0].split("}")[1]
+
+
+def test_functions_are_traced_once():
+    traced = []
+
+    def body(v):
+        traced.append(v)
+        return v + 1
+
+    def cond(v):
+        return v < 5
+
+    for start in (0, 1, 2):
+        near(lax.while_loop(cond, body, start), np.int32(5))
+    assert len(traced) == 1
+    lax.while_loop(cond, body, 0.0)
+    assert len(traced) == 2
+
+
+def test_closed_over_tracers():
+    near(pc.jit(lambda n, s: lax.while_loop(lambda v: v < n, lambda v: v + s, 0))(5, 2), np.int32(6))
+    slope = pc.jvp(lambda s: lax.fori_loop(0, 3, lambda i, v: v * s, 1.0), (2.0,), (1.0,))[1]
+    near(slope, np.float32(12))
+
+
+def test_symbolic_shapes_go_through():
+    size = Dim("n")
+    graph = pc.make_jaxpr(lambda x: lax.fori_loop(0, 3, lambda i, v: v * 2, x))(pc.ShapeDtypeStruct((size,), "float32"))
+    assert "f32[n]" in repr(graph)
+
+
+ERRORS = {
+    "shape": (lambda: lax.while_loop(lambda v: True, lambda v: {"a": pnp.ones(4)}, {"a": V}), TypeError,
+              r"while_loop: the value\['a'\] starts as f32\[5\], but <lambda> returns f32\[4\]"),
+    "dtype": (lambda: lax.fori_loop(0, 3, lambda i, v: v > 0, V), TypeError, r"fori_loop: .* f32\[5\], .* bool\[5\]"),
+    "structure": (lambda: lax.fori_loop(0, 3, lambda i, v: (v, v), V), TypeError, "fori_loop: .* structure"),
+    "condition": (lambda: lax.while_loop(lambda v: v, lambda v: v, V), TypeError, r"cond_fun must return one bool\[\]"),
+    "conditions": (lambda: lax.while_loop(lambda v: (True, True), lambda v: v, V), TypeError, "one bool"),
+    "no function": (lambda: lax.while_loop(3, lambda v: v, V), TypeError, "cond_fun must be a function, got 3"),
+    "no array": (lambda: lax.while_loop(lambda v: True, lambda v: v, "text"), TypeError, "not an array"),
+    "bounds": (lambda: lax.fori_loop(np.int8(0), np.int16(3), lambda i, v: v, V), TypeError, r"i8\[\] and i16\[\]"),
+    "float bound": (lambda: lax.fori_loop(0, 3.5, lambda i, v: v, V), TypeError, r"upper must be one integer, got f32"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS.values(), ids=ERRORS)
+def test_errors(case):
+    call, kind, message = case
+    with pytest.raises(kind, match=message):
+        call()
