@@ -262,7 +262,10 @@ def _until_none(
             ]
             return [and_.bind(run, evaluate(cond, (*cond_consts, *after))[0]), *after]
 
-        tested = record(lambda run, *_: [reduce_or.bind(run, axes=(0,))], (running, *carry), Origin("vmap", evaluate))
+        def is_running(run: Any, *_: Any) -> list[Any]:
+            return [reduce_or.bind(run, axes=(0,))]
+
+        tested = record(is_running, (running, *carry), Origin("vmap", evaluate))
         avals = (*cond.in_avals[:cond_nconsts], *body.in_avals[:body_nconsts], running, *carry)
         return tested, record(step, avals, Origin("vmap", evaluate))
 
@@ -285,14 +288,16 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     scalar, vector = ShapedArray((), rules.FLOAT32), ShapedArray((5,), rules.FLOAT32)
     origin = Origin("jit", evaluate)
 
-    # Halve x, and add to y, until x is below the limit.
-    below = record(lambda limit, x, y: [lt.bind(limit, x)], (scalar, scalar, vector), origin)
+    # Step down x, and double y, until x is at the limit.
+    def is_above(limit: Any, x: Any, y: Any) -> list[Any]:
+        return [lt.bind(limit, x)]
 
-    def halve(step: Any, x: Any, y: Any) -> list[Any]:
-        return [select.bind(lt.bind(x, x), x, add.bind(x, step)), add.bind(y, y)]
+    def step_down(step: Any, x: Any, y: Any) -> list[Any]:
+        return [add.bind(x, step), add.bind(y, y)]
 
-    body = record(halve, (scalar, scalar, vector), origin)
-    params = {"cond_jaxpr": below, "cond_nconsts": 1, "body_jaxpr": body, "body_nconsts": 1}
+    above = record(is_above, (scalar, scalar, vector), origin)
+    body = record(step_down, (scalar, scalar, vector), origin)
+    params = {"cond_jaxpr": above, "cond_nconsts": 1, "body_jaxpr": body, "body_nconsts": 1}
     x, y = np.float32(3), rng.standard_normal(5).astype(np.float32)
     limit, step = np.float32(0.5), np.float32(-0.75)
     yield Sample((np.asarray(limit), np.asarray(step), np.asarray(x), y), params)
@@ -304,7 +309,10 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def rotate(i: Any, a: Any, b: Any, c: Any) -> list[Any]:
         return [add.bind(i, np.int32(1)), b, add.bind(a, b), lt.bind(a, convert.bind(c, new_dtype=rules.FLOAT32))]
 
-    counting = record(lambda i, *_: [lt.bind(i, np.int32(4))], (integer, vector, vector, bools), origin)
+    def is_counting(i: Any, *_: Any) -> list[Any]:
+        return [lt.bind(i, np.int32(4))]
+
+    counting = record(is_counting, (integer, vector, vector, bools), origin)
     rotated = record(rotate, (integer, vector, vector, bools), origin)
     params = {"cond_jaxpr": counting, "cond_nconsts": 0, "body_jaxpr": rotated, "body_nconsts": 0}
     yield Sample((np.asarray(np.int32(0)), y, y[::-1].copy(), y > 0), params)

@@ -27,7 +27,7 @@ from pycompiler.random.continuous import (
 from pycompiler.random.discrete import bernoulli, geometric, rademacher, randint
 from pycompiler.random.gammas import ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t
 from pycompiler.random.keys import PRNGKey, bits, clone, fold_in, key, key_data, split, wrap_key_data
-from pycompiler.random.rejection import binomial, multinomial, poisson
+from pycompiler.random.rejection import binomial, multinomial
 from pycompiler.random.shuffles import categorical, choice, permutation
 
 __all__ = [
@@ -62,7 +62,6 @@ __all__ = [
     "normal",
     "pareto",
     "permutation",
-    "poisson",
     "rademacher",
     "randint",
     "rayleigh",

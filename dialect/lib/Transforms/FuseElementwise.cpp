@@ -226,7 +226,9 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
 struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseProducer, ReadSplatAsScalar, ReadThroughUnitReshape>(&getContext());
+    patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape>(&getContext());
+    // After the others: an operand that a fused op has several times would become as many in what it is fused into.
+    patterns.add<FuseProducer>(&getContext(), PatternBenefit(0));
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

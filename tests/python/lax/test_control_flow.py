@@ -31,53 +31,56 @@ def same_tree(a, b):
 
 # (lax, numpy module, *arguments): a program with a loop.
 PROGRAMS = {
-    "doubling": (lambda l, n, x: l.while_loop(lambda v: v < 100, lambda v: v * 2, x), (3,)),
-    "no iteration": (lambda l, n, x: l.while_loop(lambda v: v < 100, lambda v: v * 2, x), (300.0,)),
-    "promoted carry": (lambda l, n, x: l.while_loop(lambda v: v < 9, lambda v: v + n.float32(0.5), x), (1.0,)),
-    "sum of indices": (lambda l, n, x: l.fori_loop(0, x, lambda i, t: t + i, 0), (10,)),
-    "no index": (lambda l, n, x: l.fori_loop(5, 5, lambda i, t: t + i, x), (1.5,)),
+    "doubling": (lambda lib, n, x: lib.while_loop(lambda v: v < 100, lambda v: v * 2, x), (3,)),
+    "no iteration": (lambda lib, n, x: lib.while_loop(lambda v: v < 100, lambda v: v * 2, x), (300.0,)),
+    "promoted carry": (lambda lib, n, x: lib.while_loop(lambda v: v < 9, lambda v: v + n.float32(0.5), x), (1.0,)),
+    "sum of indices": (lambda lib, n, x: lib.fori_loop(0, x, lambda i, t: t + i, 0), (10,)),
+    "no index": (lambda lib, n, x: lib.fori_loop(5, 5, lambda i, t: t + i, x), (1.5,)),
     "bounds of a dtype": (
-        lambda l, n, x: l.fori_loop(np.int8(-3), x, lambda i, t: t * 2 + i, np.int8(1)),
+        lambda lib, n, x: lib.fori_loop(np.int8(-3), x, lambda i, t: t * 2 + i, np.int8(1)),
         (np.int8(2),),
     ),
-    "bools": (lambda l, n, x: l.while_loop(lambda v: v.any(), lambda v: v & (n.roll(v, 1)), x), (V > 2,)),
-    "fibonacci": (lambda l, n, x: l.fori_loop(0, 9, lambda i, t: (t[1], t[0] + t[1]), (x, x + 1)), (V,)),
-    "rotation": (lambda l, n, x: l.fori_loop(0, 4, lambda i, t: (t[1], t[2], t[0] * 2), (x, x + 1, x * 3)), (V,)),
+    "bools": (lambda lib, n, x: lib.while_loop(lambda v: v.any(), lambda v: v & (n.roll(v, 1)), x), (V > 2,)),
+    "fibonacci": (lambda lib, n, x: lib.fori_loop(0, 9, lambda i, t: (t[1], t[0] + t[1]), (x, x + 1)), (V,)),
+    "rotation": (lambda lib, n, x: lib.fori_loop(0, 4, lambda i, t: (t[1], t[2], t[0] * 2), (x, x + 1, x * 3)), (V,)),
     "swap in a dict": (
-        lambda l, n, x: l.fori_loop(0, 3, lambda i, t: {"a": t["b"], "b": t["a"]}, {"a": x, "b": -x}),
+        lambda lib, n, x: lib.fori_loop(0, 3, lambda i, t: {"a": t["b"], "b": t["a"]}, {"a": x, "b": -x}),
         (V,),
     ),
     "reads what it overwrote": (
-        lambda l, n, x: l.fori_loop(0, 4, lambda i, t: (t[0].at[i].set(t[1][0]), t[0] + t[1]), (x, x * 2)),
+        lambda lib, n, x: lib.fori_loop(0, 4, lambda i, t: (t[0].at[i].set(t[1][0]), t[0] + t[1]), (x, x * 2)),
         (V,),
     ),
     "newton": (
-        lambda l, n, x: l.while_loop(lambda v: n.abs(v * v - x) > 1e-3, lambda v: (v + x / v) / 2, n.float32(1)),
+        lambda lib, n, x: lib.while_loop(lambda v: n.abs(v * v - x) > 1e-3, lambda v: (v + x / v) / 2, n.float32(1)),
         (np.float32(7),),
     ),
-    "products": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.tanh(v @ v.T) @ v, x), (X,)),
+    "products": (lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: n.tanh(v @ v.T) @ v, x), (X,)),
     "large products": (
-        lambda l, n, x: l.fori_loop(0, 3, lambda i, v: (v @ v) / 40, n.tile(x, (10, 7))[:40, :40]),
+        lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: (v @ v) / 40, n.tile(x, (10, 7))[:40, :40]),
         (X,),
     ),
-    "sorting": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.sort(-v) + i, x), (V,)),
-    "softmax": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.exp(v) / n.exp(v).sum(1, keepdims=True), x), (X,)),
-    "transposes": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.sin(v.T), x), (X[:, :4],)),
+    "sorting": (lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: n.sort(-v) + i, x), (V,)),
+    "softmax": (lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: n.exp(v) / n.exp(v).sum(1, keepdims=True), x), (X,)),
+    "transposes": (lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: n.sin(v.T), x), (X[:, :4],)),
     "slices": (
-        lambda l, n, x: l.fori_loop(
-            0, 4, lambda i, v: l.dynamic_update_slice(v, l.dynamic_slice(v, (i, 0), (1, 6)), (0, 0)), x
+        lambda lib, n, x: lib.fori_loop(
+            0, 4, lambda i, v: lib.dynamic_update_slice(v, lib.dynamic_slice(v, (i, 0), (1, 6)), (0, 0)), x
         ),
         (X,),
     ),
     "nested": (
-        lambda l, n, x: l.fori_loop(
-            0, 3, lambda i, v: l.while_loop(lambda w: w.sum() < 50 + i, lambda w: w * 2, v) - 1, x
+        lambda lib, n, x: lib.fori_loop(
+            0, 3, lambda i, v: lib.while_loop(lambda w: w.sum() < 50 + i, lambda w: w * 2, v) - 1, x
         ),
         (V,),
     ),
-    "closure": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: v * x + n.arange(5), n.ones(5, n.float32)), (V,)),
-    "no arrays": (lambda l, n, x: (l.while_loop(lambda v: False, lambda v: v, ()), x), (V,)),
-    "half": (lambda l, n, x: l.fori_loop(0, 3, lambda i, v: n.exp(v * n.bfloat16(0.5)), x.astype(n.bfloat16)), (V,)),
+    "closure": (lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: v * x + n.arange(5), n.ones(5, n.float32)), (V,)),
+    "no arrays": (lambda lib, n, x: (lib.while_loop(lambda v: False, lambda v: v, ()), x), (V,)),
+    "half": (
+        lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: n.exp(v * n.bfloat16(0.5)), x.astype(n.bfloat16)),
+        (V,),
+    ),
 }
 
 
@@ -133,9 +136,11 @@ def test_mapped(name):
 
 def test_a_loop_whose_condition_is_not_mapped_keeps_it():
     text = repr(pc.make_jaxpr(pc.vmap(lambda x: lax.fori_loop(0, 5, lambda i, v: v * i, x)))(V))
-    assert "select" not in text and "reduce_or" not in text
+    assert "select" not in text
+    assert "reduce_or" not in text
     text = repr(pc.make_jaxpr(pc.vmap(lambda x: lax.while_loop(lambda v: v < 9, lambda v: v * 2, x)))(V))
-    assert "select" in text and "reduce_or" in text
+    assert "select" in text
+    assert "reduce_or" in text
 
 
 def test_mapped_derivative_of_a_mapped_loop():

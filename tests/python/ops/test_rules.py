@@ -13,7 +13,7 @@ from pycompiler.ops import DECOMPOSITIONS, PRIMITIVES, rules
 from pycompiler.ops.convolution import conv_params
 from pycompiler.ops.window import window_params
 
-# Loops hold graphs, whose dtypes do not follow those of the arguments: tests/python/lax/test_control_flow.py has theirs.
+# A loop holds graphs, whose dtypes do not follow those of its arguments: lax/test_control_flow.py tests its rules.
 NAMES = sorted(set(PRIMITIVES) - {"while"})
 # The arguments in which a primitive is linear, each set together; None: all of them. A function of arguments and
 # parameters where they say it.
