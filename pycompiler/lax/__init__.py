@@ -8,6 +8,7 @@ from typing import NoReturn
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import linalg
 from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
+from pycompiler.lax.complexes import complex, conj, imag, real
 from pycompiler.lax.contraction import (
     RaggedDotDimensionNumbers,
     batch_matmul,
@@ -225,7 +226,9 @@ __all__ = [
     "clamp",
     "clz",
     "collapse",
+    "complex",
     "concatenate",
+    "conj",
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
@@ -273,6 +276,7 @@ __all__ = [
     "igamma",
     "igamma_grad_a",
     "igammac",
+    "imag",
     "index_in_dim",
     "index_take",
     "integer_pow",
@@ -300,6 +304,7 @@ __all__ = [
     "ragged_dot",
     "ragged_dot_general",
     "random_gamma_grad",
+    "real",
     "reciprocal",
     "reduce",
     "reduce_and",

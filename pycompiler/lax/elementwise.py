@@ -118,7 +118,7 @@ def integer_pow(x: Array, y: int) -> Array:
     if y == 0:
         return broadcast_to(cast(1, get_aval(x).dtype), get_aval(x).shape)
     if y < 0:
-        if not dtypes.is_floating(get_aval(x).dtype):
+        if not dtypes.is_inexact(get_aval(x).dtype):
             raise TypeError(f"integer_pow: {short(get_aval(x))} has no negative power {y}; convert it to a float")
         return reciprocal(integer_pow(x, -y))
     result = None

@@ -10,7 +10,6 @@ from typing import NoReturn
 import numpy as _np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as _dtypes
 from pycompiler.core.boundary import expose
 from pycompiler.core.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
@@ -19,6 +18,16 @@ from pycompiler.numpy.calculus import (
     interp,
     trapezoid,
     unwrap,
+)
+from pycompiler.numpy.complexes import (
+    angle,
+    imag,
+    iscomplex,
+    iscomplexobj,
+    isreal,
+    isrealobj,
+    real,
+    sort_complex,
 )
 from pycompiler.numpy.contraction import (
     convolve,
@@ -33,7 +42,6 @@ from pycompiler.numpy.contraction import (
     vecdot,
 )
 from pycompiler.numpy.creation import (
-    Scalar,
     arange,
     array,
     asarray,
@@ -210,6 +218,43 @@ from pycompiler.numpy.statistics import (
     quantile,
 )
 from pycompiler.numpy.taking import take, take_along_axis
+from pycompiler.numpy.types import (
+    SMALL,
+    bfloat16,
+    bool_,
+    can_cast,
+    cdouble,
+    complex64,
+    complex128,
+    complex_,
+    complexfloating,
+    csingle,
+    double,
+    float16,
+    float32,
+    float64,
+    float_,
+    floating,
+    generic,
+    inexact,
+    int8,
+    int16,
+    int32,
+    int64,
+    int_,
+    integer,
+    isdtype,
+    issubdtype,
+    number,
+    signedinteger,
+    single,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    unsignedinteger,
+)
 from pycompiler.numpy.ufunc import (
     add,
     bitwise_and,
@@ -300,7 +345,6 @@ from pycompiler.numpy.ufuncs import (
     power,
     rad2deg,
     radians,
-    real,
     reciprocal,
     remainder,
     right_shift,
@@ -336,6 +380,7 @@ __all__ = [
     "allclose",
     "amax",
     "amin",
+    "angle",
     "any",
     "append",
     "apply_along_axis",
@@ -384,10 +429,16 @@ __all__ = [
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
+    "can_cast",
     "cbrt",
+    "cdouble",
     "ceil",
     "clip",
     "column_stack",
+    "complex64",
+    "complex128",
+    "complex_",
+    "complexfloating",
     "concat",
     "concatenate",
     "conj",
@@ -401,6 +452,7 @@ __all__ = [
     "cosh",
     "count_nonzero",
     "cov",
+    "csingle",
     "cumprod",
     "cumsum",
     "cumulative_prod",
@@ -415,6 +467,7 @@ __all__ = [
     "divide",
     "divmod",
     "dot",
+    "double",
     "dsplit",
     "dstack",
     "dtype",
@@ -441,6 +494,7 @@ __all__ = [
     "float64",
     "float_",
     "float_power",
+    "floating",
     "floor",
     "floor_divide",
     "fmax",
@@ -455,6 +509,7 @@ __all__ = [
     "fromstring",
     "full",
     "full_like",
+    "generic",
     "geomspace",
     "gradient",
     "greater",
@@ -471,6 +526,8 @@ __all__ = [
     "hypot",
     "identity",
     "iinfo",
+    "imag",
+    "inexact",
     "inf",
     "inner",
     "int8",
@@ -478,15 +535,22 @@ __all__ = [
     "int32",
     "int64",
     "int_",
+    "integer",
     "interp",
     "invert",
     "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isdtype",
     "isfinite",
     "isinf",
     "isnan",
     "isneginf",
     "isposinf",
+    "isreal",
+    "isrealobj",
     "isscalar",
+    "issubdtype",
     "iterable",
     "ldexp",
     "left_shift",
@@ -540,6 +604,7 @@ __all__ = [
     "newaxis",
     "nextafter",
     "not_equal",
+    "number",
     "ones",
     "ones_like",
     "outer",
@@ -586,11 +651,14 @@ __all__ = [
     "shape",
     "sign",
     "signbit",
+    "signedinteger",
     "sin",
     "sinc",
+    "single",
     "sinh",
     "size",
     "sort",
+    "sort_complex",
     "spacing",
     "split",
     "sqrt",
@@ -623,6 +691,7 @@ __all__ = [
     "uint32",
     "uint64",
     "unpackbits",
+    "unsignedinteger",
     "unstack",
     "unwrap",
     "vander",
@@ -643,24 +712,9 @@ __array_namespace_info__ = ArrayNamespaceInfo
 newaxis = None
 euler_gamma = 0.57721566490153286
 
-# The names of dtypes. int_, uint and float_ are 64 bits wide with enable_x64, else 32.
+bool = bool_
 dtype = _np.dtype
-bool = bool_ = Scalar(lambda: _dtypes.bool_)
-int8 = Scalar(lambda: _dtypes.int8)
-int16 = Scalar(lambda: _dtypes.int16)
-int32 = Scalar(lambda: _dtypes.int32)
-int64 = Scalar(lambda: _dtypes.int64)
-uint8 = Scalar(lambda: _dtypes.uint8)
-uint16 = Scalar(lambda: _dtypes.uint16)
-uint32 = Scalar(lambda: _dtypes.uint32)
-uint64 = Scalar(lambda: _dtypes.uint64)
-float16 = Scalar(lambda: _dtypes.float16)
-bfloat16 = Scalar(lambda: _dtypes.bfloat16)
-float32 = Scalar(lambda: _dtypes.float32)
-float64 = Scalar(lambda: _dtypes.float64)
-int_ = Scalar(lambda: _dtypes.canonicalize(_dtypes.int64))
-uint = Scalar(lambda: _dtypes.canonicalize(_dtypes.uint64))
-float_ = Scalar(lambda: _dtypes.canonicalize(_dtypes.float64))
+globals().update(SMALL)
 
 expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)

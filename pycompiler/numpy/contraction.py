@@ -14,6 +14,7 @@ from pycompiler.lax import reduction as reduce
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.lax.precision import check_precision
+from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
 
 
@@ -80,10 +81,10 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product of two arrays taken as vectors."""
+    """The product of two arrays taken as vectors, of the conjugate of a complex a."""
     left, right = _of_arrays("vdot", a, b)
     a, b = (movement.reshape(x, (int(np.prod(shape)),)) for x, shape in ((a, left), (b, right)))
-    return dot(a, b, precision=precision, preferred_element_type=preferred_element_type)
+    return dot(ufuncs.conjugate(a), b, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
@@ -104,7 +105,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The products of vectors that lie along an axis of both; the other dimensions broadcast."""
+    """The products of vectors that lie along an axis of both, the first conjugated; the other dimensions broadcast."""
     left, right = _of_arrays("vecdot", x1, x2)
     first, second = canonical_axis("vecdot", axis, len(left)), canonical_axis("vecdot", axis, len(right))
     if left[first] != right[second]:
@@ -112,7 +113,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
     shape = broadcast_shapes(left, right)
     axis = canonical_axis("vecdot", axis, len(shape))
     batch = tuple(i for i in range(len(shape)) if i != axis)
-    x1, x2 = broadcast_to(x1, shape), broadcast_to(x2, shape)
+    x1, x2 = broadcast_to(ufuncs.conjugate(x1), shape), broadcast_to(x2, shape)
     return product("vecdot", x1, x2, ((axis,), (axis,)), (batch, batch), precision, preferred_element_type)
 
 

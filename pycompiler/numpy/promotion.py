@@ -45,22 +45,22 @@ def promoted(name: str, *xs: Any) -> list[Array]:
 
 
 def promoted_inexact(name: str, *xs: Any) -> list[Array]:
-    """The arguments in their common shape, and in a floating-point dtype that holds their common one."""
+    """The arguments in their common shape, and in a floating-point or complex dtype that holds their common one."""
     return broadcast(name, *promoted_inexact_each(name, *xs))
 
 
 def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
-    """The arguments in a floating-point dtype that holds their common one, each in its own shape."""
+    """The arguments in a floating-point or complex dtype that holds their common one, each in its own shape."""
     check_arrays(name, *xs)
     dtype, weak = dtypes.result_type(*xs)
-    if not dtypes.is_floating(dtype):
+    if not dtypes.is_inexact(dtype):
         dtype, weak = inexact(dtype), weak
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
 
 
 def inexact(dtype: Any) -> Any:
-    """The floating-point dtype of results whose arguments have another."""
-    if dtypes.is_floating(dtype):
+    """The floating-point (or complex) dtype of results whose arguments have another."""
+    if dtypes.is_inexact(dtype):
         return dtype
     return dtypes.promote_types(dtype, dtypes.canonicalize(np.dtype(np.float64)))
 

@@ -14,8 +14,8 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.operands import (
     Array,
@@ -290,7 +290,12 @@ def _variance(
     if center is None:
         center = mean(x, axis, keepdims=True, where=where)
     centered = ufuncs.subtract(x, cast(center, computed))
-    total = sum(lax.mul(centered, centered), axis, keepdims=keepdims, where=where)
+    squares = lax.mul(centered, centered)
+    if dtypes.is_complex(computed):
+        # The squared magnitudes, which are real.
+        squares = complexes.real(lax.mul(centered, complexes.conj(centered)))
+        computed, wanted = dtypes.real_part(computed), dtypes.real_part(wanted)
+    total = sum(squares, axis, keepdims=keepdims, where=where)
     count = _count(name, a, axis, where, keepdims, computed)
     less = ddof if correction is None else correction
     if type(count) is int and type(less) in (int, float):
@@ -346,7 +351,7 @@ def _nan_to(name: str, a: Any, value: Any) -> Array:
     """a with a value in the place of its nans."""
     check_arrays(name, a)
     dtype = get_aval(a).dtype
-    return ufuncs.where(ufuncs.isnan(a), cast(value, dtype), a) if dtypes.is_floating(dtype) else a
+    return ufuncs.where(ufuncs.isnan(a), cast(value, dtype), a) if dtypes.is_inexact(dtype) else a
 
 
 def nansum(
@@ -387,7 +392,7 @@ def _nan_extremum(name: str, function: Any, identity: Callable[[Any], Any], word
         check_arrays(name, a)
         dtype = get_aval(a).dtype
         result = function(_nan_to(name, a, identity(dtype)), axis, out, keepdims, initial, where)
-        if initial is not None or not dtypes.is_floating(dtype):
+        if initial is not None or not dtypes.is_inexact(dtype):
             return result
         return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=keepdims), cast(np.nan, dtype), result)
 
@@ -404,7 +409,7 @@ def _without_nan(name: str, a: Any, where: Any) -> Any:
     """The where= of a function that leaves nans out; that of the caller for what has none."""
     check_arrays(name, a)
     aval = get_aval(a)
-    if not dtypes.is_floating(aval.dtype):
+    if not dtypes.is_inexact(aval.dtype):
         return where
     there = ufuncs.logical_not(ufuncs.isnan(a))
     return there if where is None else ufuncs.logical_and(there, _mask(name, where, aval.shape))

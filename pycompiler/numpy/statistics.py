@@ -255,7 +255,9 @@ def cov(
         weight = given if weight is None else ufuncs.multiply(weight, given)
     if weight is None:
         centered = ufuncs.subtract(x, reductions.mean(x, 1, keepdims=True))
-        return squeeze(ufuncs.divide(matmul(centered, transpose(centered)), count - less if count else np.nan))
+        return squeeze(
+            ufuncs.divide(matmul(centered, ufuncs.conjugate(transpose(centered))), count - less if count else np.nan)
+        )
     if dtype is not None:
         weight = cast(weight, get_aval(x).dtype)
     mean, total = reductions.average(x, 1, broadcast_to(weight, get_aval(x).shape), returned=True)
@@ -268,7 +270,9 @@ def cov(
         squared = reductions.sum(ufuncs.multiply(weight, ufuncs.abs(aweights)))
         factor = ufuncs.subtract(total, ufuncs.divide(ufuncs.multiply(less, squared), total))
     centered = ufuncs.subtract(x, movement.expand_dims(mean, (1,)))
-    return squeeze(ufuncs.divide(matmul(ufuncs.multiply(centered, weight), transpose(centered)), factor))
+    return squeeze(
+        ufuncs.divide(matmul(ufuncs.multiply(centered, weight), ufuncs.conjugate(transpose(centered))), factor)
+    )
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> Array:

@@ -11,6 +11,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
 from pycompiler.lax import bits as lax_bits
+from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
@@ -82,6 +83,20 @@ def _binary(name: str, primitive: str, summary: str, *, logical: str | None = No
     return _named(ufunc, name, summary)
 
 
+def _order(name: str, primitive: str, summary: str) -> Binary:
+    """A comparison in the common dtype; of complex numbers by the real parts, then by the imaginary ones."""
+    entry: Primitive = PRIMITIVES[primitive]
+
+    def ufunc(x: Any, y: Any, /) -> Array:
+        x, y = promoted(name, x, y)
+        if not dtypes.is_complex(get_aval(x).dtype):
+            return entry.bind(x, y)
+        (x_re, x_im), (y_re, y_im) = ((complexes.real(side), complexes.imag(side)) for side in (x, y))
+        return lax.select(lax.eq(x_re, y_re), entry.bind(x_im, y_im), entry.bind(x_re, y_re))
+
+    return _named(ufunc, name, summary)
+
+
 add = _binary("add", "add", "x + y; of bools or.", logical="or")
 subtract = _binary("subtract", "sub", "x - y.")
 multiply = _binary("multiply", "mul", "x * y; of bools and.", logical="and")
@@ -89,10 +104,10 @@ maximum = _binary("maximum", "max", "The greater; nan if either is.", logical="o
 minimum = _binary("minimum", "min", "The lesser; nan if either is.", logical="and")
 equal = _binary("equal", "eq", "x == y.")
 not_equal = _binary("not_equal", "ne", "x != y.")
-less = _binary("less", "lt", "x < y.")
-less_equal = _binary("less_equal", "le", "x <= y.")
-greater = _binary("greater", "gt", "x > y.")
-greater_equal = _binary("greater_equal", "ge", "x >= y.")
+less = _order("less", "lt", "x < y.")
+less_equal = _order("less_equal", "le", "x <= y.")
+greater = _order("greater", "gt", "x > y.")
+greater_equal = _order("greater_equal", "ge", "x >= y.")
 bitwise_and = _binary("bitwise_and", "and", "Bits that both have.")
 bitwise_or = _binary("bitwise_or", "or", "Bits that either has.")
 bitwise_xor = _binary("bitwise_xor", "xor", "Bits that one of them has.")
@@ -153,7 +168,7 @@ def negative(x: Any, /) -> Array:
 
 
 def absolute(x: Any, /) -> Array:
-    """The magnitude of x; the lowest integer wraps to itself."""
+    """The magnitude of x, real for complex numbers; the lowest integer wraps to itself."""
     check_arrays("abs", x)
     dtype = get_aval(x).dtype
     return as_array(x) if dtype == dtypes.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
@@ -163,7 +178,7 @@ abs = absolute
 
 
 def sign(x: Any, /) -> Array:
-    """-1, 0 or 1; of nan nan."""
+    """-1, 0 or 1; of nan nan; of a complex number x / abs(x)."""
     return lax.sign(x)
 
 
@@ -240,7 +255,7 @@ def power(x: Any, y: Any, /) -> Array:
         (base,) = converted("power", x)
         return lax.integer_pow(base, y)
     x, y = promoted("power", x, y)
-    if dtypes.is_floating(get_aval(x).dtype):
+    if dtypes.is_inexact(get_aval(x).dtype):
         return lax.pow(x, y)
     return _integer_power(x, y)
 
@@ -335,13 +350,15 @@ def trunc(x: Any) -> Array:
 _towards_zero = _integers_unchanged(
     "trunc", lambda x: lax.select(lax.lt(x, 0), lax.ceil(x), lax.floor(x)), "The next integer towards zero."
 )
-rint = _float_function("rint", lambda x: lax.round(x, 1), "The nearest integer as a float, ties to even.")
+rint = _float_function("rint", lambda x: round(x), "The nearest integer as a float, ties to even.")
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """a to a number of decimals, ties to even."""
     check_arrays("round", a)
     no_out("round", out)
+    if dtypes.is_complex(get_aval(a).dtype):
+        return _by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):
         if decimals < 0:
             raise TypeError(f"round: {short(get_aval(a))} with negative decimals is not there; convert it to a float")
@@ -375,6 +392,11 @@ def fmin(x1: Any, x2: Any) -> Array:
     return lax.select(isnan(y), x, lax.select(isnan(x), y, minimum(x, y)))
 
 
+def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:
+    """A function of both parts of a complex array."""
+    return complexes.complex(function(complexes.real(x)), function(complexes.imag(x)))
+
+
 def _test(name: str, function: Callable[[Array], Array], otherwise: bool, summary: str) -> Unary:
     """A test of floats, which has one answer for all integers."""
 
@@ -383,6 +405,9 @@ def _test(name: str, function: Callable[[Array], Array], otherwise: bool, summar
         aval = get_aval(x)
         if dtypes.is_floating(aval.dtype):
             return function(x)
+        if dtypes.is_complex(aval.dtype):
+            parts = function(complexes.real(x)), function(complexes.imag(x))
+            return (lax.bitwise_and if otherwise else lax.bitwise_or)(*parts)
         return as_array(broadcast_to(np.asarray(otherwise), aval.shape))
 
     return _named(ufunc, name, summary)
@@ -404,13 +429,20 @@ def no_out(name: str, out: Any) -> None:
 def isposinf(x: Any, /, out: None = None) -> Array:
     """Whether x is infinite and positive."""
     no_out("isposinf", out)
+    _refuse_complex("isposinf", x)
     return _isposinf(x)
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
     """Whether x is infinite and negative."""
     no_out("isneginf", out)
+    _refuse_complex("isneginf", x)
     return _isneginf(x)
+
+
+def _refuse_complex(name: str, x: Any) -> None:
+    if dtypes.is_complex(get_aval(x).dtype):
+        raise TypeError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 
 
 def _bits(x: Array) -> Array:
@@ -420,6 +452,7 @@ def _bits(x: Array) -> Array:
 def signbit(x: Any, /) -> Array:
     """Whether x is negative, -0.0 and negative nans included."""
     check_arrays("signbit", x)
+    _refuse_complex("signbit", x)
     (x,) = converted("signbit", x)
     if dtypes.is_floating(get_aval(x).dtype):
         return lax.lt(_bits(x), 0)
@@ -439,12 +472,12 @@ def nextafter(x: Any, y: Any, /) -> Array:
 
 
 def conjugate(x: Any, /) -> Array:
-    """x: there are no complex numbers yet."""
+    """x with the sign of its imaginary part changed; a real array itself."""
     check_arrays("conjugate", x)
-    return as_array(x)
+    return complexes.conj(x) if dtypes.is_complex(get_aval(x).dtype) else as_array(x)
 
 
-conj = real = conjugate
+conj = conjugate
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
@@ -461,6 +494,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     """x with finite numbers for nan (0) and the infinities (the limits of the dtype)."""
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
+    if dtypes.is_complex(dtype):
+        return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not dtypes.is_floating(dtype):
         return as_array(x)
     limits = dtypes.finfo(dtype)
@@ -472,7 +507,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |a - b| <= atol + rtol |b|; equal infinities are close, nans are with equal_nan."""
     a, b = promoted_inexact("isclose", a, b)
-    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, get_aval(a).dtype), lax.mul(lax.abs(b), rtol)))
-    finite = lax.bitwise_and(lax.is_finite(a), lax.is_finite(b))
+    real = dtypes.real_part(get_aval(a).dtype)
+    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), rtol)))
+    finite = lax.bitwise_and(isfinite(a), isfinite(b))
     result = lax.select(finite, close, lax.eq(a, b))
     return lax.bitwise_or(result, lax.bitwise_and(isnan(a), isnan(b))) if equal_nan else result

@@ -1,0 +1,33 @@
+"""Complex numbers in lax: made of their parts, and taken apart."""
+
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dtype import is_complex, is_floating
+from pycompiler.lax.operands import Array, check_arrays, matched
+from pycompiler.ops import complex as complexes
+from pycompiler.ops.shape import full_like
+
+
+def complex(x: Array, y: Array) -> Array:
+    """x + iy, of two arrays of f32 or f64. TypeError where the dtypes differ, ValueError where the shapes do."""
+    return complexes.complex_.bind(*matched("complex", x, y))
+
+
+def real(x: Array) -> Array:
+    """The real parts of a complex array. TypeError for another."""
+    check_arrays("real", x)
+    return complexes.real.bind(x)
+
+
+def imag(x: Array) -> Array:
+    """The imaginary parts of a complex array. TypeError for another."""
+    check_arrays("imag", x)
+    return complexes.imag.bind(x)
+
+
+def conj(x: Array) -> Array:
+    """x with the sign of its imaginary part changed; a float becomes complex. TypeError for integers."""
+    check_arrays("conj", x)
+    dtype = get_aval(x).dtype
+    if not is_complex(dtype) and not is_floating(dtype):
+        raise TypeError(f"conj: takes float or complex arrays, got {short(get_aval(x))}")
+    return complexes.conj(x) if is_complex(dtype) else complexes.complex_.bind(x, full_like(x, 0))

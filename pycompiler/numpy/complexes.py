@@ -1,0 +1,67 @@
+"""Complex numbers: their parts, angles, and questions about them. Functions of all numbers are in `ufuncs`."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, is_array
+from pycompiler.lax import complexes, reduction
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.numpy.promotion import converted, promoted_inexact
+
+
+def _is_complex(x: Any) -> bool:
+    return dtypes.is_complex(get_aval(x).dtype)
+
+
+def real(val: Any, /) -> Array:
+    """The real parts; a real array itself."""
+    check_arrays("real", val)
+    return complexes.real(val) if _is_complex(val) else as_array(val)
+
+
+def imag(val: Any, /) -> Array:
+    """The imaginary parts; zeros of a real array."""
+    check_arrays("imag", val)
+    if _is_complex(val):
+        return complexes.imag(val)
+    aval = get_aval(val)
+    return as_array(broadcast_to(np.zeros((), aval.dtype), aval.shape))
+
+
+def angle(z: Any, deg: bool = False) -> Array:
+    """The angle of z in -pi..pi, in radians or degrees; of a negative real number pi."""
+    (z,) = promoted_inexact("angle", z)
+    found = lax.atan2(imag(z), real(z))
+    return lax.mul(found, 180 / np.pi) if deg else found
+
+
+def iscomplex(x: Any) -> Array:
+    """Whether the imaginary part is not 0, for each element."""
+    return lax.ne(imag(x), cast(0, get_aval(real(x)).dtype))
+
+
+def isreal(x: Any) -> Array:
+    """Whether the imaginary part is 0, for each element."""
+    return lax.eq(imag(x), cast(0, get_aval(real(x)).dtype))
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether x is complex as a whole, whatever its values are. Takes anything."""
+    if is_array(x):
+        return _is_complex(x)
+    return bool(np.iscomplexobj(x)) if not hasattr(x, "dtype") else np.dtype(x.dtype).kind == "c"
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether x is not complex as a whole."""
+    return not iscomplexobj(x)
+
+
+def sort_complex(a: Any) -> Array:
+    """a sorted along its last axis, by real parts, then by imaginary ones; the result is complex."""
+    (a,) = converted("sort_complex", a)
+    ordered = reduction.sort(a)
+    return cast(ordered, dtypes.with_parts(get_aval(ordered).dtype))

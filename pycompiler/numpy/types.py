@@ -1,0 +1,106 @@
+"""The names of dtypes and of their kinds, and questions about them. A name stands for its dtype and makes arrays of it,
+as `float16(1)`; the kinds are NumPy's abstract scalar types. Bases: `core.dtype`; JAX's `jax.numpy.issubdtype`."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.numpy.creation import Scalar
+
+generic, number, inexact = np.generic, np.number, np.inexact
+integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger
+floating, complexfloating = np.floating, np.complexfloating
+
+
+def _name(dtype: dtypes.DType) -> Scalar:
+    return Scalar(lambda: dtype)
+
+
+def _narrowed(dtype: dtypes.DType) -> Scalar:
+    return Scalar(lambda: dtypes.canonicalize(dtype))
+
+
+bool_ = _name(dtypes.bool_)
+int8, int16, int32, int64 = map(_name, (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64))
+uint8, uint16, uint32, uint64 = map(_name, (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64))
+float16, float32, float64 = map(_name, (dtypes.float16, dtypes.float32, dtypes.float64))
+bfloat16 = _name(dtypes.bfloat16)
+complex64, complex128 = _name(dtypes.complex64), _name(dtypes.complex128)
+single, double, csingle, cdouble = float32, float64, complex64, complex128
+# 64 bits wide (complex_: each part) with enable_x64, else 32.
+int_, uint = _narrowed(dtypes.int64), _narrowed(dtypes.uint64)
+float_, complex_ = _narrowed(dtypes.float64), _narrowed(dtypes.complex128)
+# The small types, by the names of ml_dtypes.
+SMALL: dict[str, Scalar] = {name: _name(dtype) for name, dtype in dtypes.SMALL.items()}
+
+
+def _kind(dtype: dtypes.DType) -> Any:
+    """NumPy's abstract type right above a dtype; those of ml_dtypes are in no hierarchy of their own."""
+    if dtypes.is_small(dtype):
+        name = dtype.name
+        return floating if name.startswith("float") else unsignedinteger if name.startswith("u") else signedinteger
+    return floating if dtype == dtypes.bfloat16 else dtype.type
+
+
+def _is_abstract(spec: Any) -> bool:
+    return isinstance(spec, type) and spec in (
+        *(generic, number, inexact, integer, signedinteger, unsignedinteger, floating, complexfloating),
+        *(np.character, np.flexible),
+    )
+
+
+def _dtype_of(spec: Any) -> dtypes.DType:
+    """The dtype of a name, a dtype or a type; Python's types stand for NumPy's of 64 bits here."""
+    if isinstance(spec, Scalar):
+        return spec.dtype
+    named = dtypes.SMALL.get(spec) if isinstance(spec, str) else None
+    return named or (dtypes.bfloat16 if spec == "bfloat16" else np.dtype(spec))
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether the dtype (or kind) arg1 is arg2 or one of its kind, bfloat16 and the small types included."""
+    if _is_abstract(arg2):
+        return issubclass(arg1 if _is_abstract(arg1) else _kind(_dtype_of(arg1)), arg2)
+    if _is_abstract(arg1):
+        return False
+    return _dtype_of(arg1) == _dtype_of(arg2)
+
+
+_KINDS: dict[str, tuple[Any, ...]] = {
+    "bool": (np.bool_,),
+    "signed integer": (signedinteger,),
+    "unsigned integer": (unsignedinteger,),
+    "integral": (integer,),
+    "real floating": (floating,),
+    "complex floating": (complexfloating,),
+    "numeric": (number,),
+}
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind of the Array API standard ("bool", "integral", "real floating", ...), is another
+    dtype, or either of one in a tuple. ValueError for a kind that there is not."""
+    own = _dtype_of(dtype)
+    for one in kind if isinstance(kind, tuple) else (kind,):
+        known = _KINDS.get(one) if isinstance(one, str) else None
+        if known is not None:
+            if any(issubdtype(own, above) for above in known):
+                return True
+            continue
+        try:
+            if _dtype_of(one) == own:
+                return True
+        except TypeError:
+            expected = ", ".join(map(repr, _KINDS))
+            raise ValueError(f"isdtype: {one!r} is no kind of dtypes: it is one of {expected}, or a dtype") from None
+    return False
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether values of a dtype may be cast to another by NumPy's rule."""
+
+    def plain(spec: Any) -> Any:
+        return spec.dtype if hasattr(spec, "dtype") else spec
+
+    return np.can_cast(plain(from_), plain(to), casting=casting)  # pyright: ignore[reportArgumentType]
