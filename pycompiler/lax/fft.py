@@ -1,0 +1,40 @@
+"""Fourier transforms of lax: XLA's, over the trailing dimensions, without normalization but for the inverse ones."""
+
+import enum
+from collections.abc import Sequence
+
+from pycompiler.core.aval import get_aval
+from pycompiler.lax.operands import Array, cast, check_arrays
+from pycompiler.ops import fft as family
+from pycompiler.ops import rules
+
+
+class FftType(enum.IntEnum):
+    """The types of transforms: complex, its inverse, real to half the spectrum, its inverse."""
+
+    FFT = 0
+    IFFT = 1
+    RFFT = 2
+    IRFFT = 3
+
+
+def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
+    """The discrete Fourier transform over the last `len(fft_lengths)` dimensions, computed by pocketfft.
+
+    `fft_type`: an `FftType`, or its name. FFT, IFFT: complex arrays whose last dimensions are the lengths; real ones
+    are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last dimension of its
+    spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by the product of the
+    lengths.
+    Raises ValueError for lengths that don't fit, TypeError for dtypes.
+    """
+    check_arrays("fft", x)
+    if isinstance(fft_type, str):
+        try:
+            fft_type = FftType[fft_type]
+        except KeyError:
+            names = ", ".join(kind.name for kind in FftType)
+            raise ValueError(f"fft: fft_type must be one of {names}, got {fft_type!r}") from None
+    dtype = get_aval(x).dtype
+    if fft_type in (FftType.FFT, FftType.IFFT) and rules.kind(dtype) != "c":
+        x = cast(x, rules.COMPLEX128 if dtype == rules.FLOAT64 else rules.COMPLEX64)
+    return family.fft.bind(x, fft_type=FftType(fft_type).name, fft_lengths=tuple(map(int, fft_lengths)))

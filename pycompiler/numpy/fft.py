@@ -1,0 +1,259 @@
+"""numpy.fft: transforms along any axes, with lengths and normalization, on lax's over the trailing ones.
+
+Stands beside the other modules of numpy. float16 and bfloat16 are computed in float32. Reference: NumPy's `numpy.fft`.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import fft as _lax
+from pycompiler.lax.fft import FftType
+from pycompiler.lax.names import nearest_name
+from pycompiler.lax.operands import cast, check_arrays
+from pycompiler.numpy import creation, movement, ufuncs
+from pycompiler.ops import rules
+
+Array = Any
+_NORMS = {None: "backward", "backward": "backward", "ortho": "ortho", "forward": "forward"}
+_OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _norm(name: str, norm: str | None) -> str:
+    if norm not in _NORMS:
+        raise ValueError(f'{name}: norm must be "backward", "ortho" or "forward", got {norm!r}')
+    return _NORMS[norm]
+
+
+def _resized(x: Array, lengths: Sequence[int], axes: Sequence[int]) -> Array:
+    """The array cut or filled up with zeros, at the end, to a length along each axis."""
+    shape = x.shape
+    widths = [(0, 0)] * len(shape)
+    index = [slice(None)] * len(shape)
+    for axis, length in zip(axes, lengths, strict=True):
+        if length < shape[axis]:
+            index[axis] = slice(0, length)
+        widths[axis] = (0, max(length - shape[axis], 0))
+    if any(part != slice(None) for part in index):
+        x = x[tuple(index)]
+    return movement.pad(x, widths) if any(width != (0, 0) for width in widths) else x
+
+
+def _plan(
+    name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: Sequence[int] | None, *, half: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes and the lengths of the real side along them; `half`: the last one is the half of a spectrum."""
+    ndim = len(shape)
+    if axes is None:
+        axes = range(ndim) if s is None else range(ndim - len(s), ndim)
+    for axis in axes:
+        if not -ndim <= axis < ndim:
+            raise ValueError(f"{name}: axis {axis} is out of range for an array of {ndim} dimensions")
+    axes = tuple(axis % ndim for axis in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{name}: axes {axes} must be distinct")
+    if s is None:
+        lengths = [shape[axis] for axis in axes]
+        if half and lengths:
+            lengths[-1] = 2 * (lengths[-1] - 1)
+    elif len(s) != len(axes):
+        raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes; give one for each")
+    else:
+        lengths = [int(length) for length in s]
+    if any(length < 1 for length in lengths):
+        raise ValueError(f"{name}: the lengths of a transform must be positive, got {tuple(lengths)}")
+    return axes, tuple(lengths)
+
+
+def _transform(
+    name: str, kind: FftType, a: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str | None
+) -> Array:
+    check_arrays(name, a)
+    norm = _norm(name, norm)
+    x = creation.asarray(a)
+    aval = get_aval(x)
+    axes, lengths = _plan(name, aval.shape, s, axes, half=kind is FftType.IRFFT)
+    is_complex = rules.kind(aval.dtype) == "c"
+    if kind is FftType.RFFT:
+        if is_complex:
+            raise TypeError(f"{name}: takes real arrays, got {short(aval)}; use fft")
+        x = cast(x, rules.FLOAT64 if aval.dtype == rules.FLOAT64 else rules.FLOAT32)
+    elif not is_complex:
+        wide = aval.dtype == rules.FLOAT64 or (dtypes.is_integer(aval.dtype) and aval.dtype.itemsize == 8)
+        x = cast(x, rules.COMPLEX128 if wide else rules.COMPLEX64)
+    if not axes:
+        return x
+    taken = (*lengths[:-1], lengths[-1] // 2 + 1) if kind is FftType.IRFFT else lengths
+    x = _resized(x, taken, axes)
+    ndim = len(aval.shape)
+    trailing = tuple(range(ndim - len(axes), ndim))
+    x = movement.moveaxis(x, axes, trailing)
+    x = _lax.fft(x, kind, lengths)
+    # lax divides in the inverse transforms by all, and in the others by nothing.
+    scale = {"backward": 1.0, "ortho": prod(lengths) ** -0.5, "forward": 1 / prod(lengths)}[norm]
+    if kind in (FftType.IFFT, FftType.IRFFT):
+        scale = {"backward": 1.0, "ortho": prod(lengths) ** 0.5, "forward": float(prod(lengths))}[norm]
+    if scale != 1.0:
+        x = ufuncs.multiply(x, scale)
+    return movement.moveaxis(x, trailing, axes)
+
+
+def _one(n: int | None, axis: int, name: str) -> tuple[tuple[int] | None, tuple[int]]:
+    if isinstance(axis, (tuple, list)):
+        raise ValueError(f"{name}: takes one axis, got {axis}; use the transform of several axes")
+    return (None if n is None else (n,)), (axis,)
+
+
+def fft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The discrete Fourier transform along `axis`, cut or filled up with zeros to `n`; the result is complex."""
+    return _transform("fft", FftType.FFT, a, *_one(n, axis, "fft"), norm)
+
+
+def ifft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `fft`."""
+    return _transform("ifft", FftType.IFFT, a, *_one(n, axis, "ifft"), norm)
+
+
+def rfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The first `n // 2 + 1` entries of the transform of a real array. Raises TypeError for complex ones."""
+    return _transform("rfft", FftType.RFFT, a, *_one(n, axis, "rfft"), norm)
+
+
+def irfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `rfft`: a real array of `n` entries, `2 * (m - 1)` by default."""
+    return _transform("irfft", FftType.IRFFT, a, *_one(n, axis, "irfft"), norm)
+
+
+def hfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The real transform of an array that is the first half of one with Hermitian symmetry."""
+    opposite = _OPPOSITE[_norm("hfft", norm)]
+    return _transform("hfft", FftType.IRFFT, ufuncs.conj(a), *_one(n, axis, "hfft"), opposite)
+
+
+def ihfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `hfft`."""
+    opposite = _OPPOSITE[_norm("ihfft", norm)]
+    return ufuncs.conj(_transform("ihfft", FftType.RFFT, a, *_one(n, axis, "ihfft"), opposite))
+
+
+def fftn(
+    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
+    """The transform along several axes (all by default), cut or filled up with zeros to the lengths `s`."""
+    return _transform("fftn", FftType.FFT, a, s, axes, norm)
+
+
+def ifftn(
+    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
+    """The inverse of `fftn`."""
+    return _transform("ifftn", FftType.IFFT, a, s, axes, norm)
+
+
+def rfftn(
+    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
+    """The transform of a real array along several axes: half of the spectrum along the last one."""
+    return _transform("rfftn", FftType.RFFT, a, s, axes, norm)
+
+
+def irfftn(
+    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
+    """The inverse of `rfftn`."""
+    return _transform("irfftn", FftType.IRFFT, a, s, axes, norm)
+
+
+def _two(axes: Sequence[int], name: str) -> Sequence[int]:
+    if len(axes) != 2:
+        raise ValueError(f"{name}: takes two axes, got {tuple(axes)}")
+    return axes
+
+
+def fft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+    """`fftn` along two axes."""
+    return _transform("fft2", FftType.FFT, a, s, _two(axes, "fft2"), norm)
+
+
+def ifft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+    """`ifftn` along two axes."""
+    return _transform("ifft2", FftType.IFFT, a, s, _two(axes, "ifft2"), norm)
+
+
+def rfft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+    """`rfftn` along two axes."""
+    return _transform("rfft2", FftType.RFFT, a, s, _two(axes, "rfft2"), norm)
+
+
+def irfft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+    """`irfftn` along two axes."""
+    return _transform("irfft2", FftType.IRFFT, a, s, _two(axes, "irfft2"), norm)
+
+
+def _check_count(name: str, n: int) -> None:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"{name}: n must be a positive int, got {n!r}")
+
+
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles for a unit of `d`: (n,)."""
+    _check_count("fftfreq", n)
+    return _frequencies(np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)]), d * n, dtype)
+
+
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of the entries of `rfft` of `n` samples at a distance `d`: (n // 2 + 1,)."""
+    _check_count("rfftfreq", n)
+    return _frequencies(np.arange(n // 2 + 1), d * n, dtype)
+
+
+def _frequencies(numbers: Any, period: Any, dtype: Any) -> Array:
+    counts = creation.asarray(numbers, dtype=dtype or float)
+    return ufuncs.true_divide(counts, cast(period, counts.dtype))
+
+
+def _shifted(name: str, x: Array, axes: int | Sequence[int] | None, sign: int) -> Array:
+    check_arrays(name, x)
+    shape = np.shape(x)
+    chosen = range(len(shape)) if axes is None else (axes,) if isinstance(axes, int) else axes
+    chosen = tuple(chosen)
+    shifts = tuple(sign * (shape[axis] // 2) for axis in chosen)
+    return movement.roll(x, shifts, chosen) if chosen else creation.asarray(x)
+
+
+def fftshift(x: Array, axes: int | Sequence[int] | None = None) -> Array:
+    """The entry of frequency zero moved to the middle, along the axes (all by default)."""
+    return _shifted("fftshift", x, axes, 1)
+
+
+def ifftshift(x: Array, axes: int | Sequence[int] | None = None) -> Array:
+    """The inverse of `fftshift`."""
+    return _shifted("ifftshift", x, axes, -1)
+
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+__getattr__ = nearest_name(__name__, __all__)
