@@ -98,6 +98,7 @@ from pycompiler.lax.elementwise import (
     tan,
     tanh,
 )
+from pycompiler.lax.fourier import FftType, fft
 from pycompiler.lax.indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -186,6 +187,7 @@ __all__ = [
     "DotAlgorithm",
     "DotAlgorithmPreset",
     "DotDimensionNumbers",
+    "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
@@ -266,6 +268,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "fft",
     "floor",
     "fori_loop",
     "full",

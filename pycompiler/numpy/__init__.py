@@ -13,6 +13,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.boundary import expose
 from pycompiler.core.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
+from pycompiler.numpy import fft
 from pycompiler.numpy.calculus import (
     gradient,
     interp,
@@ -485,6 +486,7 @@ __all__ = [
     "expm1",
     "eye",
     "fabs",
+    "fft",
     "finfo",
     "flip",
     "fliplr",

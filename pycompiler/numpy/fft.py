@@ -11,8 +11,8 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.lax import fft as _lax
-from pycompiler.lax.fft import FftType
+from pycompiler.lax import fourier
+from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.numpy import creation, movement, ufuncs
@@ -92,7 +92,7 @@ def _transform(
     ndim = len(aval.shape)
     trailing = tuple(range(ndim - len(axes), ndim))
     x = movement.moveaxis(x, axes, trailing)
-    x = _lax.fft(x, kind, lengths)
+    x = fourier.fft(x, kind, lengths)
     # lax divides in the inverse transforms by all, and in the others by nothing.
     scale = {"backward": 1.0, "ortho": prod(lengths) ** -0.5, "forward": 1 / prod(lengths)}[norm]
     if kind in (FftType.IFFT, FftType.IRFFT):
@@ -140,9 +140,7 @@ def ihfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = Non
     return ufuncs.conj(_transform("ihfft", FftType.RFFT, a, *_one(n, axis, "ihfft"), opposite))
 
 
-def fftn(
-    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
-) -> Array:
+def fftn(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
     """The transform along several axes (all by default), cut or filled up with zeros to the lengths `s`."""
     return _transform("fftn", FftType.FFT, a, s, axes, norm)
 

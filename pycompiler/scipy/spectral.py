@@ -1,8 +1,8 @@
 """Spectra of signals and convolution through Fourier transforms: the part of scipy.signal that stands on numpy.fft.
 
 Shapes and segments are chosen while tracing; what is computed from the samples is a few array operations, so it works
-under jit, vmap and grad. Reference: SciPy's `scipy.signal` (Welch 1967 for averaged periodograms; Allen and Rabiner 1977
-for the short-time transform and its inverse).
+under jit, vmap and grad. Reference: SciPy's `scipy.signal` (Welch 1967 for averaged periodograms; Allen and Rabiner
+1977 for the short-time transform and its inverse).
 """
 
 from __future__ import annotations

@@ -80,12 +80,14 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
 //   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.
 //   special: params = {code of PCRT_SPECIAL_FUNCTIONS}; as many inputs as that function takes, one output, all of one
 //     shape, all f32 or all f64.
+//   fft: params = {type (0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT), number of trailing dimensions}; one input, one output.
 //   cholesky to expm: named and parametrized as the ops of the dialect's LinearAlgebra family, params are their
 //   attributes in alphabetical order; PCRT_LIBRARY_FAILED unless the table of runtime/Lapack.h is filled.
 #define PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                   \
   X(cholesky)                                                                                                          \
   X(triangular_solve)                                                                                                  \
-  X(lu) X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3)    \
+  X(lu)                                                                                                                \
+  X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3)          \
       X(householder_product) X(ormqr) X(hessenberg) X(tridiagonal) X(eigh) X(eig) X(svd) X(schur) X(sylvester) X(expm) \
           X(expm_frechet)
 
@@ -100,7 +102,8 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
   X(sort)                                                                                                              \
   PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                         \
   X(special)                                                                                                           \
-  PCRT_WINDOW_CALLS(X)
+  PCRT_WINDOW_CALLS(X)                                                                                                 \
+  X(fft)
 
 // The functions that the routine `special` computes element by element; in the dialect each is the op of its name.
 // X(name, code, inputs). The codes are part of the ABI: never renumber.

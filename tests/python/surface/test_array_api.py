@@ -54,11 +54,15 @@ def test_parameters(ours, theirs, name):
 FINITE = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.5, 3.0, 1e-30, -1e30]
 SPECIAL = [*FINITE, np.inf, -np.inf, np.nan]
 UNARY = [
-    *("abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor isfinite isinf isnan log log1p log2 log10").split(),
+    *(
+        "abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor isfinite isinf isnan log log1p log2 log10"
+    ).split(),
     *("negative positive reciprocal round sign signbit sin sinh square sqrt tan tanh trunc").split(),
 ]
 BINARY = [
-    *("add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp maximum").split(),
+    *(
+        "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp maximum"
+    ).split(),
     *("minimum multiply nextafter not_equal pow remainder subtract").split(),
 ]
 
@@ -142,9 +146,7 @@ def test_statistics_and_sums():
                 want = np.asarray(getattr(strict, name)(strict.asarray(x), axis=axis, keepdims=keepdims))
                 np.testing.assert_allclose(getattr(pnp, name)(x, axis=axis, keepdims=keepdims), want, rtol=1e-6)
     np.testing.assert_allclose(pnp.std(x, correction=1), np.std(x, ddof=1), rtol=1e-6)
-    np.testing.assert_array_equal(
-        pnp.cumulative_sum(x, axis=1, include_initial=True), [[0, 1, 3, 6], [0, 4, 9, 15]]
-    )
+    np.testing.assert_array_equal(pnp.cumulative_sum(x, axis=1, include_initial=True), [[0, 1, 3, 6], [0, 4, 9, 15]])
     assert pnp.sum(np.ones(3, np.int8)).dtype == np.int32
 
 
@@ -164,7 +166,9 @@ def test_methods_and_attributes_of_arrays():
     x = pnp.asarray([[1.0, 2.0], [3.0, 4.0]])
     for name in ("dtype", "device", "mT", "ndim", "shape", "size", "T", "to_device", "__array_namespace__"):
         assert hasattr(x, name)
-    operators = "abs add and bool complex dlpack dlpack_device eq float floordiv ge getitem gt index int invert le lshift"
+    operators = (
+        "abs add and bool complex dlpack dlpack_device eq float floordiv ge getitem gt index int invert le lshift"
+    )
     operators += " lt matmul mod mul ne neg or pos pow rshift setitem sub truediv xor"
     for name in operators.split():
         assert hasattr(x, f"__{name}__")

@@ -44,6 +44,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateLinearAlgebra(converter, patterns);
     populateBits(converter, patterns);
     populateSpecial(converter, patterns);
+    populateFft(converter, patterns);
     populateCalls(converter, patterns);
     populateControlFlow(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);

@@ -89,6 +89,7 @@ void populateRandom(const TypeConverter &converter, RewritePatternSet &patterns)
 void populateLinearAlgebra(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateBits(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateSpecial(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateFft(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateControlFlow(const TypeConverter &converter, RewritePatternSet &patterns);
 
