@@ -1,10 +1,10 @@
 // The library routine behind array.fft, on pocketfft: any length, several axes, batched over the leading dimensions.
-#include "LibraryCalls.h"
+#include "../LibraryCalls.h"
 
 // One thread a call (independent calls overlap in the pool), and plans of repeated lengths are kept.
 #define POCKETFFT_NO_MULTITHREADING
 #define POCKETFFT_CACHE_SIZE 16
-#include "../../third_party/pocketfft/pocketfft_hdronly.h"
+#include "pocketfft/pocketfft_hdronly.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,7 +35,8 @@ int64_t sizeOf(const PcrtTensor &tensor) {
   return size;
 }
 
-template <typename T> void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, int64_t axisCount) {
+template <typename T>
+void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, int64_t axisCount) {
   using Complex = std::complex<T>;
   bool isReal = type == Rfft;
   auto inStrides = stridesOf(input, isReal ? sizeof(T) : sizeof(Complex));
@@ -68,7 +69,9 @@ template <typename T> void transform(FftType type, const PcrtTensor &input, cons
 
 /// Whether the operands are what `type` takes; `isWide` tells f64 from f32.
 bool valid(FftType type, const PcrtTensor &input, const PcrtTensor &output, int64_t axisCount, bool &isWide) {
-  auto isComplex = [](const PcrtTensor &t) { return t.dtype == PCRT_DTYPE_Complex64 || t.dtype == PCRT_DTYPE_Complex128; };
+  auto isComplex = [](const PcrtTensor &t) {
+    return t.dtype == PCRT_DTYPE_Complex64 || t.dtype == PCRT_DTYPE_Complex128;
+  };
   auto wide = [](const PcrtTensor &t) { return t.dtype == PCRT_DTYPE_Complex128 || t.dtype == PCRT_DTYPE_Float64; };
   auto isFloat = [](const PcrtTensor &t) { return t.dtype == PCRT_DTYPE_Float32 || t.dtype == PCRT_DTYPE_Float64; };
   if (type < Fft || type > Irfft || axisCount < 1 || axisCount > input.rank || input.rank != output.rank)

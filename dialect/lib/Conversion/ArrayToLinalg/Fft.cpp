@@ -13,7 +13,8 @@ struct FftLowering : OpConversionPattern<FftOp> {
     // Only leading dimensions can be dynamic, and these are the operand's.
     SmallVector<OpFoldResult> sizes = sizesLike(rewriter, op.getLoc(), result, adaptor.getOperand());
     Value init = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, storageType(result).getElementType());
-    int64_t code = llvm::StringSwitch<int64_t>(op.getFftType()).Case("FFT", 0).Case("IFFT", 1).Case("RFFT", 2).Default(3);
+    int64_t code =
+        llvm::StringSwitch<int64_t>(op.getFftType()).Case("FFT", 0).Case("IFFT", 1).Case("RFFT", 2).Default(3);
     SmallVector<int64_t> params = {code, int64_t(op.getFftLengths().size())};
     SmallVector<Attribute> elements;
     for (Type type : {op.getOperand().getType().getElementType(), result.getElementType()})
