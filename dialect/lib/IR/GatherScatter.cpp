@@ -130,7 +130,7 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
                      .Case("set", true)
                      .Case("add", isNumber || isa<ComplexType>(element))
                      .Case("mul", isNumber)
-                     .Cases("min", "max", isNumber || element.isInteger(1))
+                     .Cases({"min", "max"}, isNumber || element.isInteger(1))
                      .Default(false);
   if (!isTaken)
     return fail(
