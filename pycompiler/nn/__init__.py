@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from pycompiler.core.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.nn import initializers
 from pycompiler.nn.functions import (
@@ -63,6 +64,7 @@ __all__ = [
     "tanh",
 ]
 
+expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)
 
 
