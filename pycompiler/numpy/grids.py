@@ -31,13 +31,15 @@ def _indices(places: Sequence[Any]) -> tuple[Array, ...]:
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and below its k-th diagonal."""
-    rows, columns = _indices(np.tril_indices(*canonical_shape("tril_indices", n), k, n if m is None else m))
+    (size,) = canonical_shape("tril_indices", n)
+    rows, columns = _indices(np.tril_indices(size, k, size if m is None else m))
     return rows, columns
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and above its k-th diagonal."""
-    rows, columns = _indices(np.triu_indices(*canonical_shape("triu_indices", n), k, n if m is None else m))
+    (size,) = canonical_shape("triu_indices", n)
+    rows, columns = _indices(np.triu_indices(size, k, size if m is None else m))
     return rows, columns
 
 
