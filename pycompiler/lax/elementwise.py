@@ -56,6 +56,13 @@ cbrt = _unary("cbrt", "The cube root, of negative numbers too.")
 logistic = _unary("logistic", "1 / (1 + exp(-x)).")
 erf = _unary("erf", "The error function.")
 erf_inv = _unary("erf_inv", "The inverse of the error function.")
+erfc = _unary("erfc", "1 - erf(x), exact where that is tiny.")
+asin = _unary("asin", "The angle in -pi/2..pi/2 whose sine is x.")
+acos = _unary("acos", "The angle in 0..pi whose cosine is x.")
+atan = _unary("atan", "The angle in -pi/2..pi/2 whose tangent is x.")
+asinh = _unary("asinh", "The inverse of the hyperbolic sine.")
+acosh = _unary("acosh", "The inverse of the hyperbolic cosine; below 1 nan.")
+atanh = _unary("atanh", "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 bitwise_not = _unary("not", "Every bit flipped; of a bool its negation.")
 bitwise_not.__name__ = bitwise_not.__qualname__ = "bitwise_not"
 stop_gradient_of = PRIMITIVES["stop_gradient"]
@@ -184,23 +191,11 @@ def select_n(which: Array, *cases: Array) -> Array:
     return result
 
 
-def asin(x: Array) -> Array:
-    """The angle in -pi/2..pi/2 whose sine is x."""
-    return atan2(x, sqrt(mul(sub(1, x), add(1, x))))
-
-
-def acos(x: Array) -> Array:
-    """The angle in 0..pi whose cosine is x."""
-    return atan2(sqrt(mul(sub(1, x), add(1, x))), x)
-
-
-def atan(x: Array) -> Array:
-    """The angle in -pi/2..pi/2 whose tangent is x."""
-    return atan2(x, 1)
-
-
 def sinh(x: Array) -> Array:
     """The hyperbolic sine."""
+    check_arrays("sinh", x)
+    if not dtypes.is_complex(get_aval(x).dtype):
+        return maths.sinh.bind(x)
     # Near 0 by expm1, which loses nothing; elsewhere with the half inside the exponential, which overflows late.
     near = lt(abs(x), 1)
     t = expm1(select(near, x, 0))
@@ -211,32 +206,11 @@ def sinh(x: Array) -> Array:
 
 def cosh(x: Array) -> Array:
     """The hyperbolic cosine."""
+    check_arrays("cosh", x)
+    if not dtypes.is_complex(get_aval(x).dtype):
+        return maths.cosh.bind(x)
     half = scalar_log(0.5)
     return add(exp(add(x, half)), exp(sub(half, x)))
-
-
-def asinh(x: Array) -> Array:
-    """The inverse of the hyperbolic sine."""
-    magnitude = abs(x)
-    limit = _sqrt_max(x)
-    small = min(magnitude, limit)
-    squared = mul(small, small)
-    near = log1p(add(small, div(squared, add(1, sqrt(add(1, squared))))))
-    return mul(sign(x), select(lt(magnitude, limit), near, add(log(max(magnitude, 1)), scalar_log(2))))
-
-
-def acosh(x: Array) -> Array:
-    """The inverse of the hyperbolic cosine; below 1 nan."""
-    limit = _sqrt_max(x)
-    small = min(x, limit)
-    near = log(add(small, sqrt(mul(sub(small, 1), add(small, 1)))))
-    return select(lt(x, limit), near, add(log(max(x, 1)), scalar_log(2)))
-
-
-def atanh(x: Array) -> Array:
-    """The inverse of the hyperbolic tangent; beyond -1..1 nan."""
-    magnitude = abs(x)
-    return mul(mul(0.5, sign(x)), log1p(div(mul(2, magnitude), sub(1, magnitude))))
 
 
 def nextafter(x1: Array, x2: Array) -> Array:
@@ -253,8 +227,3 @@ def nextafter(x1: Array, x2: Array) -> Array:
         eq(x, 0), select(lt(y, 0), -smallest, broadcast_to(cast(smallest, dtype), get_aval(x).shape)), stepped
     )
     return select(eq(x, y), y, select(bitwise_or(ne(x, x), ne(y, y)), add(x, y), stepped))
-
-
-def _sqrt_max(x: Array) -> float:
-    """A number from which on 1 + x**2 is x**2, and whose square is far from overflow."""
-    return float(dtypes.finfo(get_aval(x).dtype).max) ** 0.5 / 16

@@ -34,9 +34,11 @@ def _float_function(name: str, function: Callable[[Array], Array], summary: str)
     return _named(ufunc, name, f"{summary} Integers are taken as floats.")
 
 
-def _strong(value: float, like: Array) -> Any:
-    """A constant of the dtype of `like` that is not weakly typed."""
-    return np.asarray(value, get_aval(like).dtype)
+def _logarithm(primitive: str, base: int, x: Array) -> Array:
+    """By the primitive; of complex numbers composed."""
+    if not dtypes.is_complex(get_aval(x).dtype):
+        return PRIMITIVES[primitive].bind(x)
+    return lax.div(lax.log(x), np.asarray(scalar_log(base), get_aval(x).dtype))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")
@@ -44,8 +46,8 @@ exp2 = _float_function("exp2", lax.exp2, "2 to the power of x.")
 expm1 = _float_function("expm1", lax.expm1, "exp(x) - 1, exact near 0.")
 log = _float_function("log", lax.log, "The natural logarithm; of a negative number nan.")
 log1p = _float_function("log1p", lax.log1p, "log(1 + x), exact near 0.")
-log2 = _float_function("log2", lambda x: lax.div(lax.log(x), _strong(scalar_log(2), x)), "The logarithm to base 2.")
-log10 = _float_function("log10", lambda x: lax.div(lax.log(x), _strong(scalar_log(10), x)), "The logarithm to base 10.")
+log2 = _float_function("log2", lambda x: _logarithm("log2", 2, x), "The logarithm to base 2.")
+log10 = _float_function("log10", lambda x: _logarithm("log10", 10, x), "The logarithm to base 10.")
 sin = _float_function("sin", lax.sin, "The sine of x in radians.")
 cos = _float_function("cos", lax.cos, "The cosine of x in radians.")
 tan = _float_function("tan", lax.tan, "The tangent of x in radians.")

@@ -56,8 +56,21 @@ def _square(x: Value) -> Value:
     return mul.bind(x, x)
 
 
+def _square_to_one(x: Value) -> Value:
+    """1 - x**2, as a product that loses nothing near 1."""
+    return mul.bind(_one_minus(x), _one_plus(x))
+
+
+def _square_less_one(x: Value) -> Value:
+    return mul.bind(sub.bind(x, full_like(x, 1)), _one_plus(x))
+
+
 def _sin_partial(t: Value, out: Value, x: Value) -> Value:
     return mul.bind(t, cos.bind(x))
+
+
+def _sinh_partial(t: Value, out: Value, x: Value) -> Value:
+    return mul.bind(t, cosh.bind(x))
 
 
 def _rsqrt(x: Any) -> Any:
@@ -105,6 +118,22 @@ erf_inv = _unary(
     np.vectorize(_erf_inv, otypes=[float]),
     "f",
 )
+erfc = _unary(
+    "erfc",
+    lambda t, out, x: _times(t, exp.bind(neg.bind(_square(x))), -2 / pi**0.5),
+    np.vectorize(scalar_erfc, otypes=[float]),
+    "f",
+)
+log2 = _unary("log2", lambda t, out, x: div.bind(t, mul.bind(x, full_like(x, np.log(2)))), np.log2, "f")
+log10 = _unary("log10", lambda t, out, x: div.bind(t, mul.bind(x, full_like(x, np.log(10)))), np.log10, "f")
+asin = _unary("asin", lambda t, out, x: mul.bind(t, rsqrt.bind(_square_to_one(x))), np.arcsin, "f")
+acos = _unary("acos", lambda t, out, x: neg.bind(mul.bind(t, rsqrt.bind(_square_to_one(x)))), np.arccos, "f")
+atan = _unary("atan", lambda t, out, x: div.bind(t, _one_plus(_square(x))), np.arctan, "f")
+sinh = _unary("sinh", _sinh_partial, np.sinh, "f")
+cosh = _unary("cosh", lambda t, out, x: mul.bind(t, sinh.bind(x)), np.cosh, "f")
+asinh = _unary("asinh", lambda t, out, x: mul.bind(t, rsqrt.bind(_one_plus(_square(x)))), np.arcsinh, "f")
+acosh = _unary("acosh", lambda t, out, x: mul.bind(t, rsqrt.bind(_square_less_one(x))), np.arccosh, "f")
+atanh = _unary("atanh", lambda t, out, x: div.bind(t, _square_to_one(x)), np.arctanh, "f")
 
 
 # pow(x, y), for floats; integer powers are composed of products.
@@ -143,5 +172,6 @@ atan2 = elementwise(
 # fmt: off
 TABLE = (
     exp, exp2, expm1, log, log1p, sin, cos, tan, tanh, sqrt, rsqrt, cbrt, logistic, erf, erf_inv, pow_, atan2,
+    erfc, log2, log10, asin, acos, atan, sinh, cosh, asinh, acosh, atanh,
 )
 # fmt: on

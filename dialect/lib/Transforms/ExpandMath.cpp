@@ -1,7 +1,7 @@
 // array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes
-// arithmetic or calls that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D
-// vectors) and before structured control flow is lowered. The table says which operation goes which way; formulas are
-// in ExpandMathExponential.cpp, ExpandMathLogarithm.cpp and ExpandMathTrigonometric.cpp.
+// arithmetic, or a call that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D
+// vectors) and before structured control flow is lowered. The table says which formula stands for which operation; they
+// are in ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric and -Angle, one for f32 and f64.
 #include "ExpandMathLibrary.h"
 #include "ExpandMathTerm.h"
 #include "array/Transforms/Passes.h"
@@ -18,41 +18,38 @@ namespace {
 /// How one operation of the math dialect is expanded.
 struct Rule {
   StringRef operation;
-  StringRef library;                    ///< The C function, for f64 and where there is no formula.
-  Term (*unary)(Term) = nullptr;        ///< The formula for f32.
+  Term (*unary)(Term) = nullptr;
   Term (*binary)(Term, Term) = nullptr; ///< The same, of two operands.
-  double validTo = 0.0;                 ///< Beyond this magnitude the library is called; 0: valid everywhere.
+  /// The C function that is called for magnitudes beyond maxQuadrantArgument; empty: the formula is valid everywhere.
+  StringRef library;
 };
 
-/// rsqrt has no function in the C library; its formula is right for f64 as well.
-constexpr StringRef noLibrary = "";
-
 const Rule rules[] = {
-    {"math.exp", "exp", expandExp},
-    {"math.exp2", "exp2", expandExp2},
-    {"math.expm1", "expm1", expandExpm1},
-    {"math.log", "log", expandLog},
-    {"math.log1p", "log1p", expandLog1p},
-    {"math.tanh", "tanh", expandTanh},
-    {"math.erf", "erf", expandErf},
-    {"math.rsqrt", noLibrary, expandRsqrt},
-    {"math.cbrt", "cbrt", expandCbrt},
-    {"math.sin", "sin", expandSin, nullptr, maxQuadrantArgument},
-    {"math.cos", "cos", expandCos, nullptr, maxQuadrantArgument},
-    {"math.tan", "tan", expandTan, nullptr, maxQuadrantArgument},
-    {"math.powf", "pow", nullptr, expandPow},
-    {"math.atan2", "atan2", nullptr, expandAtan2},
-    {"math.log2", "log2"},
-    {"math.log10", "log10"},
-    {"math.erfc", "erfc"},
-    {"math.sinh", "sinh"},
-    {"math.cosh", "cosh"},
-    {"math.asin", "asin"},
-    {"math.acos", "acos"},
-    {"math.atan", "atan"},
-    {"math.asinh", "asinh"},
-    {"math.acosh", "acosh"},
-    {"math.atanh", "atanh"},
+    {"math.exp", expandExp},
+    {"math.exp2", expandExp2},
+    {"math.expm1", expandExpm1},
+    {"math.sinh", expandSinh},
+    {"math.cosh", expandCosh},
+    {"math.tanh", expandTanh},
+    {"math.log", expandLog},
+    {"math.log2", expandLog2},
+    {"math.log10", expandLog10},
+    {"math.log1p", expandLog1p},
+    {"math.asinh", expandAsinh},
+    {"math.acosh", expandAcosh},
+    {"math.atanh", expandAtanh},
+    {"math.erf", expandErf},
+    {"math.erfc", expandErfc},
+    {"math.rsqrt", expandRsqrt},
+    {"math.cbrt", expandCbrt},
+    {"math.powf", nullptr, expandPow},
+    {"math.sin", expandSin, nullptr, "sin"},
+    {"math.cos", expandCos, nullptr, "cos"},
+    {"math.tan", expandTan, nullptr, "tan"},
+    {"math.asin", expandAsin},
+    {"math.acos", expandAcos},
+    {"math.atan", expandAtan},
+    {"math.atan2", nullptr, expandAtan2},
 };
 
 const Rule *findRule(Operation *op) {
@@ -76,13 +73,10 @@ public:
     Type type = operands.front().getType(), element = getElementTypeOrSelf(type);
     if (element.isF16() || element.isBF16())
       return expandNarrow(operands);
-    bool hasFormula = (rule.unary || rule.binary) && (element.isF32() || rule.library == noLibrary);
-    if (!hasFormula)
-      return callMathLibrary(b, module, rule.library, operands);
     Term x{&b, operands[0]};
     if (rule.binary)
       return rule.binary(x, x.of(operands[1])).value;
-    return rule.validTo == 0.0 ? rule.unary(x).value : expandWithin(x);
+    return rule.library.empty() ? rule.unary(x).value : expandWithin(x);
   }
 
 private:
@@ -98,7 +92,7 @@ private:
   /// The formula, corrected by the library where an operand is out of its range, which is rare.
   Value expandWithin(Term x) {
     Value formula = rule.unary(x).value;
-    Term isBeyond = abs(x) > rule.validTo;
+    Term isBeyond = abs(x) > x.either(maxWideQuadrantArgument, maxQuadrantArgument);
     auto choice = scf::IfOp::create(b, TypeRange{x.type()}, anyOf(isBeyond), /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());

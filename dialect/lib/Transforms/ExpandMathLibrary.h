@@ -1,4 +1,5 @@
-// Calls of the C library's scalar functions, lane by lane for vectors: the way of every function without a formula.
+// Calls of the C library's scalar functions, lane by lane for vectors: the way for what is too rare to be worth a
+// formula.
 #ifndef ARRAY_LIB_TRANSFORMS_EXPANDMATHLIBRARY_H
 #define ARRAY_LIB_TRANSFORMS_EXPANDMATHLIBRARY_H
 

@@ -1,14 +1,16 @@
-// Logarithms and roots in f32: log, log1p, rsqrt, cbrt.
+// Logarithms and the inverse hyperbolic functions, which are logarithms: log, log2, log10, log1p, asinh, acosh, atanh.
+// Coefficients for f64 are minimax fits of relative error.
 #include "ExpandMathTerm.h"
 
 #include <limits>
+#include <optional>
 
 namespace mlir::array {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double smallestNormal = 0x1p-126;
+constexpr double quietNan = std::numeric_limits<double>::quiet_NaN();
 
 /// x = 2^exponent * (1 + fraction), with 1 + fraction from sqrt(1/2) to sqrt(2).
 struct Split {
@@ -17,15 +19,30 @@ struct Split {
 };
 
 Split splitExponent(Term x) {
-  constexpr int64_t sqrtHalfBits = 0x3F3504F3;
+  int64_t sqrtHalfBits = x.either<int64_t>(0x3FE6A09E667F3BCD, 0x3F3504F3);
   Term bits = x.bits();
-  Term exponent = (bits - bits.likeInt(sqrtHalfBits)) >> 23;
-  return {exponent, (bits - (exponent << 23)).asFloat() - 1.0};
+  Term exponent = (bits - bits.likeInt(sqrtHalfBits)) >> x.fractionBits();
+  return {exponent, (bits - (exponent << x.fractionBits())).asFloat() - 1.0};
 }
 
-/// exponent * ln 2 + log(1 + fraction) + correction. The polynomial and the two parts of ln 2 (the first is exact when
-/// multiplied by an exponent) are those of S. L. Moshier's Cephes library (logf), 1992.
+/// exponent * ln 2 + log(1 + fraction) + correction. With s = f / (2 + f), log(1 + f) is 2 artanh(s) = 2s + s^3 T(s^2),
+/// and 2s is f - f^2/2 + s f^2/2.
+Term joinWideLogarithm(Term exponent, Term fraction, Term correction) {
+  Term s = fraction / (fraction + 2.0);
+  Term square = s * s;
+  Term tail = polynomial(square, {0.1479634192039731, 0.15314011719799572, 0.1818356582542357, 0.22222198544820404,
+                                  0.28571428742657456, 0.39999999999413505, 0.6666666666666735});
+  Term half = fraction * fraction * 0.5;
+  Term small = fma(exponent, 2.3190468138462996e-17, correction);
+  Term rest = half - fma(s, fma(tail, square, half), small);
+  return fma(exponent, 0.6931471805599453, fraction - rest);
+}
+
+/// The same in f32, without a division. The polynomial and the two parts of ln 2 (the first is exact when multiplied by
+/// an exponent) are those of S. L. Moshier's Cephes library (logf), 1992.
 Term joinLogarithm(Term exponent, Term fraction, Term correction) {
+  if (fraction.isWide())
+    return joinWideLogarithm(exponent, fraction, correction);
   Term square = fraction * fraction;
   Term tail =
       polynomial(fraction, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
@@ -36,54 +53,157 @@ Term joinLogarithm(Term exponent, Term fraction, Term correction) {
   return fma(exponent, 0.693359375, sum);
 }
 
-} // namespace
-
-Term expandLog(Term x) {
-  // Denormals are scaled to be normal.
-  Term isDenormal = x < smallestNormal;
-  Split split = splitExponent(select(isDenormal, x * 0x1p23, x));
-  Term exponent = toFloat(split.exponent);
-  exponent = select(isDenormal, exponent - 23.0, exponent);
-  Term result = joinLogarithm(exponent, split.fraction, x.like(0.0));
-  Term nan = x.like(std::numeric_limits<double>::quiet_NaN());
-  result = select(x > 0.0, result, select(x == 0.0, x.like(-infinity), nan));
+/// The logarithm of x where `result` is it for positive, finite x.
+Term withSpecialLogarithms(Term x, Term result) {
+  result = select(x > 0.0, result, select(x == 0.0, result.like(-infinity), result.like(quietNan)));
   return select(x == infinity, x, result);
 }
 
-// log(1 + x) as the logarithm of the rounded u = 1 + x plus (1 + x - u) / u; near zero x itself is the fraction.
-Term expandLog1p(Term x) {
-  Term u = x + 1.0;
+/// x itself, or a normal multiple of it, with the exponent that the multiple has too much.
+struct Normal {
+  Term x;
+  Term excess;
+};
+
+Normal makeNormal(Term x) {
+  Term isDenormal = x < x.either(0x1p-1022, 0x1p-126);
+  double places = double(x.fractionBits());
+  return {select(isDenormal, x * x.either(0x1p52, 0x1p23), x), select(isDenormal, x.like(places), x.like(0.0))};
+}
+
+/// log(1 + t), or log(2t) where `isHuge`. The rounded u = 1 + t has the logarithm of 1 + t less (1 + t - u) / u; near
+/// zero t itself is the fraction.
+Term logOnePlus(Term t, std::optional<Term> isHuge = std::nullopt) {
+  Term u = t + 1.0;
+  if (isHuge)
+    u = select(*isHuge, t, u);
   Split split = splitExponent(u);
-  Term lost = select(x > 1.0, x.like(1.0) - (u - x), x - (u - 1.0));
+  Term lost = select(t > 1.0, 1.0 - (u - t), t - (u - 1.0));
   Term isNear = isZero(split.exponent);
-  Term fraction = select(isNear, x, split.fraction);
-  Term correction = select(isNear, x.like(0.0), lost / u);
-  Term result = joinLogarithm(toFloat(split.exponent), fraction, correction);
-  Term nan = x.like(std::numeric_limits<double>::quiet_NaN());
-  result = select(x > -1.0, result, select(x == -1.0, x.like(-infinity), nan));
+  Term fraction = select(isNear, t, split.fraction);
+  Term correction = select(isHuge ? isNear | *isHuge : isNear, t.like(0.0), lost / u);
+  Term exponent = toFloat(split.exponent);
+  if (isHuge)
+    exponent = select(*isHuge, exponent + 1.0, exponent);
+  return joinLogarithm(exponent, fraction, correction);
+}
+
+/// From here on x^2 + 1 and x^2 - 1 are x^2 to the last bit.
+Term isBeyondSquares(Term x) { return x > x.either(0x1p28, 0x1p13); }
+
+} // namespace
+
+Term expandLog(Term x) {
+  Normal normal = makeNormal(x);
+  Split split = splitExponent(normal.x);
+  Term result = joinLogarithm(toFloat(split.exponent) - normal.excess, split.fraction, x.like(0.0));
+  return withSpecialLogarithms(x, result);
+}
+
+Term expandLog1p(Term x) {
+  Term result = logOnePlus(x);
+  result = select(x > -1.0, result, select(x == -1.0, x.like(-infinity), x.like(quietNan)));
   return select((x == infinity) | (x == 0.0), x, result);
 }
 
-Term expandRsqrt(Term x) { return x.like(1.0) / sqrt(x); }
+//===--- log2 and log10 -------------------------------------------------------------------------------------------===//
 
-// A third of the bits is a first guess to 5 bits (W. Kahan, "Computing a real cube root", 1991); each of Halley's steps
-// triples them. The steps are written as corrections with a fused residual, and in quarters, so that 3a does not
-// overflow.
-Term expandCbrt(Term x) {
-  Term magnitude = abs(x);
-  Term isSmall = magnitude < 0x1p-60;
-  Term a = select(isSmall, magnitude * 0x1p96, magnitude);
-  Term third = toFloat(a.bits()) * (1.0 / 3.0) + 709958130.0;
-  Term root = third.of(arith::FPToSIOp::create(*x.b, third.typeWith(x.b->getI32Type()), third.value)).asFloat();
-  Term quarter = a * 0.25;
-  for (int step = 0; step < 2; ++step) {
-    Term square = root * root;
-    Term residual = fma(square * -0.25, root, quarter);
-    root = fma(residual / fma(square * 0.5, root, quarter), root, root);
+// With s = (m - 1) / (m + 1) for the mantissa m: log m = 2 artanh(s), and artanh(s) = s + s^3/3 + s^5 T(s^2), of which
+// the first two terms are computed in pairs of floats (T. J. Dekker, "A floating-point technique for extending the
+// available precision", 1971).
+Pair log2Pair(Term x) {
+  Normal normal = makeNormal(x);
+  Split split = splitExponent(normal.x);
+  Term f = split.fraction;
+  Term d = f + 2.0, dLow = f - (d - 2.0);
+  Term inverse = 1.0 / d;
+  Term s = f * inverse;
+  Term sLow = fma(-s, dLow, fma(-s, d, f)) * inverse;
+  Term z = s * s;
+  Term zLow = fma(s, s, -z) + (s + s) * sLow;
+  Term tail = polynomial(z, {0.05994533617968931, 0.058374061948881485, 0.06668158843425936, 0.07692278432754951,
+                             0.09090909435179982, 0.11111111108768273, 0.14285714285722553, 0.1999999999999999});
+  // q = z/3 + z^2 T
+  constexpr double third = 0.3333333333333333, thirdLow = 1.850371707708594e-17;
+  Term p = z * third;
+  Term pLow = fma(z, third, -p) + fma(z, thirdLow, zLow * third);
+  Term rest = z * z * tail;
+  Term q = p + rest;
+  Term qLow = (p - q) + rest + pLow;
+  // v = s + s q
+  Term u = s * q;
+  Term uLow = fma(s, q, -u) + fma(s, qLow, sLow * q);
+  Term v = s + u;
+  Term vLow = (s - v) + u + (uLow + sLow);
+  // w = v * 2 / ln 2
+  constexpr double factor = 2.8853900817779268, factorLow = 4.0710547481862066e-17;
+  Term w = v * factor;
+  Term wLow = fma(v, factor, -w) + fma(v, factorLow, vLow * factor);
+  Term exponent = toFloat(split.exponent) - normal.excess;
+  Term high = exponent + w;
+  return {high, (exponent - high) + w + wLow};
+}
+
+// 2/ln 2 * artanh((m - 1) / (m + 1)) for the mantissa m from sqrt(1/2) to sqrt(2).
+Term log2Wide(Term x) {
+  Split split = splitExponent(x);
+  Term s = split.fraction / (split.fraction + 2.0);
+  SmallVector<double> series;
+  for (int power = 15; power >= 1; power -= 2)
+    series.push_back(2.8853900817779268 / power);
+  return fma(polynomial(s * s, series), s, toFloat(split.exponent));
+}
+
+// f32 goes through f64, where its denormals are normal, and is rounded once.
+Term expandLog2(Term x) {
+  if (!x.isWide()) {
+    Term wide = widen(x);
+    return narrow(withSpecialLogarithms(wide, log2Wide(wide)));
   }
-  root = select(isSmall, root * 0x1p-32, root);
-  Term isSpecial = (magnitude == 0.0) | (magnitude == infinity) | isNan(x);
-  return select(isSpecial, x, copysign(root, x));
+  Pair result = log2Pair(x);
+  return withSpecialLogarithms(x, result.high + result.low);
+}
+
+Term expandLog10(Term x) {
+  constexpr double factor = 0.3010299956639812, factorLow = -2.8037281277851704e-18; // log10(2)
+  if (!x.isWide()) {
+    Term wide = widen(x);
+    return narrow(withSpecialLogarithms(wide, log2Wide(wide) * factor));
+  }
+  Pair result = log2Pair(x);
+  Term product = result.high * factor;
+  Term rest = fma(result.high, factor, -product) + fma(result.high, factorLow, result.low * factor);
+  return withSpecialLogarithms(x, product + rest);
+}
+
+//===--- Inverse hyperbolic functions -----------------------------------------------------------------------------===//
+
+// log(1 + a + a^2 / (1 + sqrt(1 + a^2))) of a = |x|.
+Term expandAsinh(Term x) {
+  Term a = abs(x);
+  Term isHuge = isBeyondSquares(a);
+  Term square = a * a;
+  Term t = a + square / (sqrt(square + 1.0) + 1.0);
+  Term result = logOnePlus(select(isHuge, a, t), isHuge);
+  return copysign(select(a == infinity, a, result), x);
+}
+
+// log(1 + t + sqrt(t (t + 2))) of t = x - 1.
+Term expandAcosh(Term x) {
+  Term isHuge = isBeyondSquares(x);
+  Term t = x - 1.0;
+  Term sum = t + sqrt(fma(t, t, t + t));
+  Term result = logOnePlus(select(isHuge, x, sum), isHuge);
+  result = select(x < 1.0, x.like(quietNan), result);
+  return select(x == infinity, x, result);
+}
+
+// log(1 + 2a / (1 - a)) / 2 of a = |x|; beyond 1 that is the logarithm of a negative number.
+Term expandAtanh(Term x) {
+  Term a = abs(x);
+  Term result = logOnePlus((a + a) / (1.0 - a)) * 0.5;
+  result = select(a == 1.0, x.like(infinity), result);
+  return copysign(select(a > 1.0, x.like(quietNan), result), x);
 }
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
 // Formulas on scalars and vectors: a Term is an SSA value with the operators that formulas are written in. One formula
-// serves scalars and vectors of any length, so both have the same bits. Used by the files ExpandMath*.cpp.
+// serves scalars and vectors of any length, so all have the same bits. Used by the files ExpandMath*.cpp.
 #ifndef ARRAY_LIB_TRANSFORMS_EXPANDMATHTERM_H
 #define ARRAY_LIB_TRANSFORMS_EXPANDMATHTERM_H
 
@@ -18,6 +18,13 @@ struct Term {
   Type type() const { return value.getType(); }
   Type element() const { return getElementTypeOrSelf(type()); }
   bool isFloat() const { return isa<FloatType>(element()); }
+
+  // The format: f64 or f32, and integers of the same width.
+  bool isWide() const { return element().getIntOrFloatBitWidth() == 64; }
+  int64_t fractionBits() const { return isWide() ? 52 : 23; }
+  int64_t bias() const { return isWide() ? 1023 : 127; }
+  /// One of two numbers, by the format.
+  template <typename T> T either(T wide, T single) const { return isWide() ? wide : single; }
   Term of(Value other) const { return {b, other}; }
 
   /// This term's type with another element type.
@@ -64,6 +71,8 @@ inline Term operator-(Term x) { return x.of(arith::NegFOp::create(*x.b, x.value)
 inline Term operator+(Term x, double y) { return x + x.like(y); }
 inline Term operator-(Term x, double y) { return x - x.like(y); }
 inline Term operator*(Term x, double y) { return x * x.like(y); }
+inline Term operator-(double x, Term y) { return y.like(x) - y; }
+inline Term operator/(double x, Term y) { return y.like(x) / y; }
 
 /// x * y + z with one rounding.
 inline Term fma(Term x, Term y, Term z) { return x.of(math::FmaOp::create(*x.b, x.value, y.value, z.value)); }
@@ -76,6 +85,11 @@ inline Term polynomial(Term x, ArrayRef<double> coefficients) {
   for (double coefficient : coefficients.drop_front())
     sum = fma(sum, x, coefficient);
   return sum;
+}
+
+/// The same, with coefficients for each format.
+inline Term polynomial(Term x, ArrayRef<double> wide, ArrayRef<double> single) {
+  return polynomial(x, x.isWide() ? wide : single);
 }
 
 // Comparisons are ordered: false when an operand is nan.
@@ -126,25 +140,89 @@ inline Term copysign(Term x, Term sign) { return x.of(math::CopySignOp::create(*
 inline Term atMost(Term x, double limit) { return select(x > limit, x.like(limit), x); }
 inline Term atLeast(Term x, double limit) { return select(x < limit, x.like(limit), x); }
 
-//===--- The formulas: f32 in, f32 out ----------------------------------------------------------------------------===//
+inline Term widen(Term x) { return x.of(arith::ExtFOp::create(*x.b, x.typeWith(x.b->getF64Type()), x.value)); }
+inline Term narrow(Term x) { return x.of(arith::TruncFOp::create(*x.b, x.typeWith(x.b->getF32Type()), x.value)); }
+inline Term toInteger(Term x) {
+  Type target = x.b->getIntegerType(x.element().getIntOrFloatBitWidth());
+  return x.of(arith::FPToSIOp::create(*x.b, x.typeWith(target), x.value));
+}
+
+//===--- Parts of formulas ----------------------------------------------------------------------------------------===//
+
+/// The nearest integer to some x, as a float and (in the low bits) as an integer.
+struct Rounded {
+  Term number;
+  Term shifted;
+
+  /// 2^(number + offset), where that is a normal number.
+  Term powerOfTwo(int64_t offset = 0) const {
+    int64_t places = shifted.fractionBits();
+    return ((shifted << places) + shifted.likeInt((shifted.bias() + offset) << places)).asFloat();
+  }
+  Term integer() const;
+};
+
+/// x * factor, rounded. Magnitudes up to 2^21 (f32) or 2^50 (f64).
+Rounded roundProduct(Term x, double factor);
+
+/// y * 2^n in two steps, so that only the last one rounds: n runs from -252 to 254 (f32) or -2044 to 2046 (f64), and
+/// results may be denormal.
+Term scale(Term y, Term n);
+
+/// e^r - 1 for |r| <= ln(2)/2.
+Term smallExpm1(Term r);
+
+/// x = n ln(2) + r.
+struct ReducedExponent {
+  Rounded n;
+  Term r;
+};
+ReducedExponent reduceExponent(Term x);
+
+/// A sum of two floats, the second of which is at most half a unit in the last place of the first.
+struct Pair {
+  Term high;
+  Term low;
+};
+
+/// log2 of positive, finite f64 numbers: to about 2^-65 of the value, and, of normal numbers, to about 2^-44.
+Pair log2Pair(Term x);
+Term log2Wide(Term x);
+
+//===--- The formulas: f32 in, f32 out; f64 in, f64 out -----------------------------------------------------------===//
 
 Term expandExp(Term x);
 Term expandExp2(Term x);
 Term expandExpm1(Term x);
+Term expandSinh(Term x);
+Term expandCosh(Term x);
 Term expandTanh(Term x);
+
 Term expandErf(Term x);
+Term expandErfc(Term x);
+
 Term expandLog(Term x);
+Term expandLog2(Term x);
+Term expandLog10(Term x);
 Term expandLog1p(Term x);
+Term expandAsinh(Term x);
+Term expandAcosh(Term x);
+Term expandAtanh(Term x);
+
 Term expandPow(Term x, Term y);
 Term expandRsqrt(Term x);
 Term expandCbrt(Term x);
-Term expandAtan2(Term y, Term x);
 
 /// Valid up to maxQuadrantArgument in magnitude; beyond it the caller takes another way.
 Term expandSin(Term x);
 Term expandCos(Term x);
 Term expandTan(Term x);
-constexpr double maxQuadrantArgument = 65536.0;
+constexpr double maxQuadrantArgument = 65536.0, maxWideQuadrantArgument = 1073741824.0;
+
+Term expandAsin(Term x);
+Term expandAcos(Term x);
+Term expandAtan(Term x);
+Term expandAtan2(Term y, Term x);
 
 } // namespace mlir::array
 

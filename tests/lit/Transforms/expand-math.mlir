@@ -1,24 +1,68 @@
 // RUN: array-opt %s --array-expand-math | FileCheck %s
 
-// f32: arithmetic only, on vectors and on scalars alike.
+// Arithmetic only, on vectors and on scalars alike.
 // CHECK-LABEL: func.func @formulas
-// CHECK-NOT: math.{{(exp|exp2|expm1|log|log1p|tanh|erf|rsqrt|cbrt|powf|atan2) }}
+// CHECK-NOT: math.{{(a?sinh?|a?cosh?|a?tanh?|atan2|exp|exp2|expm1|log|log2|log10|log1p|erfc?|rsqrt|cbrt|powf) }}
 // CHECK-NOT: call
 // CHECK: return
 func.func @formulas(%x: vector<32xf32>, %y: f32) -> (vector<32xf32>, f32) {
   %0 = math.exp %x : vector<32xf32>
   %1 = math.exp2 %0 : vector<32xf32>
   %2 = math.expm1 %1 : vector<32xf32>
-  %3 = math.log %2 : vector<32xf32>
-  %4 = math.log1p %3 : vector<32xf32>
+  %3 = math.sinh %2 : vector<32xf32>
+  %4 = math.cosh %3 : vector<32xf32>
   %5 = math.tanh %4 : vector<32xf32>
-  %6 = math.erf %5 : vector<32xf32>
-  %7 = math.rsqrt %6 : vector<32xf32>
-  %8 = math.cbrt %7 : vector<32xf32>
-  %9 = math.atan2 %8, %x : vector<32xf32>
-  %10 = math.tanh %y : f32
-  %11 = math.powf %10, %y : f32
-  return %9, %11 : vector<32xf32>, f32
+  %6 = math.log %5 : vector<32xf32>
+  %7 = math.log2 %6 : vector<32xf32>
+  %8 = math.log10 %7 : vector<32xf32>
+  %9 = math.log1p %8 : vector<32xf32>
+  %10 = math.asinh %9 : vector<32xf32>
+  %11 = math.acosh %10 : vector<32xf32>
+  %12 = math.atanh %11 : vector<32xf32>
+  %13 = math.erf %12 : vector<32xf32>
+  %14 = math.erfc %13 : vector<32xf32>
+  %15 = math.rsqrt %14 : vector<32xf32>
+  %16 = math.cbrt %15 : vector<32xf32>
+  %17 = math.asin %16 : vector<32xf32>
+  %18 = math.acos %17 : vector<32xf32>
+  %19 = math.atan %18 : vector<32xf32>
+  %20 = math.atan2 %19, %x : vector<32xf32>
+  %21 = math.powf %20, %x : vector<32xf32>
+  %22 = math.tanh %y : f32
+  %23 = math.powf %22, %y : f32
+  return %21, %23 : vector<32xf32>, f32
+}
+
+// CHECK-LABEL: func.func @wide_formulas
+// CHECK-NOT: math.{{(a?sinh?|a?cosh?|a?tanh?|atan2|exp|exp2|expm1|log|log2|log10|log1p|erfc?|rsqrt|cbrt|powf) }}
+// CHECK-NOT: call
+// CHECK: return
+func.func @wide_formulas(%x: vector<8xf64>, %y: f64) -> (vector<8xf64>, f64) {
+  %0 = math.exp %x : vector<8xf64>
+  %1 = math.exp2 %0 : vector<8xf64>
+  %2 = math.expm1 %1 : vector<8xf64>
+  %3 = math.sinh %2 : vector<8xf64>
+  %4 = math.cosh %3 : vector<8xf64>
+  %5 = math.tanh %4 : vector<8xf64>
+  %6 = math.log %5 : vector<8xf64>
+  %7 = math.log2 %6 : vector<8xf64>
+  %8 = math.log10 %7 : vector<8xf64>
+  %9 = math.log1p %8 : vector<8xf64>
+  %10 = math.asinh %9 : vector<8xf64>
+  %11 = math.acosh %10 : vector<8xf64>
+  %12 = math.atanh %11 : vector<8xf64>
+  %13 = math.erf %12 : vector<8xf64>
+  %14 = math.erfc %13 : vector<8xf64>
+  %15 = math.rsqrt %14 : vector<8xf64>
+  %16 = math.cbrt %15 : vector<8xf64>
+  %17 = math.asin %16 : vector<8xf64>
+  %18 = math.acos %17 : vector<8xf64>
+  %19 = math.atan %18 : vector<8xf64>
+  %20 = math.atan2 %19, %x : vector<8xf64>
+  %21 = math.powf %20, %x : vector<8xf64>
+  %22 = math.tanh %y : f64
+  %23 = math.powf %22, %y : f64
+  return %21, %23 : vector<8xf64>, f64
 }
 
 // The argument is reduced by three fused steps; a power of two is made in the exponent's bits.
@@ -30,6 +74,19 @@ func.func @formulas(%x: vector<32xf32>, %y: f32) -> (vector<32xf32>, f32) {
 func.func @reduced_argument(%x: f32) -> f32 {
   %0 = math.exp %x : f32
   return %0 : f32
+}
+
+// f64 has its own constants and its own place for the exponent.
+// CHECK-LABEL: func.func @wide_reduced_argument
+// CHECK: arith.constant 6755399441055744
+// CHECK-COUNT-3: math.fma {{.*}} : f64
+// CHECK: %[[PLACES:.*]] = arith.constant 52 : i64
+// CHECK: arith.shli {{.*}}, %[[PLACES]]
+// CHECK: arith.bitcast {{.*}} : i64 to f64
+// CHECK: return
+func.func @wide_reduced_argument(%x: f64) -> f64 {
+  %0 = math.exp %x : f64
+  return %0 : f64
 }
 
 // Large angles, which are rare, go to the library: one test for the whole vector.
@@ -44,19 +101,16 @@ func.func @large_angles(%x: vector<16xf32>) -> vector<16xf32> {
   return %0 : vector<16xf32>
 }
 
-// f64 goes to the library; scalars are called for directly, and rsqrt needs no library.
-// CHECK-LABEL: func.func @wide
-// CHECK: call @lanes8_exp(
-// CHECK: call @lanes8_exp(
-// CHECK: call @pow(
-// CHECK: math.sqrt
-// CHECK: arith.divf
-func.func @wide(%x: vector<8xf64>, %y: f64) -> (vector<8xf64>, f64) {
-  %0 = math.exp %x : vector<8xf64>
-  %1 = math.exp %0 : vector<8xf64>
-  %2 = math.powf %y, %y : f64
-  %3 = math.rsqrt %2 : f64
-  return %1, %3 : vector<8xf64>, f64
+// CHECK-LABEL: func.func @large_wide_angles
+// CHECK: arith.constant dense<0x41D0000000000000> : vector<8xf64>
+// CHECK: %[[BEYOND:.*]] = arith.cmpf ogt, {{.*}} : vector<8xf64>
+// CHECK: scf.if
+// CHECK: func.call @lanes8_cos(
+func.func @large_wide_angles(%x: vector<8xf64>, %y: f64) -> (vector<8xf64>, f64) {
+  %0 = math.cos %x : vector<8xf64>
+  %1 = math.cos %0 : vector<8xf64>
+  %2 = math.cos %y : f64
+  return %1, %2 : vector<8xf64>, f64
 }
 
 // Halves are computed in f32.
@@ -86,5 +140,5 @@ func.func @instructions(%x: vector<16xf32>) -> vector<16xf32> {
 // CHECK: memref.alloca() {alignment = 64 : i64} : memref<16xf32>
 // CHECK: scf.for
 // CHECK: func.call @sinf
-// CHECK: func.func private @lanes8_exp(
-// CHECK-NOT: func.func private @lanes8_exp(
+// CHECK: func.func private @lanes8_cos(
+// CHECK-NOT: func.func private @lanes8_cos(

@@ -107,6 +107,18 @@ def Array_CbrtOp : Array_UnaryOp<"cbrt", Array_FloatTensor, "cube root, with the
 def Array_LogisticOp : Array_UnaryOp<"logistic", Array_InexactTensor, "1 / (1 + exp(-x))">;
 def Array_ErfOp : Array_UnaryOp<"erf", Array_FloatTensor, "error function">;
 def Array_ErfInvOp : Array_UnaryOp<"erf_inv", Array_FloatTensor, "inverse of the error function">;
+def Array_ErfcOp : Array_UnaryOp<"erfc", Array_FloatTensor,
+    "one minus the error function, accurate where that is tiny">;
+def Array_Log2Op : Array_UnaryOp<"log2", Array_FloatTensor, "logarithm to base 2">;
+def Array_Log10Op : Array_UnaryOp<"log10", Array_FloatTensor, "logarithm to base 10">;
+def Array_AsinOp : Array_UnaryOp<"asin", Array_FloatTensor, "angle in radians whose sine is the operand">;
+def Array_AcosOp : Array_UnaryOp<"acos", Array_FloatTensor, "angle in radians whose cosine is the operand">;
+def Array_AtanOp : Array_UnaryOp<"atan", Array_FloatTensor, "angle in radians whose tangent is the operand">;
+def Array_SinhOp : Array_UnaryOp<"sinh", Array_FloatTensor, "hyperbolic sine">;
+def Array_CoshOp : Array_UnaryOp<"cosh", Array_FloatTensor, "hyperbolic cosine">;
+def Array_AsinhOp : Array_UnaryOp<"asinh", Array_FloatTensor, "inverse of the hyperbolic sine">;
+def Array_AcoshOp : Array_UnaryOp<"acosh", Array_FloatTensor, "inverse of the hyperbolic cosine; below 1 nan">;
+def Array_AtanhOp : Array_UnaryOp<"atanh", Array_FloatTensor, "inverse of the hyperbolic tangent; beyond 1 nan">;
 def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether neither infinite nor nan", [],
                                      Array_BoolTensor, Array_BoolElement>;
 

@@ -25,12 +25,14 @@ template <typename MathOp> Value function(Scalars &s) {
 /// Exact in every format.
 template <typename MathOp> Value rounding(Scalars &s) { return MathOp::create(s.b, ValueRange(s.args)); }
 
-/// 1 / (1 + exp(-x)): exp(-x) may become inf, which gives the 0 that is right there.
+/// 1 / (1 + e) or, of negative numbers, e / (1 + e) with e = exp(-|x|), so that tiny results are right too.
 Value logistic(Scalars &s) {
   return inSinglePrecision(s, [&](ArrayRef<Value> args) -> Value {
-    Value one = constant(s.b, args[0].getType(), 1);
-    Value decay = math::ExpOp::create(s.b, arith::NegFOp::create(s.b, args[0]));
-    return arith::DivFOp::create(s.b, one, arith::AddFOp::create(s.b, one, decay, contractFlags(s.b)));
+    Value x = args[0], one = constant(s.b, x.getType(), 1), zero = constant(s.b, x.getType(), 0);
+    Value decay = math::ExpOp::create(s.b, arith::NegFOp::create(s.b, math::AbsFOp::create(s.b, x)));
+    Value isNegative = arith::CmpFOp::create(s.b, arith::CmpFPredicate::OLT, x, zero);
+    Value numerator = arith::SelectOp::create(s.b, isNegative, decay, one);
+    return arith::DivFOp::create(s.b, numerator, arith::AddFOp::create(s.b, one, decay, contractFlags(s.b)));
   });
 }
 
@@ -158,6 +160,17 @@ ArrayRef<ElementwiseRow> array::mathRows() {
       {CbrtOp::getOperationName(), function<math::CbrtOp>},
       {ErfOp::getOperationName(), function<math::ErfOp>},
       {ErfInvOp::getOperationName(), erfInv},
+      {ErfcOp::getOperationName(), function<math::ErfcOp>},
+      {Log2Op::getOperationName(), function<math::Log2Op>},
+      {Log10Op::getOperationName(), function<math::Log10Op>},
+      {AsinOp::getOperationName(), function<math::AsinOp>},
+      {AcosOp::getOperationName(), function<math::AcosOp>},
+      {AtanOp::getOperationName(), function<math::AtanOp>},
+      {SinhOp::getOperationName(), function<math::SinhOp>},
+      {CoshOp::getOperationName(), function<math::CoshOp>},
+      {AsinhOp::getOperationName(), function<math::AsinhOp>},
+      {AcoshOp::getOperationName(), function<math::AcoshOp>},
+      {AtanhOp::getOperationName(), function<math::AtanhOp>},
       {LogisticOp::getOperationName(), logistic},
       {Atan2Op::getOperationName(), function<math::Atan2Op>},
       {PowOp::getOperationName(), power},

@@ -17,6 +17,35 @@ func.func @functions(%x: tensor<4xf64>) -> tensor<4xf64> {
 
 // -----
 
+// CHECK-LABEL: func @angles_and_logarithms
+// CHECK: math.erfc
+// CHECK: math.log2
+// CHECK: math.log10
+// CHECK: math.asin
+// CHECK: math.acos
+// CHECK: math.atan
+// CHECK: math.sinh
+// CHECK: math.cosh
+// CHECK: math.asinh
+// CHECK: math.acosh
+// CHECK: math.atanh
+func.func @angles_and_logarithms(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = array.erfc %x : tensor<4xf32>
+  %1 = array.log2 %0 : tensor<4xf32>
+  %2 = array.log10 %1 : tensor<4xf32>
+  %3 = array.asin %2 : tensor<4xf32>
+  %4 = array.acos %3 : tensor<4xf32>
+  %5 = array.atan %4 : tensor<4xf32>
+  %6 = array.sinh %5 : tensor<4xf32>
+  %7 = array.cosh %6 : tensor<4xf32>
+  %8 = array.asinh %7 : tensor<4xf32>
+  %9 = array.acosh %8 : tensor<4xf32>
+  %10 = array.atanh %9 : tensor<4xf32>
+  return %10 : tensor<4xf32>
+}
+
+// -----
+
 // Half precision computes in single precision.
 // CHECK-LABEL: func @half
 // CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : bf16 to f32
@@ -29,11 +58,14 @@ func.func @half(%x: tensor<4xbf16>) -> tensor<4xbf16> {
 
 // -----
 
+// Of the exponential that is at most 1, so that tiny results are as accurate as others.
 // CHECK-LABEL: func @logistic
-// CHECK: %[[NEG:.*]] = arith.negf
+// CHECK: %[[ABS:.*]] = math.absf
+// CHECK: %[[NEG:.*]] = arith.negf %[[ABS]]
 // CHECK: %[[EXP:.*]] = math.exp %[[NEG]]
-// CHECK: %[[SUM:.*]] = arith.addf %[[ONE:.*]], %[[EXP]]
-// CHECK: arith.divf %[[ONE]], %[[SUM]]
+// CHECK: %[[NUMERATOR:.*]] = arith.select %{{.*}}, %[[EXP]], %[[ONE:.*]] : f32
+// CHECK: %[[SUM:.*]] = arith.addf %[[ONE]], %[[EXP]]
+// CHECK: arith.divf %[[NUMERATOR]], %[[SUM]]
 func.func @logistic(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = array.logistic %x : tensor<4xf32>
   return %0 : tensor<4xf32>

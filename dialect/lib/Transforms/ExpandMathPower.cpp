@@ -1,0 +1,89 @@
+// Powers and roots: pow, rsqrt, cbrt.
+#include "ExpandMathTerm.h"
+
+#include <limits>
+
+namespace mlir::array {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// 2^x in f64, for -1000 < x < 1000, to about 2^-40.
+Term exp2Wide(Term x) {
+  Rounded n = roundProduct(x, 1.0);
+  return n.powerOfTwo() *
+         polynomial(x - n.number, {1.31759672683529061e-6, 1.53097360557907791e-5, 1.54038513155763113e-4,
+                                   1.33334520671415935e-3, 9.61812854333268276e-3, 5.55041093933843904e-2,
+                                   2.40226506988792748e-1, 6.93147180546512032e-1, 9.99999999999762745e-1});
+}
+
+/// |x|^y for f32, in f64, which leaves results rounded once.
+Term singlePower(Term magnitude, Term y) {
+  Term logarithm = log2Wide(widen(magnitude));
+  logarithm = select(magnitude == 0.0, logarithm.like(-infinity), logarithm);
+  logarithm = select(magnitude == infinity, logarithm.like(infinity), logarithm);
+  Term exponent = widen(y) * logarithm;
+  exponent = select(magnitude == 1.0, exponent.like(0.0), exponent); // 1^inf is 1
+  return narrow(exp2Wide(atLeast(atMost(exponent, 200.0), -200.0)));
+}
+
+/// |x|^y for f64: the product y log2|x| in two parts, of which the low one joins after the high one's reduction.
+Term widePower(Term magnitude, Term y) {
+  Pair logarithm = log2Pair(magnitude);
+  Term high = y * logarithm.high;
+  Term low = fma(y, logarithm.high, -high) + y * logarithm.low;
+  Term special = select(magnitude == 0.0, y.like(-infinity), y.like(infinity));
+  high = select((magnitude == 0.0) | (magnitude == infinity), y * special, high);
+  high = select(magnitude == 1.0, y.like(0.0), high);
+  // Beyond the limits the power is an infinity or 0.
+  Term limited = atLeast(atMost(high, 1025.0), -1077.0);
+  Rounded n = roundProduct(limited, 1.0);
+  Term r = limited - n.number + select(abs(low) < 1.0, low, low.like(0.0));
+  constexpr double ln2 = 0.6931471805599453;
+  return scale(smallExpm1(r * ln2) + 1.0, n.integer());
+}
+
+} // namespace
+
+// |x|^y = 2^(y log2|x|), then IEEE 754's cases in turn.
+Term expandPow(Term x, Term y) {
+  Term magnitude = abs(x);
+  Term result = x.isWide() ? widePower(magnitude, y) : singlePower(magnitude, y);
+  Term isInteger = floor(y) == y;
+  Term halfY = y * 0.5;
+  Term isOdd = isInteger & (compare(arith::CmpFPredicate::ONE, floor(halfY), halfY));
+  Term negative = isNegative(x.bits());
+  result = select(negative & isOdd, -result, result);
+  Term isFraction = compare(arith::CmpFPredicate::ONE, floor(y), y);
+  Term undefined = isFraction & (x < 0.0) & (magnitude < infinity);
+  Term nan = x.like(std::numeric_limits<double>::quiet_NaN());
+  result = select(undefined | isNan(x) | isNan(y), nan, result);
+  return select((y == 0.0) | (x == 1.0), x.like(1.0), result);
+}
+
+Term expandRsqrt(Term x) { return 1.0 / sqrt(x); }
+
+// A third of the upper bits is a first guess to 5 bits (W. Kahan, "Computing a real cube root", 1991); each of Halley's
+// steps triples them. The steps are written as corrections with a fused residual, and in quarters, so that 3a does not
+// overflow.
+Term expandCbrt(Term x) {
+  Term magnitude = abs(x);
+  Term isSmall = magnitude < x.either(0x1p-700, 0x1p-60);
+  Term a = select(isSmall, magnitude * x.either(0x1p300, 0x1p96), magnitude);
+  // Of f64 the upper half alone, which a product with 1/3 keeps exact enough.
+  Term bits = x.isWide() ? a.bits() >> 32 : a.bits();
+  Term third = toInteger(toFloat(bits) * (1.0 / 3.0) + x.either(715094163.0, 709958130.0));
+  Term root = (x.isWide() ? third << 32 : third).asFloat();
+  Term quarter = a * 0.25;
+  for (int step = 0; step < x.either(3, 2); ++step) {
+    Term square = root * root;
+    Term residual = fma(square * -0.25, root, quarter);
+    root = fma(residual / fma(square * 0.5, root, quarter), root, root);
+  }
+  root = select(isSmall, root * x.either(0x1p-100, 0x1p-32), root);
+  Term isSpecial = (magnitude == 0.0) | (magnitude == infinity) | isNan(x);
+  return select(isSpecial, x, copysign(root, x));
+}
+
+} // namespace mlir::array
