@@ -1,16 +1,15 @@
 // The library routine behind `sort`: several operands sorted together along one dimension by the first of them. Floats
 // order as in NumPy and XLA: nan last, -0 equal to +0.
 //
-// Every key becomes an unsigned integer of the same order. One key of up to 32 bits is packed with its position into a
-// 64-bit word, so that a plain sort of words is a stable sort of the keys; long lines of such words are sorted by the
-// digits of the key, least significant first.
+// Every key becomes an unsigned integer of the same order. Short lines are sorted by comparisons, long ones by the
+// digits of the key, least significant first, which keeps equal keys in order. What is sorted are the keys alone where
+// there is one operand, 64-bit words of key and position for one key of up to 32 bits, and pairs of both otherwise.
 #include "../LibraryCalls.h"
 #include "runtime/DType.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -47,15 +46,15 @@ template <typename Bits> Bits floatKey(Bits bits, Bits infinity) {
   return static_cast<Bits>(bits & sign ? ~bits : bits | sign);
 }
 
-template <typename Bits, typename Key>
-void readKeys(const PcrtTensor &tensor, const Lines &lines, int64_t line, Key key, uint64_t *keys) {
+template <typename Bits, typename Key, typename Word>
+void readKeys(const PcrtTensor &tensor, const Lines &lines, int64_t line, Key key, Word *keys) {
   const Bits *element = static_cast<const Bits *>(tensor.data) + lines.start(line);
   for (int64_t i = 0; i < lines.length; ++i, element += lines.stride)
-    keys[i] = key(*element);
+    keys[i] = static_cast<Word>(key(*element));
 }
 
 /// The keys of one line, as unsigned integers in the elements' order.
-void keysOf(const PcrtTensor &tensor, const Lines &lines, int64_t line, uint64_t *keys) {
+template <typename Word> void keysOf(const PcrtTensor &tensor, const Lines &lines, int64_t line, Word *keys) {
   auto read = [&](auto zero, auto key) { readKeys<decltype(zero)>(tensor, lines, line, key, keys); };
   auto same = [](auto bits) { return bits; };
   auto flipped = [](auto bits) { return signedKey(bits); };
@@ -90,27 +89,42 @@ void keysOf(const PcrtTensor &tensor, const Lines &lines, int64_t line, uint64_t
   }
 }
 
+//===-- Sorting keys --------------------------------------------------------------------------------------------===//
+
+/// A key with the position of its element.
+struct Placed {
+  uint64_t key;
+  uint64_t position;
+};
+
 /// From this length on, sorting by digits is faster than by comparisons.
 constexpr size_t radixLength = 512;
 
-/// Sorts words by their upper halves, `keyBytes` bytes of which are used; a stable pass for each byte.
-void radixSort(std::vector<uint64_t> &words, std::vector<uint64_t> &scratch, size_t keyBytes) {
-  for (size_t shift = 32; shift < 32 + 8 * keyBytes; shift += 8) {
-    size_t starts[256] = {};
-    for (uint64_t word : words)
-      ++starts[(word >> shift) & 255];
-    if (starts[(words[0] >> shift) & 255] == words.size())
+/// Sorts by the bytes of `keyOf(word)` from bit `begin` to `end`, least significant first: one pass counts every byte,
+/// then each has one stable pass that moves the words. Wider digits need fewer passes, but more places to write to than
+/// the caches have lines for.
+template <typename Word, typename KeyOf>
+void radixSort(std::vector<Word> &words, std::vector<Word> &scratch, unsigned begin, unsigned end, KeyOf keyOf) {
+  auto digitOf = [&](const Word &word, unsigned shift) { return (keyOf(word) >> shift) & 255; };
+  size_t starts[8][256] = {};
+  for (const Word &word : words)
+    for (unsigned shift = begin, pass = 0; shift < end; shift += 8)
+      ++starts[pass++][digitOf(word, shift)];
+  scratch.resize(words.size());
+  for (unsigned shift = begin, pass = 0; shift < end; shift += 8) {
+    size_t *start = starts[pass++];
+    if (start[digitOf(words[0], shift)] == words.size())
       continue; // all alike in this digit
     size_t next = 0;
-    for (size_t &start : starts)
-      next += std::exchange(start, next);
-    for (uint64_t word : words)
-      scratch[starts[(word >> shift) & 255]++] = word;
+    for (size_t digit = 0; digit < 256; ++digit)
+      next += std::exchange(start[digit], next);
+    for (const Word &word : words)
+      scratch[start[digitOf(word, shift)]++] = word;
     words.swap(scratch);
   }
 }
 
-/// The positions of a line's elements in sorted order. Equal keys keep their order: positions break ties.
+/// The positions of a line's elements in sorted order. Equal keys keep their order.
 class LineSorter {
 public:
   LineSorter(const PcrtTensor *inputs, int64_t keyCount, const Lines &lines)
@@ -121,34 +135,43 @@ public:
     if (keyCount == 1 && byteSize(static_cast<DType>(inputs[0].dtype)) <= 4 && length <= UINT32_MAX)
       sortPacked(line);
     else
-      sortPositions(line);
+      sortPlaced(line);
     return order;
   }
 
 private:
+  unsigned keyBits(int64_t key) const {
+    return 8 * static_cast<unsigned>(byteSize(static_cast<DType>(inputs[key].dtype)));
+  }
+
   void sortPacked(int64_t line) {
     keysOf(inputs[0], lines, line, keys.data());
     for (size_t i = 0; i < length; ++i)
       keys[i] = keys[i] << 32 | i;
-    if (length >= radixLength) {
-      scratch.resize(length);
-      radixSort(keys, scratch, byteSize(static_cast<DType>(inputs[0].dtype)));
-    } else {
+    if (length >= radixLength)
+      radixSort(keys, scratch, 32, 32 + keyBits(0), [](uint64_t word) { return word; });
+    else
       std::sort(keys.begin(), keys.end());
-    }
     for (size_t i = 0; i < length; ++i)
       order[i] = static_cast<int64_t>(keys[i] & UINT32_MAX);
   }
 
-  void sortPositions(int64_t line) {
-    std::iota(order.begin(), order.end(), 0);
-    // The last key first: each pass is stable, so earlier keys win.
+  /// The last key first: each pass is stable, so earlier keys win.
+  void sortPlaced(int64_t line) {
+    placed.resize(length);
+    for (size_t i = 0; i < length; ++i)
+      placed[i].position = i;
     for (int64_t k = keyCount; k-- > 0;) {
       keysOf(inputs[k], lines, line, keys.data());
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)];
-      });
+      for (Placed &element : placed)
+        element.key = keys[element.position];
+      if (length >= radixLength)
+        radixSort(placed, placedScratch, 0, keyBits(k), [](const Placed &element) { return element.key; });
+      else
+        std::stable_sort(placed.begin(), placed.end(), [](const Placed &a, const Placed &b) { return a.key < b.key; });
     }
+    for (size_t i = 0; i < length; ++i)
+      order[i] = static_cast<int64_t>(placed[i].position);
   }
 
   const PcrtTensor *inputs;
@@ -156,8 +179,99 @@ private:
   const Lines &lines;
   const size_t length;
   std::vector<uint64_t> keys, scratch;
+  std::vector<Placed> placed, placedScratch;
   std::vector<int64_t> order;
 };
+
+//===-- One operand ---------------------------------------------------------------------------------------------===//
+
+/// The bits that have a given key; one zero stands for both, and one nan for all.
+template <typename Bits> Bits bitsOfKey(Bits key, bool isSigned, bool isFloat) {
+  constexpr auto sign = static_cast<Bits>(Bits(1) << (8 * sizeof(Bits) - 1));
+  if (isFloat)
+    return static_cast<Bits>(key & sign ? key ^ sign : ~key);
+  return isSigned ? signedKey(key) : key;
+}
+
+/// Puts the zeros and the nans of a line into their places among its sorted keys' bits, in the line's order.
+template <typename Bits> class SpecialFloats {
+public:
+  explicit SpecialFloats(const std::vector<Bits> &keys) {
+    constexpr auto zero = static_cast<Bits>(Bits(1) << (8 * sizeof(Bits) - 1));
+    auto zeros = std::equal_range(keys.begin(), keys.end(), zero);
+    nextZero = static_cast<size_t>(zeros.first - keys.begin());
+    nextNan =
+        static_cast<size_t>(std::lower_bound(zeros.second, keys.end(), static_cast<Bits>(~Bits(0))) - keys.begin());
+    any = zeros.first != zeros.second || nextNan != keys.size();
+  }
+
+  void restore(const Bits *element, int64_t stride, Bits infinity, std::vector<Bits> &sorted) {
+    for (size_t i = 0; any && i < sorted.size(); ++i, element += stride) {
+      auto magnitude = static_cast<Bits>(*element & static_cast<Bits>(~Bits(0)) >> 1);
+      if (magnitude == 0)
+        sorted[nextZero++] = *element;
+      else if (magnitude > infinity)
+        sorted[nextNan++] = *element;
+    }
+  }
+
+private:
+  size_t nextZero, nextNan;
+  bool any;
+};
+
+/// The pattern of infinity, 0 for types that are not floats.
+uint64_t infinityOf(DType dtype) {
+  switch (dtype) {
+  case DType::Float16:
+    return 0x7c00;
+  case DType::BFloat16:
+    return 0x7f80;
+  case DType::Float32:
+    return 0x7f800000;
+  case DType::Float64:
+    return 0x7ff0000000000000;
+  default:
+    return 0;
+  }
+}
+
+/// Sorts the lines of a single operand: its elements are the bits of their keys.
+template <typename Bits> void sortValues(const PcrtTensor &input, const PcrtTensor &output, const Lines &lines) {
+  auto dtype = static_cast<DType>(input.dtype);
+  bool isSigned = dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32 || dtype == DType::Int64;
+  auto infinity = static_cast<Bits>(infinityOf(dtype));
+  std::vector<Bits> keys(static_cast<size_t>(lines.length)), scratch;
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    int64_t start = lines.start(line);
+    keysOf(input, lines, line, keys.data());
+    if (keys.size() >= radixLength)
+      radixSort(keys, scratch, 0, 8 * sizeof(Bits), [](Bits key) { return key; });
+    else
+      std::sort(keys.begin(), keys.end());
+    SpecialFloats<Bits> special(keys);
+    for (Bits &key : keys)
+      key = bitsOfKey(key, isSigned, infinity != 0);
+    if (infinity != 0)
+      special.restore(static_cast<const Bits *>(input.data) + start, lines.stride, infinity, keys);
+    Bits *target = static_cast<Bits *>(output.data) + start;
+    for (size_t i = 0; i < keys.size(); ++i)
+      target[static_cast<int64_t>(i) * lines.stride] = keys[i];
+  }
+}
+
+void sortValues(const PcrtTensor &input, const PcrtTensor &output, const Lines &lines) {
+  switch (byteSize(static_cast<DType>(input.dtype))) {
+  case 1:
+    return sortValues<uint8_t>(input, output, lines);
+  case 2:
+    return sortValues<uint16_t>(input, output, lines);
+  case 4:
+    return sortValues<uint32_t>(input, output, lines);
+  default:
+    return sortValues<uint64_t>(input, output, lines);
+  }
+}
 
 /// The bits of a complex128.
 struct Pair {
@@ -221,6 +335,10 @@ int32_t library::sort(const PcrtFrame *, const PcrtTensor *inputs, int32_t input
     return PCRT_INVALID_ARGUMENT;
   Lines lines(inputs[0], params[0]);
   try {
+    if (inputCount == 1) {
+      sortValues(inputs[0], outputs[0], lines);
+      return PCRT_OK;
+    }
     LineSorter sorter(inputs, params[1], lines);
     // Wide enough for the widest elements.
     std::vector<uint64_t> scratch(2 * static_cast<size_t>(lines.length));
