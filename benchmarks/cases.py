@@ -35,6 +35,7 @@ class Case:
     numpy: bool = True
     tolerance: float = 1e-4
     target: str = ""  # what the project asks of the ratio, printed beside it
+    x64: bool = False  # with 64-bit types
 
 
 def _matmul(n: int) -> Case:
@@ -55,6 +56,30 @@ def _gelu(lib: Library) -> Callable[..., Tree]:
         return 0.5 * x * (1 + lib.numpy.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
 
     return gelu
+
+
+def _function(name: str, dtype: str) -> Case:
+    """An elementary function; numbers that every one of them takes."""
+
+    def build(lib: Library) -> Callable[..., Tree]:
+        return lambda x: getattr(lib.numpy, name)(x)
+
+    def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
+        return (rng.uniform(0.01, 10.0, 1 << 18).astype(dtype),)
+
+    return Case(f"{name} 256k {dtype}", inputs, build, x64=dtype == "float64", target="NumPy's time x <= 1")
+
+
+def _sorting(name: str, dtype: str) -> Case:
+    def build(lib: Library) -> Callable[..., Tree]:
+        # jax's argsort is stable, so NumPy's is asked to be.
+        options = {"kind": "stable"} if lib.top is None and name == "argsort" else {}
+        return lambda x: getattr(lib.numpy, name)(x, **options)
+
+    def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
+        return (rng.uniform(-1e9, 1e9, 10**6).astype(dtype),)
+
+    return Case(f"{name} 1e6 {dtype}", inputs, build, target="jax's time x <= 1")
 
 
 MLP = (784, 512, 512, 10)
@@ -110,6 +135,8 @@ CASES = (
         lambda rng: tuple(rng.random((1024, 1024), dtype=np.float32) for _ in range(2)),
         lambda lib: lambda x, y: (x * y + 1).sum(),
     ),
+    *(_function(name, dtype) for name in ("exp", "log", "sin", "tanh") for dtype in ("float32", "float64")),
+    *(_sorting(name, dtype) for name in ("sort", "argsort") for dtype in ("float32", "int32")),
 )
 
 

@@ -73,6 +73,11 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> dict[str, lis
 
 
 def run_case(case: Case, runs: int) -> dict[str, list[float]]:
+    with jax.enable_x64(case.x64), pc.enable_x64(case.x64):
+        return timed(case, runs)
+
+
+def timed(case: Case, runs: int) -> dict[str, list[float]]:
     arrays = case.inputs(np.random.default_rng(0))
     libraries = [OURS, JAX] + ([NUMPY] if case.numpy else [])
     calls = {lib.name: prepare(lib, case, arrays) for lib in libraries}

@@ -20,14 +20,7 @@ static constexpr double exponentialWide[] = {1.7687705419230659e-09, 2.510525300
                                              0.0013888888895619523,  0.008333333333326122,  0.041666666666652225,
                                              0.1666666666666667,     0.5000000000000001};
 
-/// 1.5 * 2^23 or 1.5 * 2^52: adding it to a small float rounds to the nearest integer, which then stands in the low
-/// bits.
-static double roundingShift(Term x) { return x.either(6755399441055744.0, 12582912.0); }
-static constexpr int64_t roundingShiftBits = 0x4B400000, roundingShiftWideBits = 0x4338000000000000;
-
-Term Rounded::integer() const {
-  return shifted - shifted.likeInt(shifted.either(roundingShiftWideBits, roundingShiftBits));
-}
+Term Rounded::integer() const { return shifted - shifted.likeInt(roundingShiftBits(shifted)); }
 
 Rounded roundProduct(Term x, double factor) {
   Term shifted = fma(x, factor, x.like(roundingShift(x)));

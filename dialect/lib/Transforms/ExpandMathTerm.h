@@ -123,9 +123,27 @@ inline Term isZero(Term integer) {
   return integer.of(
       arith::CmpIOp::create(*integer.b, arith::CmpIPredicate::eq, integer.value, integer.likeInt(0).value));
 }
+
+/// 1.5 * 2^23 or 1.5 * 2^52: adding it to a small float rounds to the nearest integer, which then stands in the low
+/// bits.
+inline double roundingShift(Term x) { return x.either(6755399441055744.0, 12582912.0); }
+inline int64_t roundingShiftBits(Term x) { return x.either<int64_t>(0x4338000000000000, 0x4B400000); }
+
+/// Conversions. Between f64 and i64, for which not every processor has an instruction, of magnitudes up to 2^50 alone,
+/// and to the nearest integer.
 inline Term toFloat(Term integer) {
-  Type target = integer.element().isInteger(32) ? Type(integer.b->getF32Type()) : Type(integer.b->getF64Type());
-  return integer.of(arith::SIToFPOp::create(*integer.b, integer.typeWith(target), integer.value));
+  if (integer.isWide()) {
+    Term shifted = (integer + integer.likeInt(roundingShiftBits(integer))).asFloat();
+    return shifted - shifted.like(roundingShift(shifted));
+  }
+  return integer.of(arith::SIToFPOp::create(*integer.b, integer.typeWith(integer.b->getF32Type()), integer.value));
+}
+inline Term toInteger(Term x) {
+  if (x.isWide()) {
+    Term shifted = (x + x.like(roundingShift(x))).bits();
+    return shifted - shifted.likeInt(roundingShiftBits(shifted));
+  }
+  return x.of(arith::FPToSIOp::create(*x.b, x.typeWith(x.b->getI32Type()), x.value));
 }
 
 inline Term select(Term condition, Term x, Term y) {
@@ -142,10 +160,6 @@ inline Term atLeast(Term x, double limit) { return select(x < limit, x.like(limi
 
 inline Term widen(Term x) { return x.of(arith::ExtFOp::create(*x.b, x.typeWith(x.b->getF64Type()), x.value)); }
 inline Term narrow(Term x) { return x.of(arith::TruncFOp::create(*x.b, x.typeWith(x.b->getF32Type()), x.value)); }
-inline Term toInteger(Term x) {
-  Type target = x.b->getIntegerType(x.element().getIntOrFloatBitWidth());
-  return x.of(arith::FPToSIOp::create(*x.b, x.typeWith(target), x.value));
-}
 
 //===--- Parts of formulas ----------------------------------------------------------------------------------------===//
 
