@@ -88,8 +88,13 @@ Value erfInv(Scalars &s) {
     };
     auto minus = [&](Value lhs, double rhs) -> Value { return arith::SubFOp::create(s.b, lhs, number(rhs)); };
 
-    Value square = arith::MulFOp::create(s.b, x, arith::NegFOp::create(s.b, x));
-    Value w = arith::NegFOp::create(s.b, math::Log1pOp::create(s.b, square));
+    // -x^2 with the rest that its rounding leaves out, which matters where x is near 1.
+    Value negative = arith::NegFOp::create(s.b, x);
+    Value square = arith::MulFOp::create(s.b, x, negative);
+    Value rest = math::FmaOp::create(s.b, x, negative, arith::NegFOp::create(s.b, square));
+    Value slope = arith::DivFOp::create(s.b, rest, arith::AddFOp::create(s.b, square, number(1)));
+    Value logarithm = arith::AddFOp::create(s.b, math::Log1pOp::create(s.b, square), slope);
+    Value w = arith::NegFOp::create(s.b, logarithm);
     Value root = math::SqrtOp::create(s.b, w);
     Value polynomial;
     if (type.isF64()) {
