@@ -21,7 +21,7 @@ struct Rule {
   Term (*unary)(Term) = nullptr;
   Term (*binary)(Term, Term) = nullptr; ///< The same, of two operands.
   /// The C function that is called for magnitudes beyond maxQuadrantArgument; empty: the formula is valid everywhere.
-  StringRef library;
+  StringRef library = "";
 };
 
 const Rule rules[] = {

@@ -78,7 +78,7 @@ func.func @reduced_argument(%x: f32) -> f32 {
 
 // f64 has its own constants and its own place for the exponent.
 // CHECK-LABEL: func.func @wide_reduced_argument
-// CHECK: arith.constant 6755399441055744
+// CHECK: arith.constant 0x4338000000000000 : f64
 // CHECK-COUNT-3: math.fma {{.*}} : f64
 // CHECK: %[[PLACES:.*]] = arith.constant 52 : i64
 // CHECK: arith.shli {{.*}}, %[[PLACES]]
