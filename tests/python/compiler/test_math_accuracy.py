@@ -273,3 +273,14 @@ def test_scalars_and_tails_have_the_bits_of_vectors(name: str, dtype: Any) -> No
         np.testing.assert_array_equal(tail, vector[:13])
         for i in range(11):
             np.testing.assert_array_equal(np.asarray(jitted(*(x[i] for x in operands))), vector[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("name", "base"), [("log2", 2), ("log10", 10)])
+def test_logarithms_of_powers_are_integers(name: str, base: int, dtype: Any) -> None:
+    limits = np.finfo(dtype)
+    exponents = np.arange(limits.minexp, limits.maxexp) if base == 2 else np.arange(int(limits.precision))
+    powers = np.array([float(base) ** int(exponent) for exponent in exponents]).astype(dtype)
+    with enable_x64(True):
+        result = np.asarray(function(name)(powers))
+    np.testing.assert_array_equal(result, exponents.astype(dtype))

@@ -18,7 +18,7 @@ CUBE = rng.normal(size=(2, 3, 4)).astype(np.float32)
 TIES = np.array([[1, 3, 3, 0], [2, 2, 2, 2]], np.int32)
 
 CASES = {name: [lambda m, f=name: getattr(m, f)(P)] for name in ("acos", "asin", "atanh", "erf_inv", "log", "rsqrt")}
-for name in ("abs", "asinh", "atan", "cbrt", "ceil", "cos", "cosh", "erf", "exp", "exp2", "expm1", "floor"):
+for name in ("abs", "asinh", "atan", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor"):
     CASES[name] = [lambda m, f=name: getattr(m, f)(F)]
 for name in ("is_finite", "logistic", "neg", "reciprocal", "sign", "sin", "sinh", "square", "tan", "tanh"):
     CASES[name] = [lambda m, f=name: getattr(m, f)(F)]
