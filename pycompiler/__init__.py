@@ -1,11 +1,11 @@
 """pycompiler: Python functions on arrays, traced, compiled through MLIR, and run asynchronously.
 
-The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `nn`. Importing loads neither MLIR nor LLVM; the
-first compilation does. A name that is not there yet is absent, and asking for it names the nearest that is.
+The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `nn`. Importing loads neither MLIR
+nor LLVM; the first compilation does. A name that is not there yet is absent, and asking for it names the nearest.
 """
 
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
-from pycompiler import lax, nn, numpy, random, tree, tree_util
+from pycompiler import lax, nn, numpy, random, scipy, tree, tree_util
 from pycompiler._runtime import Array, Device, device_count, devices
 from pycompiler.core import errors
 from pycompiler.core.config import config, enable_x64, threefry_partitionable
@@ -55,6 +55,7 @@ __all__ = [
     "nn",
     "numpy",
     "random",
+    "scipy",
     "threefry_partitionable",
     "tree",
     "tree_util",

@@ -8,6 +8,7 @@ from typing import NoReturn
 from pycompiler.core.boundary import expose
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import linalg
+from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
 from pycompiler.lax.elementwise import (
     abs,
     acos,
@@ -18,7 +19,6 @@ from pycompiler.lax.elementwise import (
     atan,
     atan2,
     atanh,
-    bitcast_convert_type,
     bitwise_and,
     bitwise_not,
     bitwise_or,
@@ -52,7 +52,6 @@ from pycompiler.lax.elementwise import (
     mul,
     ne,
     neg,
-    nextafter,
     pow,
     reciprocal,
     rem,
@@ -116,6 +115,19 @@ from pycompiler.lax.reduction import (
     sort_key_val,
     top_k,
 )
+from pycompiler.lax.special import (
+    bessel_i0e,
+    bessel_i1e,
+    betainc,
+    digamma,
+    igamma,
+    igamma_grad_a,
+    igammac,
+    lgamma,
+    polygamma,
+    random_gamma_grad,
+    zeta,
+)
 
 __all__ = [
     "abs",
@@ -130,6 +142,9 @@ __all__ = [
     "atan2",
     "atanh",
     "batch_matmul",
+    "bessel_i0e",
+    "bessel_i1e",
+    "betainc",
     "bitcast_convert_type",
     "bitwise_and",
     "bitwise_not",
@@ -143,11 +158,13 @@ __all__ = [
     "cbrt",
     "ceil",
     "clamp",
+    "clz",
     "collapse",
     "concatenate",
     "convert_element_type",
     "cos",
     "cosh",
+    "digamma",
     "div",
     "dot",
     "dot_general",
@@ -170,11 +187,15 @@ __all__ = [
     "full_like",
     "ge",
     "gt",
+    "igamma",
+    "igamma_grad_a",
+    "igammac",
     "index_in_dim",
     "integer_pow",
     "iota",
     "is_finite",
     "le",
+    "lgamma",
     "linalg",
     "log",
     "log1p",
@@ -183,16 +204,21 @@ __all__ = [
     "max",
     "min",
     "mul",
+    "mulhi",
     "ne",
     "neg",
     "nextafter",
     "pad",
+    "polygamma",
+    "population_count",
     "pow",
+    "random_gamma_grad",
     "reciprocal",
     "reduce_and",
     "reduce_max",
     "reduce_min",
     "reduce_or",
+    "reduce_precision",
     "reduce_prod",
     "reduce_sum",
     "rem",
@@ -221,6 +247,7 @@ __all__ = [
     "tanh",
     "top_k",
     "transpose",
+    "zeta",
 ]
 
 expose(globals(), __all__)

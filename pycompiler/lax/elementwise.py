@@ -7,6 +7,8 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
+from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
 from pycompiler.ops import PRIMITIVES, arithmetic, compare
 from pycompiler.ops import math as maths
@@ -95,13 +97,6 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     if new_dtype is None:
         return operand
     return cast(operand, dtypes.canonicalize_requested(new_dtype, "convert_element_type"))
-
-
-def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
-    """The bits of operand read as another dtype of the same width. TypeError where the widths differ."""
-    check_arrays("bitcast_convert_type", operand)
-    dtype = dtypes.canonicalize_requested(new_dtype, "bitcast_convert_type")
-    return operand if get_aval(operand).dtype == dtype else arithmetic.bitcast.bind(operand, new_dtype=dtype)
 
 
 def stop_gradient(x: Array) -> Array:
@@ -211,19 +206,3 @@ def cosh(x: Array) -> Array:
         return maths.cosh.bind(x)
     half = scalar_log(0.5)
     return add(exp(add(x, half)), exp(sub(half, x)))
-
-
-def nextafter(x1: Array, x2: Array) -> Array:
-    """The number next to x in the direction of y; y where they are equal."""
-    x, y = matched("nextafter", x1, x2)
-    dtype = get_aval(x).dtype
-    bits = dtypes.as_dtype(f"int{dtype.itemsize * 8}")
-    pattern = bitcast_convert_type(x, bits)
-    # The patterns of numbers of one sign are in the order of their magnitudes.
-    away = eq(lt(x, y), gt(x, 0))
-    stepped = bitcast_convert_type(select(away, add(pattern, 1), sub(pattern, 1)), dtype)
-    smallest = float(dtypes.finfo(dtype).smallest_subnormal)
-    stepped = select(
-        eq(x, 0), select(lt(y, 0), -smallest, broadcast_to(cast(smallest, dtype), get_aval(x).shape)), stepped
-    )
-    return select(eq(x, y), y, select(bitwise_or(ne(x, x), ne(y, y)), add(x, y), stepped))

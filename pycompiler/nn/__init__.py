@@ -18,7 +18,6 @@ from pycompiler.nn.functions import (
     leaky_relu,
     log_sigmoid,
     log_softmax,
-    logsumexp,
     mish,
     one_hot,
     relu,
@@ -33,6 +32,7 @@ from pycompiler.nn.functions import (
     swish,
     tanh,
 )
+from pycompiler.scipy.special import logsumexp
 
 __all__ = [
     "celu",

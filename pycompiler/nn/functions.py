@@ -20,6 +20,7 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact, requested
+from pycompiler.scipy.special.exponentials import log_normalized, normalized
 
 
 def relu(x: Any) -> Array:
@@ -163,54 +164,12 @@ def glu(x: Any, axis: int = -1) -> Array:
     return ufuncs.multiply(halves[0], sigmoid(halves[1]))
 
 
-def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
-    """x less its maximum over axes, and that maximum, which counts as a constant; an infinite one is taken as 0."""
-    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
-    top = lax.select(lax.is_finite(top), top, cast(0, get_aval(x).dtype))
-    return lax.sub(x, broadcast_to(top, get_aval(x).shape)), top
-
-
-def logsumexp(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
-) -> Any:
-    """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign."""
-    arrays = promoted_inexact("logsumexp", a) if b is None else promoted_inexact("logsumexp", a, b)
-    a = arrays[0]
-    axes = canonical_axes("logsumexp", axis, len(get_aval(a).shape))
-    if where is not None:
-        a = ufuncs.where(where, a, -np.inf)
-    shifted, top = _shifted(a, axes)
-    terms = lax.exp(shifted)
-    if b is not None:
-        terms = lax.mul(terms, arrays[1])
-    total = reductions.sum(terms, axes, keepdims=True)
-    sign = lax.sign(total)
-    if return_sign:
-        total = lax.abs(total)
-    result = lax.add(lax.log(total), top)
-    if not keepdims:
-        result, sign = movement.squeeze(result, axes), movement.squeeze(sign, axes)
-    return (result, sign) if return_sign else result
-
-
-def _log_softmax(x: Array, *, axes: tuple[int, ...]) -> Array:
-    shifted, _ = _shifted(x, axes)
-    total = lax.log(reductions.sum(lax.exp(shifted), axes, keepdims=True))
-    return lax.sub(shifted, broadcast_to(total, get_aval(x).shape))
-
-
-def _softmax(x: Array, *, axes: tuple[int, ...]) -> Array:
-    shifted, _ = _shifted(x, axes)
-    terms = lax.exp(shifted)
-    return lax.div(terms, broadcast_to(reductions.sum(terms, axes, keepdims=True), get_aval(x).shape))
-
-
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """x - logsumexp(x) over axes, without overflow."""
     (x,) = promoted_inexact("log_softmax", x)
     if where is not None:
         x = ufuncs.where(where, x, -np.inf)
-    return fused(_log_softmax, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
+    return fused(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
@@ -218,7 +177,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     (x,) = promoted_inexact("softmax", x)
     if where is not None:
         x = ufuncs.where(where, x, -np.inf)
-    return fused(_softmax, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
+    return fused(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
 
 
 def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:

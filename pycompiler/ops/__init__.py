@@ -2,8 +2,9 @@
 
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
-contraction, indexing, sort, random, linalg and its parts; `rules` and `linalg_rules` hold what they are built from. To
-add an operation is to add an entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
+contraction, indexing, sort, random, linalg and its parts, special; `rules` and `linalg_rules` hold what they are built
+from. To add an operation is to add an entry to its family's TABLE, an op of the same name to the dialect, and its
+lowering.
 """
 
 from pycompiler.core.primitive import Primitive
@@ -25,6 +26,7 @@ from pycompiler.ops import (
     reduction,
     shape,
     sort,
+    special,
 )
 
 _FAMILIES = (
@@ -45,6 +47,7 @@ _FAMILIES = (
     linalg,
     linalg_orthogonal,
     linalg_spectral,
+    special,
 )
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}

@@ -18,7 +18,15 @@ from pycompiler.ops.shape import elementwise_batch
 # partial(tangent, out, *primals) -> what the tangent of one argument contributes.
 UnaryPartial = Callable[[Value, Value, Value], Value]
 BinaryPartial = Callable[[Value, Value, Value, Value], Value]
-Partials = tuple[()] | tuple[UnaryPartial] | tuple[BinaryPartial, BinaryPartial]
+TernaryPartial = Callable[[Value, Value, Value, Value, Value], Value]
+QuaternaryPartial = Callable[[Value, Value, Value, Value, Value, Value], Value]
+Partials = (
+    tuple[()]
+    | tuple[UnaryPartial]
+    | tuple[BinaryPartial, BinaryPartial]
+    | tuple[TernaryPartial, TernaryPartial, TernaryPartial]
+    | tuple[QuaternaryPartial, QuaternaryPartial, QuaternaryPartial, QuaternaryPartial]
+)
 Sampler = Callable[[np.random.Generator], Iterable[Sample]]
 
 

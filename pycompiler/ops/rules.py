@@ -37,7 +37,7 @@ STORED = (*WITH_COMPLEX, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.i
 
 # Their stubs leave results without a type.
 where: Callable[..., Any] = np.where
-_finfo: Callable[[Dtype], Any] = ml_dtypes.finfo
+finfo: Callable[[Dtype], Any] = ml_dtypes.finfo
 
 _KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float", "c": "complex", "s": "small"}
 
@@ -169,7 +169,7 @@ def extremes(dtype: Dtype) -> Any:
             info = np.iinfo(dtype)
             return np.array([info.min, info.min + 1, 0, 1, 2, 5, info.max - 1, info.max], dtype)
         case _:
-            limits = _finfo(dtype)
+            limits = finfo(dtype)
             values = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 100.0, -100.0, np.inf, -np.inf, np.nan]
             values += [float(limits.max), float(limits.min), float(limits.tiny), -float(limits.tiny)]
             return np.array(values).astype(dtype)

@@ -78,17 +78,62 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
 
 // Every library routine, one slot of the table each. X(name). Append only.
 //   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.
+//   special: params = {code of PCRT_SPECIAL_FUNCTIONS}; as many inputs as that function takes, one output, all of one
+//     shape, all f32 or all f64.
 //   cholesky to expm: named and parametrized as the ops of the dialect's LinearAlgebra family, params are their
 //   attributes in alphabetical order; PCRT_LIBRARY_FAILED unless the table of runtime/Lapack.h is filled.
 #define PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                   \
   X(cholesky)                                                                                                          \
-  X(triangular_solve) X(lu) X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr)  \
-      X(geqrf) X(geqp3) X(householder_product) X(ormqr) X(hessenberg) X(tridiagonal) X(eigh) X(eig) X(svd) X(schur)    \
-          X(sylvester) X(expm) X(expm_frechet)
+  X(triangular_solve)                                                                                                  \
+  X(lu) X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3)    \
+      X(householder_product) X(ormqr) X(hessenberg) X(tridiagonal) X(eigh) X(eig) X(svd) X(schur) X(sylvester) X(expm) \
+          X(expm_frechet)
 
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
   X(sort)                                                                                                              \
-  PCRT_LINEAR_ALGEBRA_CALLS(X)
+  PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                         \
+  X(special)
+
+// The functions that the routine `special` computes element by element; in the dialect each is the op of its name.
+// X(name, code, inputs). The codes are part of the ABI: never renumber.
+#define PCRT_SPECIAL_FUNCTIONS(X)                                                                                      \
+  X(lgamma, 0, 1)                                                                                                      \
+  X(digamma, 1, 1)                                                                                                     \
+  X(gamma, 2, 1)                                                                                                       \
+  X(polygamma, 3, 2)                                                                                                   \
+  X(zeta, 4, 2)                                                                                                        \
+  X(zeta_grad_x, 5, 2)                                                                                                 \
+  X(igamma, 6, 2)                                                                                                      \
+  X(igammac, 7, 2)                                                                                                     \
+  X(igamma_grad_a, 8, 2)                                                                                               \
+  X(random_gamma_grad, 9, 2)                                                                                           \
+  X(betainc, 10, 3)                                                                                                    \
+  X(betaln, 11, 2)                                                                                                     \
+  X(bessel_i0e, 12, 1)                                                                                                 \
+  X(bessel_i1e, 13, 1)                                                                                                 \
+  X(bessel_j, 14, 2)                                                                                                   \
+  X(exp1, 15, 1)                                                                                                       \
+  X(expi, 16, 1)                                                                                                       \
+  X(expn, 17, 2)                                                                                                       \
+  X(erfcx, 18, 1)                                                                                                      \
+  X(dawsn, 19, 1)                                                                                                      \
+  X(log_ndtr, 20, 1)                                                                                                   \
+  X(ndtri, 21, 1)                                                                                                      \
+  X(wofz_real, 22, 2)                                                                                                  \
+  X(wofz_imag, 23, 2)                                                                                                  \
+  X(fresnel_sin, 24, 1)                                                                                                \
+  X(fresnel_cos, 25, 1)                                                                                                \
+  X(sin_integral, 26, 1)                                                                                               \
+  X(cos_integral, 27, 1)                                                                                               \
+  X(spence, 28, 1)                                                                                                     \
+  X(owens_t, 29, 2)                                                                                                    \
+  X(sph_legendre, 30, 3)                                                                                               \
+  X(hyp1f1, 31, 3)                                                                                                     \
+  X(hyp1f1_grad_a, 32, 3)                                                                                              \
+  X(hyp1f1_grad_b, 33, 3)                                                                                              \
+  X(hyp2f1, 34, 4)                                                                                                     \
+  X(hyp2f1_grad_a, 35, 4)                                                                                              \
+  X(hyp2f1_grad_c, 36, 4)
 
 typedef struct PcrtTable {
   int64_t abiVersion;

@@ -4,6 +4,8 @@
 
 include "array/IR/ArrayBase.td"
 include "array/IR/Elementwise.td"
+include "array/IR/Bits.td"
+include "array/IR/Special.td"
 include "array/IR/Creation.td"
 include "array/IR/Movement.td"
 include "array/IR/Indexing.td"

@@ -38,6 +38,8 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateContraction(converter, patterns);
     populateRandom(converter, patterns);
     populateLinearAlgebra(converter, patterns);
+    populateBits(converter, patterns);
+    populateSpecial(converter, patterns);
     populateCalls(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);

@@ -1,5 +1,5 @@
 // Elementwise ops: one pattern turns any row of the tables into a linalg.generic with identity maps. The tables of
-// arithmetic, math and conversions are in the files of those names.
+// arithmetic, math, conversions and bits are in the files of those names.
 #include "Elementwise.h"
 
 using namespace mlir;
@@ -46,7 +46,7 @@ struct StopGradientLowering : OpConversionPattern<StopGradientOp> {
 } // namespace
 
 void array::populateElementwise(const TypeConverter &converter, RewritePatternSet &patterns) {
-  for (ArrayRef<ElementwiseRow> rows : {arithmeticRows(), mathRows(), conversionRows()})
+  for (ArrayRef<ElementwiseRow> rows : {arithmeticRows(), mathRows(), conversionRows(), bitsRows()})
     for (const ElementwiseRow &row : rows)
       patterns.add<ElementwiseLowering>(converter, patterns.getContext(), row);
   patterns.add<StopGradientLowering>(converter, patterns.getContext());

@@ -25,6 +25,7 @@ struct ElementwiseRow {
 ArrayRef<ElementwiseRow> arithmeticRows();
 ArrayRef<ElementwiseRow> mathRows();
 ArrayRef<ElementwiseRow> conversionRows();
+ArrayRef<ElementwiseRow> bitsRows();
 
 } // namespace mlir::array
 

@@ -78,6 +78,8 @@ void populateReduction(const TypeConverter &converter, RewritePatternSet &patter
 void populateContraction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateRandom(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateLinearAlgebra(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateBits(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateSpecial(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
 
 } // namespace mlir::array

@@ -1,0 +1,69 @@
+"""Special functions of lax: float arrays of one dtype and shape, scalars excepted; nothing is promoted.
+
+The runtime computes them element by element on one thread, in double precision or better, and rounds once.
+"""
+
+from collections.abc import Callable
+
+from pycompiler.lax.operands import Array, check_arrays, matched
+from pycompiler.ops import special
+
+
+def _unary(name: str, summary: str) -> Callable[[Array], Array]:
+    primitive = getattr(special, name)
+
+    def function(x: Array) -> Array:
+        check_arrays(name, x)
+        return primitive.bind(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = summary
+    return function
+
+
+lgamma = _unary("lgamma", "The logarithm of the magnitude of the gamma function; at 0 and -1, -2, ... inf.")
+digamma = _unary("digamma", "The derivative of lgamma; at 0 an infinity of the other sign, at -1, -2, ... nan.")
+bessel_i0e = _unary("bessel_i0e", "exp(-|x|) times the modified Bessel function of order 0.")
+bessel_i1e = _unary("bessel_i1e", "exp(-|x|) times the modified Bessel function of order 1.")
+
+
+def betainc(a: Array, b: Array, x: Array) -> Array:
+    """The regularized incomplete beta function for a, b >= 0 and x in 0..1, elsewhere nan.
+
+    Its derivative by x is there; asking for one by a or b raises ValueError.
+    """
+    return special.betainc.bind(*matched("betainc", a, b, x))
+
+
+def igamma(a: Array, x: Array) -> Array:
+    """The regularized lower incomplete gamma function for a, x >= 0, elsewhere nan."""
+    return special.igamma.bind(*matched("igamma", a, x))
+
+
+def igammac(a: Array, x: Array) -> Array:
+    """1 - igamma(a, x), accurate where that is small."""
+    return special.igammac.bind(*matched("igammac", a, x))
+
+
+def igamma_grad_a(a: Array, x: Array) -> Array:
+    """The derivative of igamma by a. It has no derivative of its own: ValueError."""
+    return special.igamma_grad_a.bind(*matched("igamma_grad_a", a, x))
+
+
+def random_gamma_grad(*args: Array) -> Array:
+    """Of arguments a and x: the derivative by a of a sample x of the gamma distribution of shape a.
+
+    The quantile that the sample stands for is held fixed.
+    """
+    a, x = args
+    return special.random_gamma_grad.bind(*matched("random_gamma_grad", a, x))
+
+
+def polygamma(m: Array, x: Array) -> Array:
+    """The derivative of order m (integral, as a float) of digamma. Its derivative by m raises ValueError."""
+    return special.polygamma.bind(*matched("polygamma", m, x))
+
+
+def zeta(x: Array, q: Array) -> Array:
+    """The Hurwitz zeta function, the sum of (k + q)**-x over k >= 0: inf at x = 1, nan for x < 1."""
+    return special.zeta.bind(*matched("zeta", x, q))

@@ -1,0 +1,84 @@
+"""Special functions by SciPy's names. The runtime computes most of them, element by element on one thread, in double
+precision or better; float16, bfloat16 and float32 are rounded once from that. 0, the infinities and nan give what SciPy
+gives.
+"""
+
+from pycompiler.lax.names import nearest_name
+from pycompiler.scipy.special.bessel import bessel_jn, hyp1f1, hyp2f1, i0, i0e, i1, i1e
+from pycompiler.scipy.special.entropy import boxcox, boxcox1p, entr, expit, kl_div, logit, rel_entr, xlog1py, xlogy
+from pycompiler.scipy.special.error import dawsn, erf, erfcx, erfinv, log_ndtr, ndtri
+from pycompiler.scipy.special.exponentials import log_softmax, logsumexp, softmax
+from pycompiler.scipy.special.gamma import (
+    bernoulli,
+    beta,
+    betainc,
+    betaln,
+    comb,
+    digamma,
+    factorial,
+    gamma,
+    gammainc,
+    gammaincc,
+    gammaln,
+    gammasgn,
+    loggamma,
+    multigammaln,
+    poch,
+    polygamma,
+    zeta,
+)
+from pycompiler.scipy.special.integrals import exp1, expi, expn, fresnel, owens_t, sici, spence
+
+__all__ = [
+    "bernoulli",
+    "bessel_jn",
+    "beta",
+    "betainc",
+    "betaln",
+    "boxcox",
+    "boxcox1p",
+    "comb",
+    "dawsn",
+    "digamma",
+    "entr",
+    "erf",
+    "erfcx",
+    "erfinv",
+    "exp1",
+    "expi",
+    "expit",
+    "expn",
+    "factorial",
+    "fresnel",
+    "gamma",
+    "gammainc",
+    "gammaincc",
+    "gammaln",
+    "gammasgn",
+    "hyp1f1",
+    "hyp2f1",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "kl_div",
+    "log_ndtr",
+    "log_softmax",
+    "loggamma",
+    "logit",
+    "logsumexp",
+    "multigammaln",
+    "ndtri",
+    "owens_t",
+    "poch",
+    "polygamma",
+    "rel_entr",
+    "sici",
+    "softmax",
+    "spence",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -1,0 +1,76 @@
+"""Bessel functions and hypergeometric functions."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import special as lax_special
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array
+from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.ops import shape as shapes
+from pycompiler.ops import special as ops
+
+
+def i0e(x: Any) -> Array:
+    """exp(-|x|) times the modified Bessel function of order 0."""
+    return lax_special.bessel_i0e(*promoted_inexact("i0e", x))
+
+
+def i1e(x: Any) -> Array:
+    """exp(-|x|) times the modified Bessel function of order 1."""
+    return lax_special.bessel_i1e(*promoted_inexact("i1e", x))
+
+
+def i0(x: Any) -> Array:
+    """The modified Bessel function of order 0."""
+    return fused(_i0, *promoted_inexact("i0", x))
+
+
+def _i0(x: Array) -> Array:
+    return lax.mul(lax.exp(lax.abs(x)), lax_special.bessel_i0e(x))
+
+
+def i1(x: Any) -> Array:
+    """The modified Bessel function of order 1."""
+    return fused(_i1, *promoted_inexact("i1", x))
+
+
+def _i1(x: Array) -> Array:
+    return lax.mul(lax.exp(lax.abs(x)), lax_special.bessel_i1e(x))
+
+
+def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
+    """The Bessel functions of the first kind of the orders 0 to v at z, stacked along a new first dimension.
+
+    v and n_iter are Python integers; each order is computed to full precision whatever n_iter is.
+    """
+    try:
+        v, n_iter = operator.index(v), operator.index(n_iter)
+    except TypeError:
+        raise TypeError(f"bessel_jn: v and n_iter must be Python integers, got {v!r} and {n_iter!r}") from None
+    if v < 0:
+        raise ValueError(f"bessel_jn: the order v must not be negative, got {v}")
+    (z,) = promoted_inexact("bessel_jn", z)
+    return fused(_bessel_jn, z, v=v)
+
+
+def _bessel_jn(z: Array, *, v: int) -> Array:
+    aval = get_aval(z)
+    shape = (v + 1, *aval.shape)
+    orders = np.arange(v + 1).astype(aval.dtype)
+    repeated = shapes.broadcast_in_dim.bind(z, shape=shape, broadcast_dimensions=tuple(range(1, len(shape))))
+    return ops.bessel_j.bind(shapes.broadcast_in_dim.bind(orders, shape=shape, broadcast_dimensions=(0,)), repeated)
+
+
+def hyp1f1(a: Any, b: Any, x: Any) -> Array:
+    """The confluent hypergeometric function 1F1(a; b; x)."""
+    return ops.hyp1f1.bind(*promoted_inexact("hyp1f1", a, b, x))
+
+
+def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
+    """The hypergeometric function 2F1(a, b; c; x) for x <= 1; beyond it is inf."""
+    return ops.hyp2f1.bind(*promoted_inexact("hyp2f1", a, b, c, x))

@@ -1,0 +1,110 @@
+"""Logarithms that are weighted: entropies, divergences, logits, the transformation of Box and Cox."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.ops import special as ops
+
+
+def xlogy(x: Any, y: Any) -> Array:
+    """x log(y), 0 where x is 0."""
+    return ops.xlogy.bind(*promoted_inexact("xlogy", x, y))
+
+
+def xlog1py(x: Any, y: Any) -> Array:
+    """x log(1 + y), 0 where x is 0."""
+    return ops.xlog1py.bind(*promoted_inexact("xlog1py", x, y))
+
+
+def logit(x: Any) -> Array:
+    """log(x / (1 - x)), the inverse of expit."""
+    return fused(_logit, *promoted_inexact("logit", x))
+
+
+def _logit(x: Array) -> Array:
+    return lax.log(lax.div(x, lax.sub(1, x)))
+
+
+def expit(x: Any) -> Array:
+    """1 / (1 + exp(-x))."""
+    return lax.logistic(*promoted_inexact("expit", x))
+
+
+def entr(x: Any) -> Array:
+    """-x log(x); 0 at 0, -inf below."""
+    return fused(_entr, *promoted_inexact("entr", x))
+
+
+def _entr(x: Array) -> Array:
+    return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.neg(ops.xlogy.bind(x, x)))
+
+
+def rel_entr(p: Any, q: Any) -> Array:
+    """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
+    return fused(_rel_entr, *promoted_inexact("rel_entr", p, q))
+
+
+def _rel_entr(p: Array, q: Array) -> Array:
+    positive = lax.bitwise_and(lax.gt(p, 0), lax.gt(q, 0))
+    safe_p = lax.select(positive, p, _constant(p, 1))
+    safe_q = lax.select(positive, q, _constant(q, 1))
+    ratio = lax.div(safe_p, safe_q)
+    near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
+    # Near 1 the quotient has lost what the difference still has; where it overflows, its logarithm does not.
+    close = lax.log1p(lax.select(near, lax.div(lax.sub(safe_p, safe_q), safe_q), _constant(p, 0)))
+    whole = lax.bitwise_and(lax.gt(ratio, 0), lax.is_finite(ratio))
+    apart = lax.select(
+        whole, lax.log(lax.select(whole, ratio, _constant(p, 1))), lax.sub(lax.log(safe_p), lax.log(safe_q))
+    )
+    result = lax.mul(safe_p, lax.select(near, close, apart))
+    zero = lax.bitwise_and(lax.eq(p, 0), lax.ge(q, 0))
+    edge = lax.select(zero, _constant(p, 0), _constant(p, np.inf))
+    undefined = lax.bitwise_or(lax.ne(p, p), lax.ne(q, q))
+    return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
+
+
+def kl_div(p: Any, q: Any) -> Array:
+    """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
+    return fused(_kl_div, *promoted_inexact("kl_div", p, q))
+
+
+def _kl_div(p: Array, q: Array) -> Array:
+    relative = _rel_entr(p, q)
+    outside = lax.bitwise_or(lax.lt(p, 0), lax.bitwise_or(lax.lt(q, 0), _only_first(p, q)))
+    undefined = lax.bitwise_or(lax.ne(p, p), lax.ne(q, q))
+    inside = lax.bitwise_or(lax.bitwise_not(outside), undefined)
+    return lax.select(inside, lax.add(lax.sub(relative, p), q), relative)
+
+
+def _only_first(p: Array, q: Array) -> Array:
+    return lax.bitwise_and(lax.gt(p, 0), lax.eq(q, 0))
+
+
+def boxcox(x: Any, lmbda: Any) -> Array:
+    """(x**lmbda - 1) / lmbda, log(x) where lmbda is 0."""
+    x, lmbda = promoted_inexact("boxcox", x, lmbda)
+    return fused(_power_of_log, x, lmbda, one_more=False)
+
+
+def boxcox1p(x: Any, lmbda: Any) -> Array:
+    """boxcox of 1 + x, accurate near 0."""
+    x, lmbda = promoted_inexact("boxcox1p", x, lmbda)
+    return fused(_power_of_log, x, lmbda, one_more=True)
+
+
+def _power_of_log(x: Array, lmbda: Array, *, one_more: bool) -> Array:
+    logarithm = lax.log1p(x) if one_more else lax.log(x)
+    zero = lax.eq(lmbda, 0)
+    safe = lax.select(zero, _constant(lmbda, 1), lmbda)
+    return lax.select(zero, logarithm, lax.div(lax.expm1(lax.mul(safe, logarithm)), safe))
+
+
+def _constant(x: Array, value: float) -> Array:
+    aval = get_aval(x)
+    return broadcast_to(cast(value, aval.dtype, aval.weak_type), aval.shape)

@@ -1,0 +1,56 @@
+"""The error function, the normal distribution and what is akin to them."""
+
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.operands import Array, check_arrays
+from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.ops import special as ops
+
+
+def erf(x: Any) -> Array:
+    """The error function."""
+    return lax.erf(*promoted_inexact("erf", x))
+
+
+def erfinv(x: Any) -> Array:
+    """The inverse of the error function."""
+    return lax.erf_inv(*promoted_inexact("erfinv", x))
+
+
+def erfcx(x: Any) -> Array:
+    """exp(x**2) erfc(x), without underflow or overflow for x > 0."""
+    return ops.erfcx.bind(*promoted_inexact("erfcx", x))
+
+
+def dawsn(x: Any) -> Array:
+    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
+    return ops.dawsn.bind(*promoted_inexact("dawsn", x))
+
+
+def log_ndtr(x: Any, series_order: int = 3) -> Array:
+    """The logarithm of the normal distribution function, float32 or float64, else TypeError.
+
+    It is computed to full precision whatever series_order is, which must be a Python integer in 0..30.
+    """
+    if not isinstance(series_order, int):
+        raise TypeError(f"log_ndtr: series_order must be a Python integer, got {series_order!r}")
+    if not 0 <= series_order <= 30:
+        raise ValueError(f"log_ndtr: series_order must be in 0..30, got {series_order}")
+    return ops.log_ndtr.bind(wide_float("log_ndtr", x))
+
+
+def ndtri(p: Any) -> Array:
+    """The quantile of the normal distribution at the probability p, float32 or float64, else TypeError."""
+    return ops.ndtri.bind(wide_float("ndtri", p))
+
+
+def wide_float(name: str, x: Any) -> Array:
+    """x, which must be of float32 or float64."""
+    check_arrays(name, x)
+    aval = get_aval(x)
+    if aval.dtype not in (dtypes.float32, dtypes.float64):
+        raise TypeError(f"{name}: takes float32 and float64, got {short(aval)}; convert it")
+    return x

@@ -1,0 +1,71 @@
+"""Sums of exponentials in logarithms, and softmax. nn gives them too."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast
+from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.promotion import promoted_inexact
+
+
+def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
+    """x less its maximum over axes, and that maximum, which counts as a constant; an infinite one is taken as 0."""
+    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
+    top = lax.select(lax.is_finite(top), top, cast(0, get_aval(x).dtype))
+    return lax.sub(x, broadcast_to(top, get_aval(x).shape)), top
+
+
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
+) -> Any:
+    """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign."""
+    arrays = promoted_inexact("logsumexp", a) if b is None else promoted_inexact("logsumexp", a, b)
+    a = arrays[0]
+    axes = canonical_axes("logsumexp", axis, len(get_aval(a).shape))
+    if b is not None:
+        a = ufuncs.where(lax.ne(arrays[1], 0), a, -np.inf)
+    if where is not None:
+        a = ufuncs.where(where, a, -np.inf)
+    shifted, top = _shifted(a, axes)
+    terms = lax.exp(shifted)
+    if b is not None:
+        terms = lax.mul(terms, arrays[1])
+    total = reductions.sum(terms, axes, keepdims=True)
+    sign = lax.sign(total)
+    if return_sign:
+        total = lax.abs(total)
+    result = lax.add(lax.log(total), top)
+    if not keepdims:
+        result, sign = movement.squeeze(result, axes), movement.squeeze(sign, axes)
+    return (result, sign) if return_sign else result
+
+
+def log_normalized(x: Array, *, axes: tuple[int, ...]) -> Array:
+    """x - logsumexp(x), of a float array."""
+    shifted, _ = _shifted(x, axes)
+    total = lax.log(reductions.sum(lax.exp(shifted), axes, keepdims=True))
+    return lax.sub(shifted, broadcast_to(total, get_aval(x).shape))
+
+
+def normalized(x: Array, *, axes: tuple[int, ...]) -> Array:
+    """exp(x) / sum(exp(x)), of a float array."""
+    shifted, _ = _shifted(x, axes)
+    terms = lax.exp(shifted)
+    return lax.div(terms, broadcast_to(reductions.sum(terms, axes, keepdims=True), get_aval(x).shape))
+
+
+def softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """exp(x) / sum(exp(x)) over axes, all of them by default, without overflow."""
+    (x,) = promoted_inexact("softmax", x)
+    return fused(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
+
+
+def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """x - logsumexp(x) over axes, all of them by default, without overflow."""
+    (x,) = promoted_inexact("log_softmax", x)
+    return fused(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))

@@ -1,0 +1,189 @@
+"""The gamma and beta functions, their logarithms, derivatives and incomplete forms; what counts by them."""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import special as lax_special
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.ops import special as ops
+
+
+def gammaln(x: Any) -> Array:
+    """The logarithm of the magnitude of the gamma function."""
+    return lax_special.lgamma(*promoted_inexact("gammaln", x))
+
+
+def loggamma(x: Any) -> Array:
+    """The logarithm of the gamma function of a positive number; of others nan."""
+    return fused(_loggamma, *promoted_inexact("loggamma", x))
+
+
+def _loggamma(x: Array) -> Array:
+    return lax.select(lax.lt(x, 0), _constant(x, np.nan), lax_special.lgamma(x))
+
+
+def gammasgn(x: Any) -> Array:
+    """The sign of the gamma function, as a float; at -1, -2, ... nan."""
+    return fused(_gammasgn, *promoted_inexact("gammasgn", x))
+
+
+def _gammasgn(x: Array) -> Array:
+    below = lax.floor(x)
+    negative = lax.lt(x, 0)
+    odd = lax.ne(lax.rem(below, 2), 0)
+    # 1 / x tells the zeros apart.
+    minus_zero = lax.bitwise_and(lax.eq(x, 0), lax.lt(lax.div(1, x), 0))
+    sign = lax.select(lax.bitwise_or(lax.bitwise_and(negative, odd), minus_zero), _constant(x, -1), _constant(x, 1))
+    pole = lax.bitwise_or(lax.bitwise_and(negative, lax.eq(x, below)), lax.ne(x, x))
+    return lax.select(pole, _constant(x, np.nan), sign)
+
+
+def gamma(x: Any) -> Array:
+    """The gamma function; at 0 an infinity of its sign, at -1, -2, ... nan."""
+    return ops.gamma.bind(*promoted_inexact("gamma", x))
+
+
+def digamma(x: Any) -> Array:
+    """The derivative of the logarithm of the gamma function."""
+    return lax_special.digamma(*promoted_inexact("digamma", x))
+
+
+def polygamma(n: Any, x: Any) -> Array:
+    """The derivative of order n of digamma. n is of integers, else ValueError; there is no derivative by it."""
+    check_arrays("polygamma", n, x)
+    if not dtypes.is_integer(get_aval(n).dtype):
+        raise ValueError(f"polygamma: the order must be of integers, got {short(get_aval(n))}; convert it")
+    order, x = promoted_inexact("polygamma", n, x)
+    return lax_special.polygamma(order, x)
+
+
+def zeta(x: Any, q: Any = None) -> Array:
+    """The Hurwitz zeta function, the sum of (k + q)**-x over k >= 0, for x > 1. ValueError without q."""
+    if q is None:
+        raise ValueError("zeta: needs q; zeta(x, 1) is the zeta function of Riemann for x > 1")
+    return lax_special.zeta(*promoted_inexact("zeta", x, q))
+
+
+def gammainc(a: Any, x: Any) -> Array:
+    """The regularized lower incomplete gamma function."""
+    return lax_special.igamma(*promoted_inexact("gammainc", a, x))
+
+
+def gammaincc(a: Any, x: Any) -> Array:
+    """The regularized upper incomplete gamma function."""
+    return lax_special.igammac(*promoted_inexact("gammaincc", a, x))
+
+
+def betaln(a: Any, b: Any) -> Array:
+    """The logarithm of the magnitude of the beta function."""
+    return ops.betaln.bind(*promoted_inexact("betaln", a, b))
+
+
+def beta(a: Any, b: Any) -> Array:
+    """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
+    return fused(_beta, *promoted_inexact("beta", a, b))
+
+
+def _beta(a: Array, b: Array) -> Array:
+    sign = lax.mul(lax.mul(_gammasgn(a), _gammasgn(b)), _gammasgn(lax.add(a, b)))
+    return lax.mul(sign, lax.exp(ops.betaln.bind(a, b)))
+
+
+def betainc(a: Any, b: Any, x: Any) -> Array:
+    """The regularized incomplete beta function. There is no derivative by a or b."""
+    return lax_special.betainc(*promoted_inexact("betainc", a, b, x))
+
+
+def factorial(n: Any, exact: bool = False) -> Array:
+    """gamma(n + 1); of a negative number 0. NotImplementedError for exact."""
+    if exact:
+        raise NotImplementedError("factorial: exact integers of any size are not there; use math.factorial")
+    return fused(_factorial, *promoted_inexact("factorial", n))
+
+
+def _factorial(n: Array) -> Array:
+    return lax.select(lax.lt(n, 0), _constant(n, 0), ops.gamma.bind(lax.add(n, 1)))
+
+
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
+    """How many ways there are to choose k of N things, as a float; with repetition, each as often as one likes."""
+    return fused(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
+
+
+def _comb(n: Array, k: Array, *, repetition: bool) -> Array:
+    if repetition:
+        none = lax.bitwise_and(lax.eq(k, 0), lax.ge(n, 0))
+        return lax.select(none, _constant(n, 1), _comb(lax.sub(lax.add(n, k), 1), k, repetition=False))
+    possible = lax.bitwise_and(lax.bitwise_and(lax.le(k, n), lax.ge(n, 0)), lax.ge(k, 0))
+    n, k = lax.select(possible, n, _constant(n, 0)), lax.select(possible, k, _constant(k, 0))
+    rest = lax.sub(n, k)
+    # 1 / ((n + 1) B(n - k + 1, k + 1)), whose parts don't cancel.
+    inverse = lax.add(lax.log1p(n), ops.betaln.bind(lax.add(rest, 1), lax.add(k, 1)))
+    return lax.select(possible, lax.exp(lax.neg(inverse)), _constant(n, 0))
+
+
+def poch(z: Any, m: Any) -> Array:
+    """Pochhammer's symbol, gamma(z + m) / gamma(z); 1 where m is 0."""
+    return fused(_poch, *promoted_inexact("poch", z, m))
+
+
+def _poch(z: Array, m: Array) -> Array:
+    end = lax.add(z, m)
+    above, below = ops.gamma.bind(end), ops.gamma.bind(z)
+    finite = lax.bitwise_and(lax.is_finite(above), lax.is_finite(below))
+    magnitude = lax.exp(lax.sub(lax_special.lgamma(end), lax_special.lgamma(z)))
+    large = lax.mul(lax.mul(_gammasgn(end), _gammasgn(z)), magnitude)
+    ratio = lax.div(above, lax.select(finite, below, _constant(z, 1)))
+    return lax.select(lax.eq(m, 0), _constant(z, 1), lax.select(finite, ratio, large))
+
+
+def multigammaln(a: Any, d: Any) -> Array:
+    """The logarithm of the gamma function of dimension d, a Python integer. Meaningful for a > (d - 1) / 2."""
+    try:
+        d = operator.index(d)
+    except TypeError:
+        raise TypeError(f"multigammaln: the dimension must be a Python integer, got {d!r}") from None
+    (a,) = promoted_inexact("multigammaln", a)
+    return fused(_multigammaln, a, d=d)
+
+
+def _multigammaln(a: Array, *, d: int) -> Array:
+    total = _constant(a, d * (d - 1) / 4 * math.log(math.pi))
+    for j in range(d):
+        total = lax.add(total, lax_special.lgamma(lax.sub(a, j / 2)))
+    return total
+
+
+def bernoulli(n: int) -> Array:
+    """The numbers of Bernoulli of the orders 0 to n, with B(1) = -1/2. n is a Python integer, not below 0."""
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"bernoulli: the order must be a Python integer, got {n!r}") from None
+    if n < 0:
+        raise ValueError(f"bernoulli: the order must not be negative, got {n}")
+    numbers = [1.0, -0.5][: n + 1] + [0.0] * (n - 1)
+    # B(2k) = (-1)^(k + 1) 2 (2k)! / (2 pi)^(2k) zeta(2k), DLMF 25.6.2; (2k)! / (2 pi)^(2k) step by step.
+    factor = 2.0
+    for order in range(2, n + 1, 2):
+        factor *= -order * (order - 1) / (4 * math.pi**2)
+        terms = 1 if order > 60 else int(2 ** (54 / order)) + 2
+        zeta_of = math.fsum(k**-order for k in range(1, min(terms, 2000)))
+        numbers[order] = -factor * zeta_of
+    if n >= 2:
+        exact = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6]
+        numbers[2 : min(n, 14) + 1 : 2] = exact[: min(n, 14) // 2]
+    return as_array(np.asarray(numbers, dtypes.canonicalize(np.dtype(np.float64))))
+
+
+def _constant(x: Array, value: float) -> Array:
+    aval = get_aval(x)
+    return broadcast_to(cast(value, aval.dtype, aval.weak_type), aval.shape)

@@ -1,0 +1,332 @@
+"""Every function of scipy.special: values, also special ones, against SciPy; dtypes and derivatives against jax."""
+
+import inspect
+
+import jax
+import jax.scipy.special
+import numpy as np
+import pytest
+import scipy.special
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler.core.config import enable_x64
+from pycompiler.scipy import special
+
+rng = np.random.default_rng(0)
+INF, NAN = np.inf, np.nan
+
+
+def uniform(low, high):
+    return rng.uniform(low, high, (3, 5)).astype(np.float32)
+
+
+def integers(low, high):
+    return rng.integers(low, high, (3, 5)).astype(np.int32)
+
+
+P = uniform(0.05, 0.95)
+POS = uniform(0.1, 9)
+ANY = uniform(-9, 9)
+
+# One set of arguments in the middle of the domain each; then arguments at its edges and beyond.
+CASES = {
+    "beta": [(POS, POS[::-1])],
+    "betainc": [(POS, POS[::-1], P)],
+    "betaln": [(POS, POS[::-1])],
+    "boxcox": [(POS, ANY), (POS, 0.0)],
+    "boxcox1p": [(POS, ANY), (P, 0.0)],
+    "comb": [(integers(5, 12), integers(0, 6)), (7, 3), (3, 5)],
+    "dawsn": [(ANY,)],
+    "digamma": [(POS,), (3,)],
+    "entr": [(ANY,)],
+    "erf": [(ANY,)],
+    "erfcx": [(uniform(-3, 9),)],
+    "erfinv": [(P,)],
+    "exp1": [(POS,)],
+    "expi": [(ANY,)],
+    "expit": [(ANY,)],
+    "expn": [(integers(0, 5), POS), (2, POS)],
+    "factorial": [(integers(-2, 9),), (POS,)],
+    "fresnel": [(ANY,)],
+    "gamma": [(ANY,), (4,)],
+    "gammainc": [(POS, POS[::-1])],
+    "gammaincc": [(POS, POS[::-1])],
+    "gammaln": [(ANY,)],
+    "gammasgn": [(ANY,)],
+    "hyp1f1": [(POS, POS[::-1], ANY)],
+    "hyp2f1": [(POS, 2.5, POS[::-1], uniform(-2, 0.9))],
+    "i0": [(ANY,)],
+    "i0e": [(ANY,)],
+    "i1": [(ANY,)],
+    "i1e": [(ANY,)],
+    "kl_div": [(POS, POS[::-1]), (P, P * 1.001)],
+    "log_ndtr": [(ANY,)],
+    "log_softmax": [(ANY,)],
+    "loggamma": [(POS,)],
+    "logit": [(P,)],
+    "logsumexp": [(ANY,)],
+    "ndtri": [(P,)],
+    "owens_t": [(ANY, ANY[::-1])],
+    "poch": [(POS, P), (POS * 4, 2.0)],
+    "polygamma": [(integers(0, 5), POS), (1, POS)],
+    "rel_entr": [(POS, POS[::-1]), (P, P * 1.001)],
+    "sici": [(ANY,)],
+    "softmax": [(ANY,)],
+    "spence": [(POS,)],
+    "xlog1py": [(ANY, P)],
+    "xlogy": [(ANY, P)],
+    "zeta": [(1 + POS, POS[::-1])],
+}
+EDGES = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 2.0, -2.0, 1e30, INF, -INF, NAN], np.float32)
+PAIRS = [grid.ravel() for grid in np.meshgrid(*[np.array([0, 0.5, 1, 2, -1, -2.5, INF, NAN], np.float32)] * 2)]
+UNARY_EDGES = [
+    *("dawsn", "entr", "erf", "erfcx", "erfinv", "exp1", "expi", "expit", "factorial", "fresnel", "gamma", "gammasgn"),
+    *("i0e", "i1e", "log_ndtr", "logit", "ndtri", "spence", "gammaln", "digamma"),
+]
+BINARY_EDGES = ["gammainc", "gammaincc", "xlogy", "xlog1py", "rel_entr", "kl_div", "owens_t"]
+
+
+def as_tuple(out):
+    return out if isinstance(out, tuple) else (out,)
+
+
+def wide(args):
+    return [np.asarray(x, np.float64) if np.asarray(x).dtype == np.float32 else x for x in args]
+
+
+def test_every_name_is_tested():
+    elsewhere = {"bernoulli", "bessel_jn", "multigammaln"}
+    assert set(CASES) | elsewhere == set(special.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_is_scipy(name):
+    for args in CASES[name]:
+        got = as_tuple(getattr(special, name)(*args))
+        want = as_tuple(getattr(scipy.special, name)(*wide(args)))
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_allclose(np.asarray(a), b, rtol=3e-6, atol=3e-7)
+        with enable_x64(True):
+            exact = as_tuple(getattr(special, name)(*wide(args)))
+        for a, b in zip(exact, want, strict=True):
+            np.testing.assert_allclose(np.asarray(a), b, rtol=3e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_dtypes_are_those_of_jax(name):
+    for args in CASES[name]:
+        got = as_tuple(getattr(special, name)(*args))
+        want = as_tuple(getattr(jax.scipy.special, name)(*args))
+        for a, b in zip(got, want, strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+
+
+@pytest.mark.parametrize("name", sorted(set(special.__all__)))
+def test_signature_is_that_of_jax(name):
+    ours = inspect.signature(getattr(special, name)).parameters.values()
+    theirs = inspect.signature(getattr(jax.scipy.special, name)).parameters.values()
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
+
+
+@pytest.mark.parametrize("name", UNARY_EDGES)
+def test_special_values(name):
+    with np.errstate(all="ignore"):
+        want = as_tuple(getattr(scipy.special, name)(EDGES.astype(np.float64)))
+    for a, b in zip(as_tuple(getattr(special, name)(EDGES)), want, strict=True):
+        if name == "gammaln":  # where SciPy has -inf at -inf
+            b = np.where(EDGES == -INF, INF, b)
+        if name == "fresnel":  # which SciPy gives up far out
+            b = np.where(np.abs(EDGES) == np.float32(1e30), np.sign(EDGES) / 2, b)
+        if name == "spence":  # of which SciPy does not say the limit
+            b = np.where(EDGES == INF, -INF, b)
+        np.testing.assert_allclose(np.asarray(a), b.astype(np.float32), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", BINARY_EDGES)
+def test_special_values_of_pairs(name):
+    with np.errstate(all="ignore"):
+        want = getattr(scipy.special, name)(*(x.astype(np.float64) for x in PAIRS))
+    np.testing.assert_allclose(np.asarray(getattr(special, name)(*PAIRS)), want, rtol=1e-5)
+
+
+def test_special_values_of_zeta_and_polygamma():
+    x, q = (
+        np.array(v, np.float32) for v in ([1, 0.5, 2, 2, INF, INF, INF, 2, NAN], [1, 1, -2, INF, 2, 1, 0.5, -0.5, 1])
+    )
+    want = [INF, NAN, INF, 0, 0, 1, INF, scipy.special.zeta(2, -0.5), NAN]
+    np.testing.assert_allclose(np.asarray(special.zeta(x, q)), want, rtol=1e-6)
+    got = special.polygamma(np.array([1, 2, 1, 2, -1]), np.array([0, -1, INF, -0.5, 1], np.float32))
+    np.testing.assert_allclose(np.asarray(got), [INF, NAN, 0, scipy.special.polygamma(2, -0.5), NAN], rtol=1e-5)
+
+
+def test_special_values_of_the_integrals_and_hypergeometric_functions():
+    np.testing.assert_allclose(
+        special.expn(np.array([0, 1, 2, 3, -1, 2]), np.array([0, 0, 0, INF, 1, -1.0])), [INF, INF, 1, 0, NAN, NAN]
+    )
+    sine, cosine = special.sici(np.array([0.0, INF, -INF, -1.0], np.float32))
+    np.testing.assert_allclose(sine, [0, np.pi / 2, -np.pi / 2, scipy.special.sici(-1)[0]], rtol=1e-6)
+    np.testing.assert_allclose(cosine[:2], [-INF, 0])
+    np.testing.assert_allclose(
+        special.hyp1f1(np.array([0.0, 2, 1, -2]), np.array([1.0, 2, 0, -3]), 0.5),
+        [1, np.exp(0.5), INF, scipy.special.hyp1f1(-2, -3, 0.5)],
+        rtol=1e-6,
+    )
+    got = special.hyp2f1(
+        np.array([0.0, 1, 1, -2, 1]), 0.5, np.array([1.0, -1, 2, -3, 0.5]), np.array([0.5, 0.5, 1, 0.3, 0.2])
+    )
+    np.testing.assert_allclose(
+        got, [1, INF, scipy.special.hyp2f1(1, 0.5, 2, 1), scipy.special.hyp2f1(-2, 0.5, -3, 0.3), 1.25], rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        special.betainc(np.array([0, 1, 1, 2.0, INF]), np.array([1, 0, 2, -1.0, 1]), np.array([0.5, 0.5, 1, 0.5, 0.5])),
+        scipy.special.betainc([0, 1, 1, 2, INF], [1, 0, 2, -1, 1], [0.5, 0.5, 1, 0.5, 0.5]),
+    )
+
+
+# The arguments by which jax has a derivative, too.
+GRADIENTS = {
+    **dict.fromkeys(("dawsn", "digamma", "entr", "erf", "erfcx", "erfinv", "expit", "i0", "i0e", "i1", "i1e"), (0,)),
+    **dict.fromkeys(("gamma", "gammaln", "log_ndtr", "logit", "ndtri", "spence", "loggamma", "log_softmax"), (0,)),
+    **dict.fromkeys(("logsumexp", "softmax", "exp1", "expi", "fresnel", "sici", "factorial"), (0,)),
+    **dict.fromkeys(("beta", "betaln", "boxcox", "boxcox1p", "gammainc", "gammaincc", "kl_div", "rel_entr"), (0, 1)),
+    **dict.fromkeys(("owens_t", "poch", "xlog1py", "xlogy", "zeta"), (0, 1)),
+    "betainc": (2,),
+    "expn": (1,),
+    "hyp1f1": (0, 1, 2),
+    "hyp2f1": (0, 1, 2, 3),
+    "polygamma": (1,),
+}
+FLOATS = {
+    **{name: (abs(ANY[0]) + 0.1,) for name in ("entr", "factorial", "gamma", "gammaln", "spence", "expi", "exp1")},
+    "xlogy": (ANY[0], P[0]),
+    "expn": (3, POS[0]),
+    "polygamma": (2, POS[0]),
+    "hyp1f1": (POS[0], POS[1], ANY[0] / 3),
+    "hyp2f1": (P[0], 1 + P[1], 2 + P[2], P[0] / 2),
+    "zeta": (2 + P[0], 1 + P[1]),
+}
+
+
+@pytest.mark.parametrize("name", sorted(GRADIENTS))
+def test_gradient_is_that_of_jax(name):
+    args = FLOATS.get(name) or tuple(np.asarray(x)[0] if np.ndim(x) else x for x in CASES[name][0])
+    by = GRADIENTS[name]
+
+    def total(module):
+        function = getattr(module, name)
+        return lambda *xs: sum((out * (i + 1) * weights).sum() for i, out in enumerate(as_tuple(function(*xs))))
+
+    weights = np.arange(1, 6, dtype=np.float32)
+    with enable_x64(True), jax.enable_x64(True):
+        args = [np.asarray(x, np.float64) if np.asarray(x).dtype.kind == "f" else x for x in args]
+        got = pc.grad(total(special), argnums=by)(*args)
+        want = jax.grad(total(jax.scipy.special), argnums=by)(*args)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(np.asarray(a), b, rtol=2e-5, atol=1e-7)
+
+
+def test_derivatives_at_the_corners():
+    assert float(pc.grad(special.entr)(0.0)) == INF
+    assert float(pc.grad(special.xlogy)(0.0, 2.0)) == np.float32(np.log(2))
+    assert float(pc.grad(special.xlogy, argnums=1)(0.0, 0.0)) == 0
+    assert float(pc.grad(special.i1e)(0.0)) == 0.5
+    assert float(pc.grad(special.spence)(1.0)) == -1
+    assert float(pc.grad(lambda x: special.sici(x)[0])(0.0)) == 1
+
+
+def test_what_has_no_derivative_says_so():
+    for by in (0, 1):
+        with pytest.raises(ValueError, match=r"betainc: its derivative by . is not there"):
+            pc.grad(special.betainc, argnums=by)(1.0, 2.0, 0.5)
+
+
+def test_under_jit_and_vmap():
+    def function(a, x):
+        return special.gammainc(a, x) + special.i0e(x) + special.hyp1f1(a, 2.0, x)
+
+    together = pc.jit(pc.vmap(function, in_axes=(0, None)))(POS[0], P[0])
+    apart = [function(a, P[0]) for a in POS[0]]
+    np.testing.assert_allclose(np.asarray(together), np.stack(apart), rtol=1e-6)
+    slopes = pc.vmap(pc.grad(special.gammaln))(POS[0])
+    np.testing.assert_allclose(np.asarray(slopes), scipy.special.digamma(POS[0]), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_floats(dtype):
+    x = pnp.asarray(POS[0], dtype)
+    for name in ("gammaln", "i0e", "erfcx", "digamma", "exp1"):
+        got = getattr(special, name)(x)
+        assert got.dtype == dtype
+        want = getattr(scipy.special, name)(np.asarray(x).astype(np.float64))
+        np.testing.assert_allclose(np.asarray(got).astype(np.float64), want, rtol=1e-2, atol=1e-2)
+
+
+def test_bessel_jn():
+    for z in (ANY, 2.5):
+        got = special.bessel_jn(z, v=4)
+        want = np.stack([scipy.special.jv(v, np.asarray(z, np.float64)) for v in range(5)])
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5, atol=1e-7)
+    slope = pc.grad(lambda z: special.bessel_jn(z, v=2)[2])(1.5)
+    np.testing.assert_allclose(slope, scipy.special.jvp(2, 1.5), rtol=1e-6)
+    with pytest.raises(ValueError, match="bessel_jn: the order v must not be negative, got -1"):
+        special.bessel_jn(1.0, v=-1)
+    with pytest.raises(TypeError, match="bessel_jn: v and n_iter must be Python integers"):
+        special.bessel_jn(1.0, v=1.5)
+
+
+def test_multigammaln_and_bernoulli():
+    for d in (1, 3):
+        np.testing.assert_allclose(
+            special.multigammaln(POS + 2, d), scipy.special.multigammaln(POS + 2.0, d), rtol=1e-5
+        )
+    for n in (0, 1, 2, 3, 9, 40):
+        got = special.bernoulli(n)
+        assert got.shape == jax.scipy.special.bernoulli(n).shape
+        np.testing.assert_allclose(np.asarray(got), scipy.special.bernoulli(n)[: len(got)], rtol=1e-6)
+    with pytest.raises(ValueError, match="bernoulli: the order must not be negative, got -1"):
+        special.bernoulli(-1)
+    with pytest.raises(TypeError, match=r"multigammaln: the dimension must be a Python integer, got 1.5"):
+        special.multigammaln(2.0, 1.5)
+
+
+def test_parameters():
+    for args in [(5, 3), (0, 0), (4, 0), (np.array([3, 6]), np.array([2, 4]))]:
+        want = scipy.special.comb(*args, repetition=True)
+        np.testing.assert_allclose(np.asarray(special.comb(*args, repetition=True)), want, rtol=1e-5)
+    x = np.where(np.abs(ANY) > 8, -INF, ANY).astype(np.float32)
+    keep = ANY > 0
+    for params in [
+        {"axis": 0},
+        {"axis": (0, 1)},
+        {"axis": 1, "keepdims": True},
+        {"axis": 1, "b": np.arange(-2, 3)},
+        {"b": np.arange(-2, 3), "axis": 1, "return_sign": True},
+        {"axis": 0, "where": keep},
+    ]:
+        got, want = (as_tuple(f(x, **params)) for f in (special.logsumexp, jax.scipy.special.logsumexp))
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_allclose(np.asarray(a), b, rtol=1e-5, atol=1e-6)
+    for name in ("softmax", "log_softmax"):
+        for axis in (0, -1, (0, 1)):
+            got, want = (getattr(m, name)(ANY, axis=axis) for m in (special, scipy.special))
+            np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5)
+
+
+def test_bad_arguments():
+    with pytest.raises(TypeError, match=r"ndtri: takes float32 and float64, got i32\[3,5\]; convert it"):
+        special.ndtri(np.ones((3, 5), np.int32))
+    with pytest.raises(ValueError, match="polygamma: the order must be of integers"):
+        special.polygamma(1.5, 2.0)
+    with pytest.raises(ValueError, match="zeta: needs q"):
+        special.zeta(2.0)
+    with pytest.raises(NotImplementedError, match="factorial: exact"):
+        special.factorial(3, exact=True)
+    with pytest.raises(TypeError, match="log_ndtr: series_order must be a Python integer"):
+        special.log_ndtr(1.0, series_order=1.5)
+    with pytest.raises(ValueError, match=r"log_ndtr: series_order must be in 0..30, got 31"):
+        special.log_ndtr(np.float32(1), series_order=31)
+    with pytest.raises(ValueError, match="gammainc: shapes do not broadcast"):
+        special.gammainc(np.ones(3), np.ones(4))
+    with pytest.raises(AttributeError, match="nearest name is gammainc"):
+        special.gammaincs  # noqa: B018
