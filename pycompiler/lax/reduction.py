@@ -1,13 +1,13 @@
-"""Functions of lax that reduce, contract and sort."""
+"""Functions of lax that reduce and sort."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.lax import movement
-from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, cast, check_arrays
-from pycompiler.ops import PRIMITIVES, contraction, reduction
+from pycompiler.lax import elementwise
+from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
+from pycompiler.ops import PRIMITIVES, reduction
 from pycompiler.ops import sort as sorting
 
 
@@ -45,67 +45,6 @@ def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
     return reduction.argmin.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
 
 
-def dot_general(
-    lhs: Array,
-    rhs: Array,
-    dimension_numbers: tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]],
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Array:
-    """The product summed over contracting dimensions, for each index of batch dimensions.
-
-    dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
-    dimensions, what is left of lhs, what is left of rhs. `precision` is taken for compatibility: every product is of
-    full precision.
-    """
-    check_arrays("dot_general", lhs, rhs)
-    try:
-        (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = dimension_numbers
-    except (TypeError, ValueError):
-        raise TypeError(
-            "dot_general: dimension_numbers are ((lhs contracting, rhs contracting), (lhs batch, rhs batch)), each a "
-            f"sequence of axes, got {dimension_numbers!r}"
-        ) from None
-    dtype, weak = dtypes.result_type(lhs, rhs)
-    lhs, rhs = (cast(x, dtype, weak) if get_aval(x).dtype != dtype else x for x in (lhs, rhs))
-    wanted = (
-        None if preferred_element_type is None else dtypes.canonicalize_requested(preferred_element_type, "dot_general")
-    )
-    lhs_ndim, rhs_ndim = (len(get_aval(x).shape) for x in (lhs, rhs))
-    return contraction.dot_general.bind(
-        lhs,
-        rhs,
-        lhs_contracting=canonical_axes("dot_general", tuple(lhs_contracting), lhs_ndim),
-        rhs_contracting=canonical_axes("dot_general", tuple(rhs_contracting), rhs_ndim),
-        lhs_batch=canonical_axes("dot_general", tuple(lhs_batch), lhs_ndim),
-        rhs_batch=canonical_axes("dot_general", tuple(rhs_batch), rhs_ndim),
-        preferred_element_type=None if wanted == dtype else wanted,
-    )
-
-
-def dot(lhs: Array, rhs: Array, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product of vectors and matrices."""
-    check_arrays("dot", lhs, rhs)
-    left, right = get_aval(lhs), get_aval(rhs)
-    if not (1 <= len(left.shape) <= 2 and 1 <= len(right.shape) <= 2):
-        raise ValueError(f"dot: takes vectors and matrices, got {short(left)} and {short(right)}; use dot_general")
-    if left.shape[-1] != right.shape[0]:
-        raise ValueError(
-            f"dot: contracting dimensions differ: {short(left)} @ {short(right)} ({left.shape[-1]} vs {right.shape[0]})"
-        )
-    numbers = (((len(left.shape) - 1,), (0,)), ((), ()))
-    return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
-
-
-def batch_matmul(lhs: Array, rhs: Array, precision: Any = None) -> Array:
-    """The matrix products of two stacks of matrices."""
-    ndim = len(get_aval(lhs).shape)
-    if ndim < 2 or len(get_aval(rhs).shape) != ndim:
-        raise ValueError(f"batch_matmul: takes stacks of matrices, got {short(lhs)} and {short(rhs)}")
-    batch = tuple(range(ndim - 2))
-    return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision)
-
-
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """operand sorted in one dimension, nan last; several arrays together, by the first num_keys of them."""
     several = isinstance(operand, tuple | list)
@@ -122,16 +61,41 @@ def sort_key_val(keys: Array, values: Array, dimension: int = -1, is_stable: boo
     return keys, values
 
 
-def top_k(operand: Array, k: int) -> tuple[Array, Array]:
-    """The k greatest of the last dimension in descending order, and their indices; of equal ones the first."""
+def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+    """The k greatest of a dimension in descending order, and their indices; of equal ones the first, of all nan."""
     check_arrays("top_k", operand)
-    shape = get_aval(operand).shape
-    if not shape or not 0 <= k <= shape[-1]:
-        raise ValueError(f"top_k: k = {k} is not in 0..{shape[-1] if shape else 0}, the last size of {short(operand)}")
-    numbers = movement.broadcasted_iota(dtypes.int32, shape, len(shape) - 1)
-    # Sorted backwards, and turned around: equal ones then come in their order.
-    axis = len(shape) - 1
-    values, indices = sort_key_val(movement.rev(operand, (axis,)), movement.rev(numbers, (axis,)))
-    return tuple(  # pyright: ignore[reportReturnType]
-        movement.slice_in_dim(movement.rev(x, (axis,)), 0, k, axis=axis) for x in (values, indices)
-    )
+    aval = get_aval(operand)
+    if not aval.shape:
+        raise ValueError(f"top_k: takes an array with at least one dimension, got {short(aval)}")
+    return sorting.top_k.bind(operand, k=int(k), axis=canonical_axis("top_k", axis, len(aval.shape)))
+
+
+def approx_max_k(
+    operand: Array,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The k greatest of a dimension and their indices: exactly, whatever recall_target allows."""
+    check_arrays("approx_max_k", operand)
+    if not dtypes.is_floating(get_aval(operand).dtype):
+        raise ValueError(f"approx_max_k: takes floats, got {short(get_aval(operand))}")
+    return top_k(operand, k, axis=reduction_dimension)
+
+
+def approx_min_k(
+    operand: Array,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The k least of a dimension and their indices: exactly, whatever recall_target allows."""
+    check_arrays("approx_min_k", operand)
+    if not dtypes.is_floating(get_aval(operand).dtype):
+        raise ValueError(f"approx_min_k: takes floats, got {short(get_aval(operand))}")
+    values, places = top_k(elementwise.neg(operand), k, axis=reduction_dimension)
+    return elementwise.neg(values), places

@@ -5,6 +5,7 @@ from typing import NoReturn
 from pycompiler.core.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.nn import initializers
+from pycompiler.nn.attention import dot_product_attention
 from pycompiler.nn.functions import (
     celu,
     elu,
@@ -16,8 +17,10 @@ from pycompiler.nn.functions import (
     hard_tanh,
     identity,
     leaky_relu,
+    log1mexp,
     log_sigmoid,
     log_softmax,
+    logmeanexp,
     mish,
     one_hot,
     relu,
@@ -28,16 +31,22 @@ from pycompiler.nn.functions import (
     soft_sign,
     softmax,
     softplus,
+    sparse_plus,
+    sparse_sigmoid,
+    squareplus,
     standardize,
     swish,
     tanh,
 )
+from pycompiler.nn.scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul
 from pycompiler.scipy.special import logsumexp
 
 __all__ = [
     "celu",
+    "dot_product_attention",
     "elu",
     "gelu",
+    "get_scaled_dot_general_config",
     "glu",
     "hard_sigmoid",
     "hard_silu",
@@ -46,19 +55,26 @@ __all__ = [
     "identity",
     "initializers",
     "leaky_relu",
+    "log1mexp",
     "log_sigmoid",
     "log_softmax",
+    "logmeanexp",
     "logsumexp",
     "mish",
     "one_hot",
     "relu",
     "relu6",
+    "scaled_dot_general",
+    "scaled_matmul",
     "selu",
     "sigmoid",
     "silu",
     "soft_sign",
     "softmax",
     "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
     "standardize",
     "swish",
     "tanh",

@@ -20,7 +20,7 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact, requested
-from pycompiler.scipy.special.exponentials import log_normalized, normalized
+from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
 
 def relu(x: Any) -> Array:
@@ -209,3 +209,54 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     place = canonical_axis("one_hot", axis, len(get_aval(x).shape) + 1)
     (num_classes,) = canonical_shape("one_hot", (num_classes,))
     return fused(_one_hot, x, num_classes=num_classes, axis=place, dtype=wanted)
+
+
+def log1mexp(x: Any) -> Array:
+    """log(1 - exp(-x)) for x >= 0, by the two forms of Maechler, each where it is exact."""
+    return fused(_log1mexp, *promoted_inexact("log1mexp", x))
+
+
+def _log1mexp(x: Array) -> Array:
+    negated = lax.neg(x)
+    near = lax.log(lax.neg(lax.expm1(negated)))
+    return lax.select(lax.lt(x, float(np.log(2.0))), near, lax.log1p(lax.neg(lax.exp(negated))))
+
+
+def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
+    """log(mean(exp(x))) over axes, without overflow."""
+    total = logsumexp(x, axis=axis, where=where, keepdims=keepdims)
+    dtype, shape = get_aval(total).dtype, get_aval(x).shape
+    if where is None:
+        count: Any = np.prod([shape[i] for i in canonical_axes("logmeanexp", axis, len(shape))])
+        return lax.sub(total, cast(float(np.log(count)), dtype))
+    counted = reductions.sum(broadcast_to(where, shape), axis, keepdims=keepdims)
+    return lax.sub(total, lax.log(cast(counted, dtype)))
+
+
+def sparse_plus(x: Any) -> Array:
+    """0 up to -1, x from 1 on, (x + 1)^2 / 4 between."""
+    return fused(_sparse_plus, *promoted_inexact("sparse_plus", x))
+
+
+def _sparse_plus(x: Array) -> Array:
+    above = lax.add(x, 1.0)
+    between = lax.mul(lax.mul(above, above), 0.25)
+    return lax.select(lax.le(x, -1.0), cast(0, get_aval(x).dtype), lax.select(lax.ge(x, 1.0), x, between))
+
+
+def sparse_sigmoid(x: Any) -> Array:
+    """0 up to -1, 1 from 1 on, (x + 1) / 2 between."""
+    return fused(_sparse_sigmoid, *promoted_inexact("sparse_sigmoid", x))
+
+
+def _sparse_sigmoid(x: Array) -> Array:
+    return lax.mul(lax.clamp(0.0, lax.add(x, 1.0), 2.0), 0.5)
+
+
+def squareplus(x: Any, b: Any = 4) -> Array:
+    """(x + sqrt(x^2 + b)) / 2."""
+    return fused(_squareplus, *promoted_inexact("squareplus", x, b))
+
+
+def _squareplus(x: Array, b: Array) -> Array:
+    return lax.mul(lax.add(x, lax.sqrt(lax.add(lax.mul(x, x), b))), 0.5)

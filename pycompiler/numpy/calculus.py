@@ -13,10 +13,11 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.indexing import take
 from pycompiler.numpy.movement import concatenate, moveaxis
 from pycompiler.numpy.promotion import converted, inexact, promoted_inexact
-from pycompiler.numpy.sorting import cumsum, searchsorted
+from pycompiler.numpy.sorting import searchsorted
 
 
 def _steps(x: Array, axis: int) -> Array:

@@ -46,11 +46,16 @@ def promoted(name: str, *xs: Any) -> list[Array]:
 
 def promoted_inexact(name: str, *xs: Any) -> list[Array]:
     """The arguments in their common shape, and in a floating-point dtype that holds their common one."""
+    return broadcast(name, *promoted_inexact_each(name, *xs))
+
+
+def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
+    """The arguments in a floating-point dtype that holds their common one, each in its own shape."""
     check_arrays(name, *xs)
     dtype, weak = dtypes.result_type(*xs)
     if not dtypes.is_floating(dtype):
         dtype, weak = inexact(dtype), weak
-    return broadcast(name, *(x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs))
+    return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
 
 
 def inexact(dtype: Any) -> Any:

@@ -3,8 +3,6 @@
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
@@ -150,30 +148,35 @@ def _by_halving(a: Array, v: Array, *, side: str) -> Array:
     return low
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The sums of all elements up to each along an axis (None: flat), in as many steps as the length has bits."""
-    ufuncs.no_out("cumsum", out)
-    return _cumulative("cumsum", a, axis, dtype, lax.add, 0)
+def partition(a: Any, kth: int, axis: int = -1) -> Array:
+    """a with its kth least element along an axis where sorting puts it: none greater in front, none less behind.
+
+    The least ones come in ascending order, the others in descending order.
+    """
+    return _partition("partition", a, kth, axis)[0]
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The products of all elements up to each along an axis (None: flat), in as many steps as the length has bits."""
-    ufuncs.no_out("cumprod", out)
-    return _cumulative("cumprod", a, axis, dtype, lax.mul, 1)
+def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
+    """The indices that partition a: see partition."""
+    return cast(_partition("argpartition", a, kth, axis)[1], dtypes.scalar_dtype(int))
 
 
-def _cumulative(name: str, a: Any, axis: int | None, dtype: Any, combine: Any, identity: int) -> Array:
-    x, axis = _along(name, a, axis)
-    aval = get_aval(x)
-    wanted = aval.dtype if dtype is None else dtypes.canonicalize_requested(dtype, name)
-    if dtype is None and wanted == dtypes.bool_:
-        wanted = dtypes.scalar_dtype(int)
-    x = cast(x, wanted)
-    total, distance = aval.shape[axis], 1
-    # Each step combines with the element that is twice as far back (Hillis and Steele, 1986).
-    while distance < total:
-        config = [(0, 0, 0)] * len(aval.shape)
-        config[axis] = (distance, -distance, 0)
-        x = combine(x, movement.pad(x, np.asarray(identity, wanted), config))
-        distance *= 2
-    return x
+def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
+    check_arrays(name, a)
+    shape = get_aval(a).shape
+    if not shape:
+        raise ValueError(f"{name}: takes an array with at least one dimension, got {short(get_aval(a))}")
+    axis = canonical_axis(name, axis, len(shape))
+    return fused(_partitioned, a, kth=canonical_axis(f"{name}, kth", kth, shape[axis]), axis=axis)
+
+
+def _partitioned(a: Array, *, kth: int, axis: int) -> tuple[Array, Array]:
+    # Of the elements in descending order the last are the least: as many as are wanted, turned around, then the others.
+    count = get_aval(a).shape[axis]
+    values, places = reduction.top_k(a, count, axis=axis)
+    head = [
+        movement.rev(movement.slice_in_dim(x, count - kth - 1, count, axis=axis), (axis,)) for x in (values, places)
+    ]
+    tail = [movement.slice_in_dim(x, 0, count - kth - 1, axis=axis) for x in (values, places)]
+    whole = [movement.concatenate(pair, axis) for pair in zip(head, tail, strict=True)]
+    return whole[0], whole[1]

@@ -14,10 +14,10 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
+from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.indexing import take, take_along_axis
 from pycompiler.numpy.movement import atleast_2d, concatenate, diagonal, moveaxis, squeeze, transpose
 from pycompiler.numpy.promotion import promoted_inexact, requested
-from pycompiler.numpy.sorting import cumsum
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 

@@ -1,6 +1,6 @@
 """Universal functions as objects: `ufunc`, and those of NumPy's binary functions that reduce, accumulate and update.
 
-Stands above reductions and sorting, whose functions are the fast way to reduce with add, multiply, maximum, ...
+Stands above reductions and cumulative, whose functions are the fast way to reduce with add, multiply, maximum, ...
 """
 
 import operator
@@ -17,7 +17,7 @@ from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, cast, check_arrays
-from pycompiler.numpy import reductions, sorting, ufuncs
+from pycompiler.numpy import cumulative, reductions, ufuncs
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.mapping import vectorize
 from pycompiler.numpy.movement import moveaxis, ravel, reshape
@@ -328,8 +328,8 @@ def _binary(function: Callable[..., Any], identity: Any = None, **faster: Any) -
     return ufunc(function, 2, 1, call=function, identity=identity, **faster)
 
 
-add = _binary(ufuncs.add, 0, reduce=reductions.sum, accumulate=sorting.cumsum, at=_update("add"))
-multiply = _binary(ufuncs.multiply, 1, reduce=reductions.prod, accumulate=sorting.cumprod, at=_update("multiply"))
+add = _binary(ufuncs.add, 0, reduce=reductions.sum, accumulate=cumulative.cumsum, at=_update("add"))
+multiply = _binary(ufuncs.multiply, 1, reduce=reductions.prod, accumulate=cumulative.cumprod, at=_update("multiply"))
 subtract = _binary(ufuncs.subtract, at=_update("subtract"))
 maximum = _binary(ufuncs.maximum, reduce=_without_dtype(reductions.max), at=_update("max"))
 minimum = _binary(ufuncs.minimum, reduce=_without_dtype(reductions.min), at=_update("min"))

@@ -2,9 +2,9 @@
 
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
-contraction, indexing, sort, random, linalg and its parts, special; `rules` and `linalg_rules` hold what they are built
-from. To add an operation is to add an entry to its family's TABLE, an op of the same name to the dialect, and its
-lowering.
+contraction, indexing, sort, random, linalg and its parts, special, cumulative, window, convolution; `rules` and
+`linalg_rules` hold what they are built from. To add an operation is to add an entry to its family's TABLE, an op of the
+same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.primitive import Primitive
@@ -14,7 +14,9 @@ from pycompiler.ops import (
     compare,
     complex,
     contraction,
+    convolution,
     creation,
+    cumulative,
     elementwise,
     indexing,
     linalg,
@@ -27,6 +29,7 @@ from pycompiler.ops import (
     shape,
     sort,
     special,
+    window,
 )
 
 _FAMILIES = (
@@ -48,6 +51,9 @@ _FAMILIES = (
     linalg_orthogonal,
     linalg_spectral,
     special,
+    cumulative,
+    window,
+    convolution,
 )
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}

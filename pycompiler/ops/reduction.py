@@ -177,6 +177,7 @@ reduce_max = _reduction("reduce_max", "biufc", _extremum(np.max, lowest), jvp=_c
 reduce_min = _reduction("reduce_min", "biufc", _extremum(np.min, highest), jvp=_chooser_jvp)
 reduce_and = _reduction("reduce_and", "biu", _bitwise(np.bitwise_and))
 reduce_or = _reduction("reduce_or", "biu", _bitwise(np.bitwise_or))
+reduce_xor = _reduction("reduce_xor", "biu", _bitwise(np.bitwise_xor))
 
 
 # argmax and argmin(x, axis, index_dtype): the first one; a nan counts as the extremum.
@@ -225,4 +226,4 @@ def _arg_extremum(name: str, reference: Any) -> Primitive:
 argmax = _arg_extremum("argmax", np.argmax)
 argmin = _arg_extremum("argmin", np.argmin)
 
-TABLE = (reduce_sum, reduce_prod, reduce_max, reduce_min, reduce_and, reduce_or, argmax, argmin)
+TABLE = (reduce_sum, reduce_prod, reduce_max, reduce_min, reduce_and, reduce_or, reduce_xor, argmax, argmin)

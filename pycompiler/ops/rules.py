@@ -32,11 +32,16 @@ INTS = (INT32, INT64, INT8, UINT8, UINT32)
 NUMBERS = (*FLOATS, *INTS)
 ALL = (*NUMBERS, BOOL)
 WITH_COMPLEX = (*ALL, *COMPLEXES)
+# What references compute in, by kind; the others in their own dtype.
+WIDE: dict[str, Dtype] = {"f": FLOAT64, "c": COMPLEX128}
 # What movement takes: of the small types, which it does not tell apart, two.
 STORED = (*WITH_COMPLEX, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.int4))
 
 # Their stubs leave results without a type.
 where: Callable[..., Any] = np.where
+cumulative_product: Callable[..., Any] = np.cumprod
+arange: Callable[..., Any] = np.arange
+split: Callable[..., Any] = np.split
 finfo: Callable[[Dtype], Any] = ml_dtypes.finfo
 
 _KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float", "c": "complex", "s": "small"}

@@ -1,11 +1,11 @@
-"""The family of sorting."""
+"""The family of sorting: sort, top_k."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval
+from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.dims import dim_product
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
@@ -97,4 +97,64 @@ sort = Primitive(
     multiple_results=True,
 )
 
-TABLE = (sort,)
+# top_k(x, k, axis): the greatest in descending order, and their places as int32; nan first, of equal ones the first.
+
+
+def _top_k_shape(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ...]:
+    rules.check_axes("top_k", "axis", (axis,), len(x.shape))
+    size = x.shape[axis]
+    if k < 0 or (isinstance(size, int) and k > size):
+        raise ValueError(f"top_k: k = {k} is not in 0..{size}, the size of axis {axis} of {short(x)}")
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    return ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, rules.INT32)
+
+
+def _top_k_jvp(primals: Sequence[Value], tangents: Sequence[Value], *, k: int, axis: int) -> tuple[Any, Any]:
+    values, places = top_k.bind(*primals, k=k, axis=axis)
+    no_change = rules.zero_tangent(places)
+    if is_zero(tangents[0]):
+        return (values, places), (rules.zero_tangent(values), no_change)
+    return (values, places), (take_along(tangents[0], places, axis), no_change)
+
+
+def _top_k_batch(args: Sequence[Value], dims: Dims, *, k: int, axis: int) -> tuple[Any, Any]:
+    dim = rules.only(dims)
+    return top_k.bind(args[0], k=k, axis=axis + (axis >= dim)), (dim, dim)
+
+
+def _top_k_reference(x: Any, *, k: int, axis: int) -> tuple[Any, Any]:
+    # Sorted from the end, a stable sort puts the first of equal ones last.
+    wide = x.astype(np.float64) + 0.0 if rules.kind(x.dtype) == "f" else x
+    order = np.flip(np.argsort(np.flip(wide, axis), axis, kind="stable"), axis)
+    places = np.take(x.shape[axis] - 1 - order, np.arange(k), axis)
+    return np.take_along_axis(x, places, axis), places.astype(np.int32)
+
+
+def _top_k_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    for dtype in rules.ALL:
+        yield Sample((rules.ordinary(rng, (33,), dtype),), {"k": 5, "axis": 0})
+        yield Sample((rules.extremes(dtype),), {"k": 2, "axis": 0})
+    for shape, k, axis in [
+        ((4,), 0, 0),
+        ((1,), 1, 0),
+        ((0,), 0, 0),
+        ((3, 17), 17, 1),
+        ((2, 40, 3), 3, 1),
+        ((0, 5), 2, 1),
+    ]:
+        yield Sample((rules.ordinary(rng, shape, rules.FLOAT32),), {"k": k, "axis": axis})
+    yield Sample((rng.integers(0, 3, (2, 600)).astype(np.int32),), {"k": 30, "axis": 1})
+
+
+top_k = Primitive(
+    name="top_k",
+    shape_rule=_top_k_shape,
+    jvp=_top_k_jvp,
+    transpose=None,
+    batch=_top_k_batch,
+    reference=_top_k_reference,
+    sampler=_top_k_samples,
+    multiple_results=True,
+)
+
+TABLE = (sort, top_k)

@@ -38,13 +38,12 @@ static LogicalResult verifySizes(DotGeneralOp op, StringRef kind, ArrayRef<int64
   return success();
 }
 
-/// The same type, or a wider one of the same kind.
-static bool canAccumulate(Type element, Type result) {
+bool array::isSameOrWider(Type element, Type result) {
   if (element == result)
     return true;
   if (isa<ComplexType>(element) || isa<ComplexType>(result))
     return isa<ComplexType>(element) && isa<ComplexType>(result) &&
-           canAccumulate(partElement(element), partElement(result));
+           isSameOrWider(partElement(element), partElement(result));
   bool isSameKind = isa<FloatType>(element)
                         ? isa<FloatType>(result)
                         : isa<IntegerType>(result) && element.isUnsignedInteger() == result.isUnsignedInteger();
@@ -73,7 +72,7 @@ LogicalResult DotGeneralOp::verify() {
     shape.push_back(rhs.getDimSize(dim));
   if (failed(verifyCompatibleShape(shape, result.getShape())))
     return emitOpError("result is ") << result << ", expected " << result.clone(shape) << " (C6)";
-  if (!canAccumulate(lhs.getElementType(), result.getElementType()))
+  if (!isSameOrWider(lhs.getElementType(), result.getElementType()))
     return emitOpError("result is ") << result << ", expected the element type of " << lhs
                                      << " or a wider one of its kind (C7)";
   return success();

@@ -24,6 +24,9 @@ std::optional<SmallVector<int64_t>> mergedShape(TypeRange tensors);
 /// Strictly increasing and within [0, rank).
 bool areIncreasingDims(ArrayRef<int64_t> dims, int64_t rank);
 
+/// Whether what is made of elements of a type can be of another: the same, or a wider one of the same kind.
+bool isSameOrWider(Type element, Type result);
+
 /// Distinct and within [0, rank).
 bool areDistinctDims(ArrayRef<int64_t> dims, int64_t rank);
 

@@ -1,4 +1,4 @@
-// sort: inference.
+// sort, top_k: inference.
 #include "Inference.h"
 
 using namespace mlir;
@@ -20,5 +20,21 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
                 inputs.size(), " (C4)");
   for (Type input : inputs)
     inferred.push_back(cast<RankedTensorType>(input).clone(*shape));
+  return success();
+}
+
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &inferred) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  int64_t axis = adaptor.getAxis(), k = adaptor.getK();
+  if (axis < 0 || axis >= operand.getRank())
+    return fail(location, getOperationName(), "axis is ", axis, ", expected a dimension of ", operand, " (C1)");
+  if (k < 0 || (!operand.isDynamicDim(axis) && k > operand.getDimSize(axis)))
+    return fail(location, getOperationName(), "k is ", k, ", expected 0 to the size of dimension ", axis, " of ",
+                operand, " (C2)");
+  auto shape = llvm::to_vector(operand.getShape());
+  shape[axis] = k;
+  inferred.push_back(operand.clone(shape));
+  inferred.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));
   return success();
 }

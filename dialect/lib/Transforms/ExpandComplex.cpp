@@ -225,6 +225,21 @@ SmallVector<Value> contraction(PartBuilder &b, Operation *op) {
   return one(b.join({b.sub(of(x.re, y.re), of(x.im, y.im)), b.add(of(x.re, y.im), of(x.im, y.re))}));
 }
 
+/// As that, for any op of two complex operands and one result that is linear in each.
+SmallVector<Value> bilinear(PartBuilder &b, Operation *op) {
+  Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  auto part = result.clone(partElement(result.getElementType()));
+  auto of = [&](Value lhs, Value rhs) -> Value {
+    OperationState state(b.loc, op->getName());
+    state.addOperands({lhs, rhs});
+    state.addTypes(part);
+    state.addAttributes(op->getAttrs());
+    return b.b.create(state)->getResult(0);
+  };
+  return one(b.join({b.sub(of(x.re, y.re), of(x.im, y.im)), b.add(of(x.re, y.im), of(x.im, y.re))}));
+}
+
 /// A complex key is two keys: the real part, then the imaginary one.
 SmallVector<Value> sort(PartBuilder &b, Operation *op) {
   auto sort = cast<SortOp>(op);
@@ -351,6 +366,8 @@ const Row rows[] = {
     {ConvertOp::getOperationName(), convert},
     {DotGeneralOp::getOperationName(), contraction},
     {SortOp::getOperationName(), sort},
+    {ReduceWindowSumOp::getOperationName(), onParts},
+    {ConvGeneralDilatedOp::getOperationName(), bilinear},
 };
 
 struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {

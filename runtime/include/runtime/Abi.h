@@ -85,14 +85,23 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
 #define PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                   \
   X(cholesky)                                                                                                          \
   X(triangular_solve)                                                                                                  \
-  X(lu) X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3)    \
+  X(lu)                                                                                                                \
+  X(lu_pivots_to_permutation) X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3)          \
       X(householder_product) X(ormqr) X(hessenberg) X(tridiagonal) X(eigh) X(eig) X(svd) X(schur) X(sylvester) X(expm) \
           X(expm_frechet)
+
+//   top_k: params = {dimension}; outputs the greatest, as many as they have room for, and their positions (int32).
+//   cumulative: params = {0 sum, 1 product, 2 max, 3 min, 4 log-sum-exp; dimension; whether from the end}.
+//   reduce_window: params = {0 sum, 1 product, 2 max, 3 min}, then for each dimension {window, stride, low padding,
+//     base dilation, window dilation}. select_and_gather and select_and_scatter (inputs: source, operand): the same,
+//     but the first says whether the greatest is selected (or the least).
+#define PCRT_WINDOW_CALLS(X) X(top_k) X(cumulative) X(reduce_window) X(select_and_gather) X(select_and_scatter)
 
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
   X(sort)                                                                                                              \
   PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                         \
-  X(special)
+  X(special)                                                                                                           \
+  PCRT_WINDOW_CALLS(X)
 
 // The functions that the routine `special` computes element by element; in the dialect each is the op of its name.
 // X(name, code, inputs). The codes are part of the ABI: never renumber.

@@ -1,5 +1,5 @@
-// The library routine behind `sort`: several operands sorted together along one dimension by the first of them. Floats
-// order as in NumPy and XLA: nan last, -0 equal to +0.
+// The library routines behind `sort`, several operands sorted together along one dimension by the first of them, and
+// `top_k`. Floats order as in NumPy and XLA: nan last, -0 equal to +0.
 //
 // Every key becomes an unsigned integer of the same order. Short lines are sorted by comparisons, long ones by the
 // digits of the key, least significant first, which keeps equal keys in order. What is sorted are the keys alone where
@@ -346,6 +346,72 @@ int32_t library::sort(const PcrtFrame *, const PcrtTensor *inputs, int32_t input
       const std::vector<int64_t> &order = sorter.sort(line);
       for (int32_t i = 0; i < inputCount; ++i)
         permute(inputs[i], outputs[i], lines.start(line), lines.stride, order, scratch);
+    }
+  } catch (const std::bad_alloc &) {
+    return PCRT_OUT_OF_MEMORY;
+  }
+  return PCRT_OK;
+}
+
+namespace {
+
+/// The positions of the greatest `count` keys of one line in descending order, equal ones in their own.
+void chooseGreatest(const std::vector<uint64_t> &keys, size_t count,
+                    std::vector<std::pair<uint64_t, int64_t>> &chosen) {
+  chosen.resize(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i)
+    chosen[i] = {~keys[i], static_cast<int64_t>(i)};
+  auto end = chosen.begin() + static_cast<int64_t>(count);
+  if (end != chosen.end())
+    std::nth_element(chosen.begin(), end, chosen.end());
+  std::sort(chosen.begin(), end);
+}
+
+/// target[i] = source[chosen[i]] along lines of both.
+template <typename Bits>
+void takeChosen(const Bits *source, Bits *target, int64_t stride, size_t count,
+                const std::vector<std::pair<uint64_t, int64_t>> &chosen) {
+  for (size_t i = 0; i < count; ++i)
+    target[static_cast<int64_t>(i) * stride] = source[chosen[i].second * stride];
+}
+
+} // namespace
+
+int32_t library::top_k(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                       int32_t outputCount, const int64_t *params) {
+  if (inputCount != 1 || outputCount != 2 || params[0] < 0 || params[0] >= inputs[0].rank ||
+      outputs[0].dtype != inputs[0].dtype || outputs[1].dtype != PCRT_DTYPE_Int32 ||
+      outputs[0].dims[params[0]] > inputs[0].dims[params[0]])
+    return PCRT_INVALID_ARGUMENT;
+  Lines from(inputs[0], params[0]), to(outputs[0], params[0]);
+  auto count = static_cast<size_t>(to.length);
+  try {
+    std::vector<uint64_t> keys(static_cast<size_t>(from.length));
+    std::vector<std::pair<uint64_t, int64_t>> chosen;
+    for (int64_t line = 0; count > 0 && line < from.count(); ++line) {
+      keysOf(inputs[0], from, line, keys.data());
+      chooseGreatest(keys, count, chosen);
+      auto take = [&](auto zero) {
+        using Bits = decltype(zero);
+        takeChosen(static_cast<const Bits *>(inputs[0].data) + from.start(line),
+                   static_cast<Bits *>(outputs[0].data) + to.start(line), from.stride, count, chosen);
+      };
+      switch (byteSize(static_cast<DType>(inputs[0].dtype))) {
+      case 1:
+        take(uint8_t());
+        break;
+      case 2:
+        take(uint16_t());
+        break;
+      case 4:
+        take(uint32_t());
+        break;
+      default:
+        take(uint64_t());
+      }
+      auto *indices = static_cast<int32_t *>(outputs[1].data) + to.start(line);
+      for (size_t i = 0; i < count; ++i)
+        indices[static_cast<int64_t>(i) * to.stride] = static_cast<int32_t>(chosen[i].second);
     }
   } catch (const std::bad_alloc &) {
     return PCRT_OUT_OF_MEMORY;

@@ -10,6 +10,8 @@ from pycompiler.core.aval import ShapedArray, get_aval
 from pycompiler.core.dims import Dim
 from pycompiler.core.primitive import UndefinedPrimal, Zero
 from pycompiler.ops import DECOMPOSITIONS, PRIMITIVES, rules
+from pycompiler.ops.convolution import conv_params
+from pycompiler.ops.window import window_params
 
 NAMES = sorted(PRIMITIVES)
 # The arguments in which a primitive is linear, each set together; None: all of them.
@@ -43,6 +45,11 @@ LINEAR = {
     "complex": [(0, 1)],
     "real": [(0,)],
     "imag": [(0,)],
+    "cumsum": [(0,)],
+    "reduce_window_sum": [(0,)],
+    "select_and_gather": [(0,)],
+    "select_and_scatter": [(0,)],
+    "conv_general_dilated": [(0,), (1,)],
 }
 # The arguments by which a primitive has no derivative, though they are floats: orders; shapes of betainc.
 FIXED = {
@@ -267,6 +274,12 @@ SYMBOLIC = [
         (N, 4),
     ),
     ("sort", [(N, M)], {"dimension": 1, "num_keys": 1, "is_stable": True}, (N, M)),
+    ("cumsum", [(N, M)], {"axis": 1, "reverse": True}, (N, M)),
+    ("top_k", [(N, M)], {"k": 3, "axis": 1}, (N, 3)),
+    ("reduce_window_max", [(N, 9)], window_params((1, 3), (1, 2), (0, 1), (0, 1)), (N, 5)),
+    ("reduce_window_sum", [(N,)], window_params((3,), None, (1,), (1,)), (N,)),
+    ("select_and_gather", [(N, 9), (N, 9)], {"greatest": True, **window_params((1, 3), (1, 2))}, (N, 4)),
+    ("conv_general_dilated", [(N, 3, M), (4, 3, 3)], conv_params(1, low=(1,), high=(1,)), (N, 4, M)),
     ("iota", [], {"dtype": rules.INT32, "shape": (N, 3), "dimension": 0}, (N, 3)),
 ]
 

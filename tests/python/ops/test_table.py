@@ -30,7 +30,11 @@ EXACT |= {
     "stop_gradient",
 }
 EXACT |= {"add", "sub", "mul", "threefry2x32", "argmax", "argmin", "sort", "reduce_max", "reduce_min"}
+EXACT |= {"cummax", "cummin", "top_k", "reduce_window_max", "reduce_window_min", "select_and_gather", "reduce_xor"}
 EXACT |= {"reduce_and", "reduce_or", "gather_rows", "dynamic_slice", "dynamic_update_slice"}
+# They leave open which zero they give.
+EITHER_ZERO = {"max", "min", "sort", "top_k", "reduce_max", "reduce_min", "cummax", "cummin"}
+EITHER_ZERO |= {"reduce_window_max", "reduce_window_min"}
 MATH = {entry.name for entry in math.TABLE}
 
 
@@ -73,7 +77,7 @@ def assert_near(name, got, want):
         return
     if name in EXACT or rules.kind(got.dtype) != "f":
         np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
-        if name not in ("max", "min", "sort", "reduce_max", "reduce_min"):  # which leave open which zero they give
+        if name not in EITHER_ZERO:
             np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
         return
     limits = ml_dtypes.finfo(got.dtype)

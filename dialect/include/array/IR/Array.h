@@ -43,6 +43,15 @@ template <typename ConcreteOp> class MatrixShapes : public OpTrait::TraitBase<Co
 public:
   static LogicalResult verifyTrait(Operation *op) { return verifyMatrixShapes(op, cast<ConcreteOp>(op).getShapes()); }
 };
+LogicalResult inferCumulative(std::optional<Location> location, StringRef op, Type operand, int64_t axis,
+                              SmallVectorImpl<Type> &inferred);
+
+/// The windows over an operand, one number of each kind for each of its dimensions.
+struct WindowAttributes {
+  ArrayRef<int64_t> dimensions, strides, low, high, baseDilation, dilation;
+};
+LogicalResult inferWindows(std::optional<Location> location, StringRef op, Type operand,
+                           const WindowAttributes &windows, SmallVectorImpl<Type> &inferred);
 
 template <typename ConcreteOp> class InferredResults : public OpTrait::TraitBase<ConcreteOp, InferredResults> {
 public:

@@ -45,6 +45,8 @@ def Array_ReduceMinOp : Array_ReduceOp<"reduce_min", Array_EqualityTensor,
 def Array_ReduceAndOp : Array_ReduceOp<"reduce_and", Array_BitsTensor,
     "bitwise or logical and along axes; of nothing all bits set">;
 def Array_ReduceOrOp : Array_ReduceOp<"reduce_or", Array_BitsTensor, "bitwise or logical or along axes; of nothing 0">;
+def Array_ReduceXorOp : Array_ReduceOp<"reduce_xor", Array_BitsTensor,
+    "bitwise or logical exclusive or along axes; of nothing 0">;
 
 class Array_ArgReduceOp<string mnemonic, string text> : Array_InferredOp<mnemonic> {
   let summary = text;

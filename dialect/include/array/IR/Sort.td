@@ -1,4 +1,4 @@
-// sort.
+// sort, top_k.
 #ifndef ARRAY_IR_SORT_TD
 #define ARRAY_IR_SORT_TD
 
@@ -26,6 +26,23 @@ def Array_SortOp : Array_InferredOp<"sort"> {
     $inputs `dimension` `=` $dimension `num_keys` `=` $num_keys `is_stable` `=` $is_stable attr-dict
     `:` functional-type(operands, results)
   }];
+}
+
+def Array_TopKOp : Array_InferredOp<"top_k"> {
+  let summary = "the k greatest along a dimension in descending order, and their positions";
+  let description = Array_Doc<[{
+    nan comes first, of equal ones the first.
+
+    ```mlir
+    %v, %i = array.top_k %x k = 2 axis = 1 : (tensor<4x5xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
+    ```
+  }], [{
+    - C1: `axis` is a dimension of `operand`.
+    - C2: `0 <= k <= size of the dimension`.
+  }]>.description;
+  let arguments = (ins Array_RealTensor:$operand, I64Attr:$k, I64Attr:$axis);
+  let results = (outs Array_RealTensor:$values, Array_IntegerTensor:$indices);
+  let assemblyFormat = "$operand `k` `=` $k `axis` `=` $axis attr-dict `:` functional-type(operands, results)";
 }
 
 #endif // ARRAY_IR_SORT_TD

@@ -36,6 +36,9 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateRows(converter, patterns);
     populateReduction(converter, patterns);
     populateContraction(converter, patterns);
+    populateConvolution(converter, patterns);
+    populateCumulative(converter, patterns);
+    populateWindow(converter, patterns);
     populateRandom(converter, patterns);
     populateLinearAlgebra(converter, patterns);
     populateBits(converter, patterns);

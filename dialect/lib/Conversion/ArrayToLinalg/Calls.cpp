@@ -1,4 +1,4 @@
-// call, tokens, runtime calls (sort), and the ops of other dialects that only change their types.
+// call, tokens, runtime calls (sort, top_k), and the ops of other dialects that only change their types.
 #include "Lowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -39,23 +39,25 @@ template <typename Op> struct EraseToken : OpConversionPattern<Op> {
   }
 };
 
-/// Destination-style: each result is written over an empty tensor.
 struct SortLowering : OpConversionPattern<SortOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(SortOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> inits;
+    SmallVector<SmallVector<OpFoldResult>> sizes;
     for (Value operand : adaptor.getOperands())
-      inits.push_back(tensor::EmptyOp::create(rewriter, op.getLoc(),
-                                              tensor::getMixedSizes(rewriter, op.getLoc(), operand),
-                                              getElementTypeOrSelf(operand.getType())));
-    SmallVector<int64_t> params = {int64_t(op.getDimension()), int64_t(op.getNumKeys()), op.getIsStable()};
-    SmallVector<Attribute> elements;
-    for (TypeRange types : {TypeRange(op.getOperandTypes()), TypeRange(op.getResultTypes())})
-      for (Type type : types)
-        elements.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
-    auto call = RuntimeCallOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), "sort", params,
-                                      rewriter.getArrayAttr(elements), adaptor.getOperands(), inits);
-    replaceTyped(rewriter, op, call.getResults());
+      sizes.push_back(tensor::getMixedSizes(rewriter, op.getLoc(), operand));
+    replaceByRoutine(rewriter, op, "sort",
+                     {int64_t(op.getDimension()), int64_t(op.getNumKeys()), int64_t(op.getIsStable())},
+                     adaptor.getOperands(), sizes);
+    return success();
+  }
+};
+
+struct TopKLowering : OpConversionPattern<TopKOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(TopKOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), adaptor.getOperand());
+    sizes[op.getAxis()] = rewriter.getIndexAttr(op.getK());
+    replaceByRoutine(rewriter, op, "top_k", {int64_t(op.getAxis())}, adaptor.getOperand(), {sizes, sizes});
     return success();
   }
 };
@@ -74,6 +76,6 @@ template <typename Op> struct RetypeLowering : OpConversionPattern<Op> {
 } // namespace
 
 void array::populateCalls(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<CallLowering, EraseToken<CreateTokenOp>, EraseToken<AfterAllOp>, SortLowering,
+  patterns.add<CallLowering, EraseToken<CreateTokenOp>, EraseToken<AfterAllOp>, SortLowering, TopKLowering,
                RetypeLowering<tensor::DimOp>, RetypeLowering<tensor::CastOp>>(converter, patterns.getContext());
 }

@@ -1,6 +1,6 @@
 // dot_general: one generic whose iterators are (batch, lhs free, rhs free, contracting) and whose body is a multiply
 // and an add. array-lower-contractions recognises this form.
-#include "Lowering.h"
+#include "Contraction.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -44,15 +44,23 @@ struct ContractionSpace {
   }
 };
 
-/// An operand's element in the accumulator's type, which is wider and of the same kind.
-Value widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumulator) {
-  if (x.getType() == accumulator)
-    return x;
-  if (isa<FloatType>(element))
-    return arith::ExtFOp::create(b, accumulator, x);
-  if (isUnsigned(element))
-    return arith::ExtUIOp::create(b, accumulator, x);
-  return arith::ExtSIOp::create(b, accumulator, x);
+/// Whether operands are worth a copy in the accumulator's type: then the products are of that type alone, which is what
+/// array-lower-contractions takes.
+bool isLargeProduct(DotGeneralOp op) {
+  auto isDynamic = [](RankedTensorType type) { return !type.hasStaticShape(); };
+  if (isDynamic(op.getLhs().getType()) || isDynamic(op.getRhs().getType()))
+    return false;
+  auto product = [](RankedTensorType type, ArrayRef<int64_t> dims) {
+    int64_t size = 1;
+    for (int64_t dim : dims)
+      size *= type.getDimSize(dim);
+    return size;
+  };
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  int64_t batch = product(lhs, op.getLhsBatch()), terms = product(lhs, op.getLhsContracting());
+  if (batch * terms == 0)
+    return false;
+  return isWorthBlocking(lhs.getNumElements() / (batch * terms), rhs.getNumElements() / (batch * terms), terms);
 }
 
 struct DotGeneralLowering : OpConversionPattern<DotGeneralOp> {
@@ -61,40 +69,71 @@ struct DotGeneralLowering : OpConversionPattern<DotGeneralOp> {
   LogicalResult matchAndRewrite(DotGeneralOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto result = cast<RankedTensorType>(op.getType());
-    Type element = op.getLhs().getType().getElementType(), resultElement = result.getElementType();
-    Type stored = storageType(resultElement), accumulator = accumulatorType(resultElement);
-    ContractionSpace space(b, op, adaptor.getLhs(), adaptor.getRhs());
-    Value zero = isa<FloatType>(accumulator) ? constant(b, accumulator, 0) : intConstant(b, accumulator, 0);
-    Value init = filled(b, b.getLoc(), space.resultSizes, zero);
-    auto generic = linalg::GenericOp::create(b, init.getType(), ValueRange{adaptor.getLhs(), adaptor.getRhs()}, init,
-                                             ArrayRef{space.lhsMap, space.rhsMap, space.resultMap}, space.iterators,
-                                             [&](OpBuilder &nested, Location loc, ValueRange args) {
-                                               ImplicitLocOpBuilder body(loc, nested);
-                                               Value lhs = widened(body, args[0], element, accumulator),
-                                                     rhs = widened(body, args[1], element, accumulator);
-                                               linalg::YieldOp::create(body, multiplyAdd(body, lhs, rhs, args[2]));
-                                             });
-    Value dot = generic.getResult(0);
-    if (accumulator != stored)
-      dot = parallelGeneric(b, b.getLoc(), stored, space.resultSizes, dot, b.getMultiDimIdentityMap(result.getRank()),
-                            [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
-                              return arith::TruncFOp::create(body, stored, args[0]);
-                            });
-    replaceTyped(rewriter, op, dot);
+    Type element = op.getLhs().getType().getElementType(), resultElement = op.getType().getElementType();
+    Type accumulator = accumulatorType(resultElement);
+    Value lhs = adaptor.getLhs(), rhs = adaptor.getRhs();
+    ContractionSpace space(b, op, lhs, rhs);
+    if (isa<FloatType>(accumulator) && accumulator != element && isLargeProduct(op)) {
+      lhs = widened(b, lhs, element, accumulator);
+      rhs = widened(b, rhs, element, accumulator);
+      element = accumulator;
+    }
+    replaceTyped(rewriter, op,
+                 contraction(b, lhs, rhs, {space.lhsMap, space.rhsMap, space.resultMap}, space.iterators,
+                             space.resultSizes, element, resultElement));
     return success();
-  }
-
-private:
-  static Value multiplyAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs, Value sum) {
-    if (!isa<FloatType>(sum.getType()))
-      return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, lhs, rhs));
-    Value product = arith::MulFOp::create(b, lhs, rhs, reductionFlags(b));
-    return arith::AddFOp::create(b, sum, product, reductionFlags(b));
   }
 };
 
+Value multiplyAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs, Value sum) {
+  if (!isa<FloatType>(sum.getType()))
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, lhs, rhs));
+  Value product = arith::MulFOp::create(b, lhs, rhs, reductionFlags(b));
+  return arith::AddFOp::create(b, sum, product, reductionFlags(b));
+}
+
 } // namespace
+
+Value array::widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumulator) {
+  if (getElementTypeOrSelf(x) == accumulator)
+    return x;
+  if (auto tensor = dyn_cast<RankedTensorType>(x.getType()))
+    return parallelGeneric(
+        b, b.getLoc(), accumulator, tensor::getMixedSizes(b, b.getLoc(), x), x,
+        b.getMultiDimIdentityMap(tensor.getRank()),
+        [&](ImplicitLocOpBuilder &body, ValueRange args) { return widened(body, args[0], element, accumulator); });
+  if (isa<FloatType>(element))
+    return arith::ExtFOp::create(b, accumulator, x);
+  if (isUnsigned(element))
+    return arith::ExtUIOp::create(b, accumulator, x);
+  return arith::ExtSIOp::create(b, accumulator, x);
+}
+
+bool array::isWorthBlocking(int64_t rows, int64_t columns, int64_t terms) {
+  return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
+}
+
+Value array::contraction(ImplicitLocOpBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
+                         ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
+                         Type resultElement) {
+  Type stored = storageType(resultElement), accumulator = accumulatorType(resultElement);
+  Value zero = isa<FloatType>(accumulator) ? constant(b, accumulator, 0) : intConstant(b, accumulator, 0);
+  Value init = filled(b, b.getLoc(), sizes, zero);
+  auto generic = linalg::GenericOp::create(b, init.getType(), ValueRange{lhs, rhs}, init, maps, iterators,
+                                           [&](OpBuilder &nested, Location loc, ValueRange args) {
+                                             ImplicitLocOpBuilder body(loc, nested);
+                                             Value x = widened(body, args[0], element, accumulator),
+                                                   y = widened(body, args[1], element, accumulator);
+                                             linalg::YieldOp::create(body, multiplyAdd(body, x, y, args[2]));
+                                           });
+  Value sums = generic.getResult(0);
+  if (accumulator == stored)
+    return sums;
+  return parallelGeneric(b, b.getLoc(), stored, sizes, sums, b.getMultiDimIdentityMap(sizes.size()),
+                         [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
+                           return arith::TruncFOp::create(body, stored, args[0]);
+                         });
+}
 
 void array::populateContraction(const TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<DotGeneralLowering>(converter, patterns.getContext());

@@ -102,6 +102,21 @@ void array::replaceTyped(ConversionPatternRewriter &rewriter, Operation *op, Val
   rewriter.replaceOp(op, typed);
 }
 
+void array::replaceByRoutine(ConversionPatternRewriter &rewriter, Operation *op, StringRef routine,
+                             ArrayRef<int64_t> params, ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes) {
+  SmallVector<Value> inits; // destination style: each result is written over an empty tensor
+  for (auto [type, resultSizes] : llvm::zip_equal(op->getResultTypes(), sizes))
+    inits.push_back(
+        tensor::EmptyOp::create(rewriter, op->getLoc(), resultSizes, storageType(getElementTypeOrSelf(type))));
+  SmallVector<Attribute> elements;
+  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      elements.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
+  auto call = RuntimeCallOp::create(rewriter, op->getLoc(), ValueRange(inits).getTypes(), routine, params,
+                                    rewriter.getArrayAttr(elements), operands, inits);
+  replaceTyped(rewriter, op, call.getResults());
+}
+
 Value array::parallelGeneric(OpBuilder &b, Location loc, Type stored, ArrayRef<OpFoldResult> sizes, ValueRange inputs,
                              ArrayRef<AffineMap> inputMaps, ScalarBody body) {
   Value init = tensor::EmptyOp::create(b, loc, sizes, stored);

@@ -68,6 +68,11 @@ void replaceTyped(ConversionPatternRewriter &rewriter, Operation *op, ValueRange
 /// tensor.empty filled with a scalar.
 Value filled(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Value scalar);
 
+/// The results of a library routine (runtime/Abi.h) on operands in storage types, in place of `op`, whose operands and
+/// results they are. `sizes` has the sizes of each result.
+void replaceByRoutine(ConversionPatternRewriter &rewriter, Operation *op, StringRef routine, ArrayRef<int64_t> params,
+                      ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes);
+
 // One per family.
 void populateElementwise(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCreation(const TypeConverter &converter, RewritePatternSet &patterns);
@@ -76,6 +81,9 @@ void populateIndexing(const TypeConverter &converter, RewritePatternSet &pattern
 void populateRows(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateReduction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateContraction(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateConvolution(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateCumulative(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateWindow(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateRandom(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateLinearAlgebra(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateBits(const TypeConverter &converter, RewritePatternSet &patterns);

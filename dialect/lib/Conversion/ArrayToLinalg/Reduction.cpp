@@ -73,6 +73,7 @@ ArrayRef<ReductionRow> reductionRows() {
       {ReduceMinOp::getOperationName(), highest, extremum<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>, false},
       {ReduceAndOp::getOperationName(), allOnes, bitwise<arith::AndIOp>, false},
       {ReduceOrOp::getOperationName(), number<0>, bitwise<arith::OrIOp>, false},
+      {ReduceXorOp::getOperationName(), number<0>, bitwise<arith::XOrIOp>, false},
   };
   return rows;
 }

@@ -1,0 +1,87 @@
+// Reductions over windows, and the gather and scatter from and to the elements that windows choose.
+#ifndef ARRAY_IR_WINDOW_TD
+#define ARRAY_IR_WINDOW_TD
+
+include "array/IR/ArrayBase.td"
+
+defvar Array_WindowConstraints = [{
+    - C1: `window_dimensions`, `window_strides`, `low`, `high`, `base_dilation` and `window_dilation` have one entry for
+      each dimension of `operand`.
+    - C2: windows, strides and dilations are at least 1.
+    - C3: no dimension of the padded operand has a negative size.
+}];
+
+class Array_ReduceWindowOp<string mnemonic, Type type, string text> : Array_InferredOp<mnemonic> {
+  let summary = text;
+  let description = Array_Doc<[{
+    The operand is spread by `base_dilation` and padded by `low` and `high` (negative ones take elements away), with
+    the neutral element. Window i takes the elements `i * window_strides + k * window_dilation`.
+
+    ```mlir
+    %y = array.}] # mnemonic # [{ %x window_dimensions = [2] window_strides = [2] low = [0] high = [1]
+           base_dilation = [1] window_dilation = [1] : (tensor<5xf32>) -> tensor<3xf32>
+    ```
+  }], Array_WindowConstraints>.description;
+  let arguments = (ins type:$operand, DenseI64ArrayAttr:$window_dimensions, DenseI64ArrayAttr:$window_strides,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$base_dilation,
+                       DenseI64ArrayAttr:$window_dilation);
+  let results = (outs type:$result);
+  let assemblyFormat = [{
+    $operand `window_dimensions` `=` $window_dimensions `window_strides` `=` $window_strides `low` `=` $low
+    `high` `=` $high `base_dilation` `=` $base_dilation `window_dilation` `=` $window_dilation attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferred) {
+      return ::mlir::array::inferWindows(
+          location, getOperationName(), adaptor.getOperand().getType(),
+          {adaptor.getWindowDimensions(), adaptor.getWindowStrides(), adaptor.getLow(), adaptor.getHigh(),
+           adaptor.getBaseDilation(), adaptor.getWindowDilation()}, inferred);
+    }
+  }];
+}
+
+def Array_ReduceWindowSumOp : Array_ReduceWindowOp<"reduce_window_sum", Array_ArithmeticTensor, "sums over windows">;
+def Array_ReduceWindowProdOp : Array_ReduceWindowOp<"reduce_window_prod", Array_NumberTensor, "products over windows">;
+def Array_ReduceWindowMaxOp : Array_ReduceWindowOp<"reduce_window_max", Array_RealTensor,
+    "greatest of windows, nan if there is one">;
+def Array_ReduceWindowMinOp : Array_ReduceWindowOp<"reduce_window_min", Array_RealTensor,
+    "least of windows, nan if there is one">;
+
+class Array_SelectOp<string mnemonic, string text, string example> : Array_Op<mnemonic, [Pure]> {
+  let summary = text;
+  let description = Array_Doc<[{
+    The windows are those of `reduce_window_max`; each chooses the first of its greatest elements (with
+    `greatest = false` its least ones), of nans the first. A window of padding alone chooses nothing.
+
+    ```mlir
+    %y = array.}] # mnemonic # [{ %s, %x greatest = true window_dimensions = [2] window_strides = [2] low = [0]
+           high = [1] base_dilation = [1] window_dilation = [1] : }] # example # [{
+    ```
+  }], Array_WindowConstraints # [{
+    - C4: `source` and `operand` have the same element type.
+    - C5: the shapes of `source` and `result` are compatible with the windows of `operand`.
+  }]>.description;
+  let arguments = (ins Array_FloatTensor:$source, Array_FloatTensor:$operand, BoolAttr:$greatest,
+                       DenseI64ArrayAttr:$window_dimensions, DenseI64ArrayAttr:$window_strides,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$base_dilation,
+                       DenseI64ArrayAttr:$window_dilation);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $source `,` $operand `greatest` `=` $greatest `window_dimensions` `=` $window_dimensions
+    `window_strides` `=` $window_strides `low` `=` $low `high` `=` $high `base_dilation` `=` $base_dilation
+    `window_dilation` `=` $window_dilation attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Array_SelectAndGatherOp : Array_SelectOp<"select_and_gather",
+    "the elements of source where windows of operand have their extremum; 0 for windows of padding",
+    "(tensor<5xf32>, tensor<5xf32>) -> tensor<3xf32>">;
+def Array_SelectAndScatterOp : Array_SelectOp<"select_and_scatter",
+    "the elements of source, one for each window, summed up where the windows of operand have their extremum",
+    "(tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>">;
+
+#endif // ARRAY_IR_WINDOW_TD

@@ -1,0 +1,24 @@
+// What dot_general and convolutions are made of: a generic that multiplies and adds. Private to this directory.
+#ifndef ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H
+#define ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H
+
+#include "Lowering.h"
+
+namespace mlir::array {
+
+/// A scalar, or a tensor, of elements in the accumulator's type, which is wider and of the same kind. `element` is the
+/// array op's element type.
+Value widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumulator);
+
+/// Whether array-lower-contractions takes a product of so many rows, columns and terms (see isWorthwhile there).
+bool isWorthBlocking(int64_t rows, int64_t columns, int64_t terms);
+
+/// Sums of products in the accumulator of `resultElement`, rounded to it at the end. `maps` are those of lhs, rhs and
+/// the result, whose sizes are `sizes`.
+Value contraction(ImplicitLocOpBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
+                  ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
+                  Type resultElement);
+
+} // namespace mlir::array
+
+#endif // ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H

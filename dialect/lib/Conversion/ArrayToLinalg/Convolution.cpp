@@ -1,0 +1,247 @@
+// conv_general_dilated: the operand is padded, then either its windows are copied out as patches, so that the
+// convolution is a contraction that array-lower-contractions recognises, or, where that would be a small one, one
+// generic reads the windows in place. Groups become a dimension of their own, which is a view.
+#include "Contraction.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+bool isPadded(ConvGeneralDilatedOp op) {
+  auto isNot = [](int64_t value) { return [value](int64_t number) { return number != value; }; };
+  return llvm::any_of(op.getLow(), isNot(0)) || llvm::any_of(op.getHigh(), isNot(0)) ||
+         llvm::any_of(op.getLhsDilation(), isNot(1));
+}
+
+/// The op on an operand that is padded and spread by an op of its own.
+void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
+  Type element = op.getLhs().getType().getElementType();
+  int64_t rank = op.getType().getRank(), spatial = rank - 2;
+  auto scalar = RankedTensorType::get({}, element);
+  Value zero = ConstantOp::create(rewriter, op.getLoc(),
+                                  cast<ElementsAttr>(DenseElementsAttr::get(scalar, rewriter.getZeroAttr(element))));
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0), zeros(spatial, 0), ones(spatial, 1);
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t dim = op.getLhsSpec()[i + 2];
+    low[dim] = op.getLow()[i];
+    high[dim] = op.getHigh()[i];
+    interior[dim] = op.getLhsDilation()[i] - 1;
+  }
+  Value padded = PadOp::create(rewriter, op.getLoc(), op.getLhs(), zero, low, high, interior);
+  rewriter.replaceOpWithNewOp<ConvGeneralDilatedOp>(
+      op, op.getType(), padded, op.getRhs(), op.getWindowStrides(), zeros, zeros, ones, op.getRhsDilation(),
+      op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(), op.getFeatureGroupCount(), op.getBatchGroupCount());
+}
+
+/// The loops of a convolution, which name its dimensions: group (if there are several), batch, output features and
+/// output positions, which are parallel, then input features and positions in the window.
+class ConvolutionLoops {
+public:
+  ConvolutionLoops(OpBuilder &b, ConvGeneralDilatedOp op)
+      : b(b), op(op), strides(op.getWindowStrides()), dilation(op.getRhsDilation()) {
+    RankedTensorType rhs = op.getRhs().getType(), result = op.getType();
+    groups = std::max(op.getFeatureGroupCount(), op.getBatchGroupCount());
+    spatial = result.getRank() - 2;
+    if (groups > 1)
+      sizes.push_back(groups);
+    first = int64_t(sizes.size());
+    sizes.push_back(result.getDimSize(op.getOutSpec()[0]));
+    sizes.push_back(rhs.getDimSize(op.getRhsSpec()[0]) / groups);
+    for (int64_t i = 0; i < spatial; ++i)
+      sizes.push_back(result.getDimSize(op.getOutSpec()[i + 2]));
+    parallel = int64_t(sizes.size());
+    sizes.push_back(rhs.getDimSize(op.getRhsSpec()[1]));
+    for (int64_t i = 0; i < spatial; ++i)
+      sizes.push_back(rhs.getDimSize(op.getRhsSpec()[i + 2]));
+  }
+
+  int64_t batch() const { return first; }
+  int64_t outFeature() const { return first + 1; }
+  int64_t position(int64_t i) const { return first + 2 + i; }
+  int64_t inFeature() const { return parallel; }
+  int64_t inWindow(int64_t i) const { return parallel + 1 + i; }
+
+  AffineExpr loop(int64_t i) const { return b.getAffineDimExpr(i); }
+  /// Where a window's element is in the padded operand.
+  AffineExpr place(int64_t i) const { return loop(position(i)) * strides[i] + loop(inWindow(i)) * dilation[i]; }
+  bool windowsAreElements() const {
+    return llvm::all_of(llvm::seq<int64_t>(0, spatial),
+                        [&](int64_t i) { return sizes[inWindow(i)] == 1 && strides[i] == 1; });
+  }
+  AffineMap map(ArrayRef<AffineExpr> reads) const { return AffineMap::get(sizes.size(), 0, reads, b.getContext()); }
+
+  /// Whether a blocked product is faster than plain loops.
+  bool isLargeProduct() const {
+    int64_t rows = sizes[batch()], terms = sizes[inFeature()];
+    for (int64_t i = 0; i < spatial; ++i) {
+      rows *= sizes[position(i)];
+      terms *= sizes[inWindow(i)];
+    }
+    return isWorthBlocking(rows, sizes[outFeature()], terms);
+  }
+
+  OpBuilder &b;
+  ConvGeneralDilatedOp op;
+  ArrayRef<int64_t> strides, dilation;
+  SmallVector<int64_t> sizes;
+  int64_t groups, spatial, first, parallel;
+};
+
+/// A tensor one of whose dims (`grouped`) is cut into groups, as a view, and the expressions that read it. `reads` has
+/// one expression for each dim, as if there were one group.
+struct GroupedOperand {
+  Value tensor;
+  SmallVector<AffineExpr> reads;
+
+  GroupedOperand(const ConvolutionLoops &loops, Value value, SmallVector<AffineExpr> expressions, int64_t grouped)
+      : tensor(value), reads(std::move(expressions)) {
+    if (loops.groups == 1)
+      return;
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[grouped] /= loops.groups;
+    shape.insert(shape.begin() + grouped, loops.groups);
+    reads.insert(reads.begin() + grouped, loops.loop(0));
+    tensor =
+        tensor::ExpandShapeOp::create(loops.b, value.getLoc(), type.clone(shape), value, cut(shape.size(), grouped));
+  }
+
+  static SmallVector<ReassociationIndices> cut(int64_t rank, int64_t grouped) {
+    SmallVector<ReassociationIndices> dims;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (dim == grouped + 1)
+        dims.back().push_back(dim);
+      else
+        dims.push_back({dim});
+    return dims;
+  }
+};
+
+GroupedOperand groupedLhs(const ConvolutionLoops &loops, Value lhs) {
+  ConvGeneralDilatedOp op = loops.op;
+  SmallVector<AffineExpr> reads(loops.spatial + 2);
+  reads[op.getLhsSpec()[0]] = loops.loop(loops.batch());
+  reads[op.getLhsSpec()[1]] = loops.loop(loops.inFeature());
+  for (int64_t i = 0; i < loops.spatial; ++i)
+    reads[op.getLhsSpec()[i + 2]] = loops.windowsAreElements() ? loops.loop(loops.position(i)) : loops.place(i);
+  return GroupedOperand(loops, lhs, reads, op.getLhsSpec()[op.getBatchGroupCount() > 1 ? 0 : 1]);
+}
+
+GroupedOperand groupedRhs(const ConvolutionLoops &loops, Value rhs) {
+  ConvGeneralDilatedOp op = loops.op;
+  SmallVector<AffineExpr> reads(loops.spatial + 2);
+  reads[op.getRhsSpec()[0]] = loops.loop(loops.outFeature());
+  reads[op.getRhsSpec()[1]] = loops.loop(loops.inFeature());
+  for (int64_t i = 0; i < loops.spatial; ++i)
+    reads[op.getRhsSpec()[i + 2]] = loops.loop(loops.inWindow(i));
+  return GroupedOperand(loops, rhs, reads, op.getRhsSpec()[0]);
+}
+
+/// The windows' elements, in the accumulator's type and in such an order that neighbours of the operand stay
+/// neighbours.
+GroupedOperand patches(const ConvolutionLoops &loops, const GroupedOperand &lhs, Type element, Type accumulator) {
+  SmallVector<int64_t> order; // of loops
+  if (loops.groups > 1)
+    order.push_back(0);
+  order.push_back(loops.batch());
+  auto append = [&](auto which) {
+    for (int64_t i = 0; i < loops.spatial; ++i)
+      order.push_back((loops.*which)(i));
+  };
+  ConvGeneralDilatedOp op = loops.op;
+  if (op.getLhsSpec()[1] == loops.spatial + 1) {
+    append(&ConvolutionLoops::position);
+    append(&ConvolutionLoops::inWindow);
+    order.push_back(loops.inFeature());
+  } else {
+    order.push_back(loops.inFeature());
+    append(&ConvolutionLoops::inWindow);
+    append(&ConvolutionLoops::position);
+  }
+  // The copy's own loops: result dim i is loop order[i] of the convolution.
+  SmallVector<AffineExpr> renamed(loops.sizes.size(), loops.b.getAffineConstantExpr(0)), reads;
+  SmallVector<OpFoldResult> sizes;
+  GroupedOperand result = lhs;
+  result.reads.clear();
+  for (auto [dim, loop] : llvm::enumerate(order)) {
+    renamed[loop] = loops.b.getAffineDimExpr(dim);
+    sizes.push_back(loops.b.getIndexAttr(loops.sizes[loop]));
+    result.reads.push_back(loops.loop(loop));
+  }
+  AffineMap map = loops.map(lhs.reads).replaceDimsAndSymbols(renamed, {}, order.size(), 0);
+  result.tensor = parallelGeneric(
+      loops.b, op.getLoc(), accumulator, sizes, lhs.tensor, map,
+      [&](ImplicitLocOpBuilder &body, ValueRange args) { return widened(body, args[0], element, accumulator); });
+  return result;
+}
+
+struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  /// A padded one becomes one without padding.
+  void initialize() { setHasBoundedRewriteRecursion(); }
+
+  LogicalResult matchAndRewrite(ConvGeneralDilatedOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType result = op.getType();
+    if (!result.hasStaticShape() || !op.getLhs().getType().hasStaticShape() || !op.getRhs().getType().hasStaticShape())
+      return op.emitOpError("of a dynamic size can't be lowered yet");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type element = op.getLhs().getType().getElementType(), resultElement = result.getElementType();
+    bool isSumOfNothing = op.getRhs().getType().getNumElements() == 0 || op.getLhs().getType().getNumElements() == 0;
+    if (isSumOfNothing || result.getNumElements() == 0) {
+      Type stored = storageType(resultElement);
+      Value zero = isa<FloatType>(stored) ? constant(b, stored, 0) : intConstant(b, stored, 0);
+      replaceTyped(rewriter, op, filled(b, b.getLoc(), sizesLike(b, b.getLoc(), result, {}), zero));
+      return success();
+    }
+    if (isPadded(op)) {
+      padFirst(rewriter, op);
+      return success();
+    }
+    ConvolutionLoops loops(rewriter, op);
+    GroupedOperand lhs = groupedLhs(loops, adaptor.getLhs()), rhs = groupedRhs(loops, adaptor.getRhs());
+    Type accumulator = accumulatorType(resultElement);
+    if (isa<FloatType>(accumulator) && loops.isLargeProduct()) {
+      if (!loops.windowsAreElements() || accumulator != element)
+        lhs = patches(loops, lhs, element, accumulator);
+      rhs.tensor = widened(b, rhs.tensor, element, accumulator);
+      element = accumulator;
+    }
+    replaceTyped(rewriter, op, contractLoops(b, loops, lhs, rhs, element, resultElement));
+    return success();
+  }
+
+private:
+  static Value contractLoops(ImplicitLocOpBuilder &b, const ConvolutionLoops &loops, const GroupedOperand &lhs,
+                             const GroupedOperand &rhs, Type element, Type resultElement) {
+    ConvGeneralDilatedOp op = loops.op;
+    SmallVector<AffineExpr> writes(loops.spatial + 2);
+    ArrayRef<int64_t> spec = op.getOutSpec();
+    writes[spec[0]] = loops.loop(loops.batch());
+    writes[spec[1]] = loops.loop(loops.outFeature());
+    for (int64_t i = 0; i < loops.spatial; ++i)
+      writes[spec[i + 2]] = loops.loop(loops.position(i));
+    if (loops.groups > 1)
+      writes.insert(writes.begin() + spec[1], loops.loop(0));
+    SmallVector<OpFoldResult> sizes;
+    for (AffineExpr write : writes)
+      sizes.push_back(b.getIndexAttr(loops.sizes[cast<AffineDimExpr>(write).getPosition()]));
+    SmallVector<utils::IteratorType> iterators(loops.parallel, utils::IteratorType::parallel);
+    iterators.resize(loops.sizes.size(), utils::IteratorType::reduction);
+    Value sums = contraction(b, lhs.tensor, rhs.tensor, {loops.map(lhs.reads), loops.map(rhs.reads), loops.map(writes)},
+                             iterators, sizes, element, resultElement);
+    if (loops.groups == 1)
+      return sums;
+    return tensor::CollapseShapeOp::create(b, sums, GroupedOperand::cut(writes.size(), spec[1]));
+  }
+};
+
+} // namespace
+
+void array::populateConvolution(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvGeneralDilatedLowering>(converter, patterns.getContext());
+}

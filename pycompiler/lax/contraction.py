@@ -1,0 +1,338 @@
+"""Functions of lax that contract: dot_general and its relatives, ragged and scaled products.
+
+A matrix whose rows fall into groups (ragged_dot) gives the sum of the products of its groups, each with the other rows
+taken out: that is exact, and costs as many products as there are groups.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise, movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.precision import DotDimensionNumbers, accumulation_type, check_precision
+from pycompiler.ops import contraction, cumulative
+
+
+def _numbers(name: str, dimension_numbers: Any) -> DotDimensionNumbers:
+    try:
+        (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name}: dimension_numbers are ((lhs contracting, rhs contracting), (lhs batch, rhs batch)), each a "
+            f"sequence of axes, got {dimension_numbers!r}"
+        ) from None
+
+    def axes(given: Any) -> tuple[int, ...]:
+        return (given,) if isinstance(given, int) else tuple(given)
+
+    return (axes(lhs_contracting), axes(rhs_contracting)), (axes(lhs_batch), axes(rhs_batch))
+
+
+def sum_type(name: str, dtype: Any, preferred: Any) -> Any:
+    """The dtype that products of `dtype` are to have, checked: of the same kind or a float, and not narrower."""
+    if preferred is None:
+        return dtype
+    wanted = dtypes.canonicalize_requested(preferred, name)
+    kinds = (dtypes.is_signed, dtypes.is_floating)
+    fits = any(kind(dtype) and kind(wanted) for kind in kinds) or not any(kind(dtype) for kind in kinds)
+    if not fits and not (dtypes.is_integer(dtype) and dtypes.is_floating(wanted)):
+        raise TypeError(
+            f"{name}: products of {dtype.name} can't be given as {wanted.name}; preferred_element_type must be of the "
+            "same kind, or a float for integers"
+        )
+    if wanted.itemsize < dtype.itemsize:
+        raise TypeError(
+            f"{name}: preferred_element_type {wanted.name} is narrower than {dtype.name}; convert the result"
+        )
+    return wanted
+
+
+def _is_wider(narrow: Any, wide: Any) -> bool:
+    """Whether the compiler gives products of one dtype in the other by itself."""
+    kinds = [dtypes.is_floating, dtypes.is_signed, dtypes.is_unsigned]
+    return any(kind(narrow) and kind(wide) for kind in kinds) and wide.itemsize > narrow.itemsize
+
+
+def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, preferred: Any) -> Array:
+    check_arrays(name, lhs, rhs)
+    check_precision(name, precision)
+    (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = _numbers(name, numbers)
+    dtype, weak = dtypes.result_type(lhs, rhs)
+    wanted = sum_type(name, dtype, preferred)
+    result = wanted
+    summed = accumulation_type(precision)
+    if summed is not None and summed.itemsize > result.itemsize:
+        wanted = summed
+    if wanted != dtype and not _is_wider(dtype, wanted):
+        dtype, weak = wanted, False
+    lhs, rhs = (cast(x, dtype, weak) if get_aval(x).dtype != dtype else x for x in (lhs, rhs))
+    lhs_ndim, rhs_ndim = (len(get_aval(x).shape) for x in (lhs, rhs))
+    out = contraction.dot_general.bind(
+        lhs,
+        rhs,
+        lhs_contracting=canonical_axes(name, lhs_contracting, lhs_ndim),
+        rhs_contracting=canonical_axes(name, rhs_contracting, rhs_ndim),
+        lhs_batch=canonical_axes(name, lhs_batch, lhs_ndim),
+        rhs_batch=canonical_axes(name, rhs_batch, rhs_ndim),
+        preferred_element_type=None if wanted == dtype else wanted,
+    )
+    return out if get_aval(out).dtype == result else cast(out, result)
+
+
+def dot_general(
+    lhs: Array,
+    rhs: Array,
+    dimension_numbers: DotDimensionNumbers,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """The product summed over contracting dimensions, for each index of batch dimensions.
+
+    dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
+    dimensions, what is left of lhs, what is left of rhs, in the dtype `preferred_element_type`, in which it is summed.
+    `precision` is checked: every product is at least as precise as it asks.
+    """
+    return _dot("dot_general", lhs, rhs, dimension_numbers, precision, preferred_element_type)
+
+
+def dot(
+    lhs: Array,
+    rhs: Array,
+    *,
+    dimension_numbers: DotDimensionNumbers | None = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """The product of vectors and matrices; with dimension_numbers the same as dot_general."""
+    check_arrays("dot", lhs, rhs)
+    left, right = get_aval(lhs), get_aval(rhs)
+    if dimension_numbers is None:
+        if not (1 <= len(left.shape) <= 2 and 1 <= len(right.shape) <= 2):
+            raise ValueError(
+                f"dot: takes vectors and matrices, got {short(left)} and {short(right)}; give dimension_numbers"
+            )
+        if left.shape[-1] != right.shape[0]:
+            raise ValueError(
+                f"dot: contracting dimensions differ: {short(left)} @ {short(right)} "
+                f"({left.shape[-1]} vs {right.shape[0]})"
+            )
+        dimension_numbers = (((len(left.shape) - 1,), (0,)), ((), ()))
+    return _dot("dot", lhs, rhs, dimension_numbers, precision, preferred_element_type)
+
+
+def batch_matmul(lhs: Array, rhs: Array, precision: Any = None) -> Array:
+    """The matrix products of two stacks of matrices."""
+    check_arrays("batch_matmul", lhs, rhs)
+    ndim = len(get_aval(lhs).shape)
+    if ndim < 2 or len(get_aval(rhs).shape) != ndim:
+        raise ValueError(
+            f"batch_matmul: takes stacks of matrices, got {short(get_aval(lhs))} and {short(get_aval(rhs))}"
+        )
+    batch = tuple(range(ndim - 2))
+    return _dot("batch_matmul", lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision, None)
+
+
+# Scaled products
+
+
+def _scaled(side: str, x: Array, scale: Array | None, contracting: Sequence[int], dtype: Any) -> Array:
+    """x in `dtype`, each block along the contracting dimensions multiplied by its scale."""
+    if scale is None:
+        return cast(x, dtype)
+    shape, blocks = get_aval(x).shape, get_aval(scale).shape
+    if len(shape) != len(blocks):
+        raise TypeError(
+            f"scaled_dot: {side} {short(get_aval(x))} and its scale {short(get_aval(scale))} differ in rank"
+        )
+    split: list[Any] = []
+    for axis, (size, count) in enumerate(zip(shape, blocks, strict=True)):
+        fits = count != 0 and size % count == 0 and size // count >= 2 if axis in contracting else size == count
+        if not fits:
+            raise TypeError(
+                f"scaled_dot: the scale {short(get_aval(scale))} does not fit axis {axis} of {side} "
+                f"{short(get_aval(x))}: contracting sizes must be multiples, at least twice as large, the others equal"
+            )
+        split += [count, size // count if size else 1]
+    kept = tuple(range(0, 2 * len(shape), 2))
+    spread = movement.broadcast_in_dim(cast(scale, dtype), tuple(split), kept)
+    return elementwise.mul(cast(x, dtype), movement.reshape(spread, shape))
+
+
+def scaled_dot(
+    lhs: Array,
+    rhs: Array,
+    *,
+    lhs_scale: Array | None = None,
+    rhs_scale: Array | None = None,
+    dimension_numbers: DotDimensionNumbers | None = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """The product of arrays whose blocks along the contracting dimensions have scales of their own.
+
+    Without dimension_numbers that of (stacks of) matrices. Computed in float32 and given in `preferred_element_type`
+    (bfloat16). TypeError where a scale does not fit.
+    """
+    check_arrays("scaled_dot", lhs, rhs)
+    ndim = len(get_aval(lhs).shape)
+    if dimension_numbers is None:
+        if ndim < 2:
+            raise TypeError(f"scaled_dot: takes matrices and stacks of them, got {short(get_aval(lhs))}")
+        batch = tuple(range(ndim - 2))
+        dimension_numbers = (((ndim - 1,), (ndim - 2,)), (batch, batch))
+    numbers = _numbers("scaled_dot", dimension_numbers)
+    wanted = dtypes.bfloat16
+    if preferred_element_type is not None:
+        wanted = dtypes.canonicalize_requested(preferred_element_type, "scaled_dot")
+    scales = [x for x in (lhs_scale, rhs_scale) if x is not None]
+    return fused(_scaled_dot, lhs, rhs, *scales, has=(lhs_scale is not None, rhs_scale is not None), numbers=numbers,
+                 wanted=wanted)  # fmt: skip
+
+
+def _scaled_dot(lhs: Array, rhs: Array, *scales: Array, has: tuple[bool, bool], numbers: Any, wanted: Any) -> Array:
+    given = iter(scales)
+    lhs_scale, rhs_scale = (next(given) if there else None for there in has)
+    left = _scaled("lhs", lhs, lhs_scale, numbers[0][0], dtypes.float32)
+    right = _scaled("rhs", rhs, rhs_scale, numbers[0][1], dtypes.float32)
+    return cast(_dot("scaled_dot", left, right, numbers, None, None), wanted)
+
+
+# Ragged products
+
+
+class RaggedDotDimensionNumbers:
+    """The dimensions of a ragged product: those of dot_general, the ragged ones of lhs, the groups of rhs."""
+
+    __slots__ = ("dot_dimension_numbers", "lhs_ragged_dimensions", "rhs_group_dimensions")
+
+    def __init__(
+        self, dot_dimension_numbers: Any, lhs_ragged_dimensions: Sequence[int], rhs_group_dimensions: Sequence[int]
+    ) -> None:
+        self.dot_dimension_numbers = tuple(tuple(map(tuple, pair)) for pair in dot_dimension_numbers)
+        self.lhs_ragged_dimensions = tuple(lhs_ragged_dimensions)
+        self.rhs_group_dimensions = tuple(rhs_group_dimensions)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.dot_dimension_numbers, self.lhs_ragged_dimensions, self.rhs_group_dimensions
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RaggedDotDimensionNumbers) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        numbers, ragged, groups = self._key()
+        return (
+            f"RaggedDotDimensionNumbers(dot_dimension_numbers={numbers}, lhs_ragged_dimensions={ragged}, "
+            f"rhs_group_dimensions={groups})"
+        )
+
+
+_ROWS_IN_GROUPS = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
+
+
+def ragged_dot(
+    lhs: Array,
+    rhs: Array,
+    group_sizes: Array,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    group_offset: Array | None = None,
+) -> Array:
+    """lhs[m, k] whose first group_sizes[0] rows are multiplied by rhs[0], the next group_sizes[1] by rhs[1], and so on.
+
+    Rows behind the last group give 0. group_offset must be None.
+    """
+    return ragged_dot_general(lhs, rhs, group_sizes, _ROWS_IN_GROUPS, precision, preferred_element_type, group_offset)
+
+
+def ragged_dot_general(
+    lhs: Array,
+    rhs: Array,
+    group_sizes: Array,
+    ragged_dot_dimension_numbers: RaggedDotDimensionNumbers,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    group_offset: Array | None = None,
+) -> Array:
+    """dot_general over a dimension of lhs that falls into groups of group_sizes.
+
+    Where the ragged dimension is free, rhs has a dimension of groups, and each part of lhs meets its own; where it is
+    contracted, the result has a leading dimension of groups, each summed over its part; where it is a batch dimension,
+    the groups don't matter. group_sizes: integers [groups], or with leading dimensions that lie before the ragged one.
+    """
+    name = "ragged_dot_general"
+    check_arrays(name, lhs, rhs, group_sizes)
+    if group_offset is not None:
+        raise NotImplementedError(f"{name}: group_offset must be None; cut group_sizes and rhs instead")
+    numbers = ragged_dot_dimension_numbers
+    if len(numbers.lhs_ragged_dimensions) != 1:
+        raise TypeError(f"{name}: lhs must have one ragged dimension, got {numbers.lhs_ragged_dimensions}")
+    if not dtypes.is_integer(get_aval(group_sizes).dtype):
+        raise TypeError(f"{name}: group_sizes must be integers, got {short(get_aval(group_sizes))}")
+    check_precision(name, precision)
+    return fused(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
+
+
+def _outer_dimensions(lhs: Any, numbers: RaggedDotDimensionNumbers) -> tuple[tuple[int, ...], str]:
+    """The dimensions of lhs that group_sizes may have in front, and what the ragged dimension is."""
+    (contracting, _), (batch, _) = numbers.dot_dimension_numbers
+    (ragged,) = numbers.lhs_ragged_dimensions
+    if ragged in contracting:
+        return (*batch, *contracting[: contracting.index(ragged)]), "contracting"
+    if ragged in batch:
+        return batch[: batch.index(ragged)], "batch"
+    free = [axis for axis in range(len(lhs.shape)) if axis not in contracting and axis not in batch]
+    return (*batch, *free[: free.index(ragged)]), "free"
+
+
+def _ragged(lhs: Array, rhs: Array, group_sizes: Array, *, numbers: RaggedDotDimensionNumbers, preferred: Any) -> Array:
+    name = "ragged_dot_general"
+    aval, sizes = get_aval(lhs), get_aval(group_sizes)
+    outer, mode = _outer_dimensions(aval, numbers)
+    if mode == "batch":
+        return _dot(name, lhs, rhs, numbers.dot_dimension_numbers, None, preferred)
+    (ragged,) = numbers.lhs_ragged_dimensions
+    groups = sizes.shape[-1]
+    wanted_shape = (*(aval.shape[axis] for axis in outer), groups)
+    if sizes.shape != wanted_shape:
+        if len(sizes.shape) != 1:
+            raise TypeError(
+                f"{name}: group_sizes must have the shape {wanted_shape} or {(groups,)}, got {short(sizes)}"
+            )
+        group_sizes = broadcast_to(group_sizes, wanted_shape)
+    place = movement.broadcasted_iota(dtypes.int32, aval.shape, ragged)
+    # The sizes with their dimensions as lhs has them, those before the ragged one; `outer` need not be ascending.
+    order = sorted(range(len(outer)), key=lambda i: outer[i])
+    counts = movement.transpose(cast(group_sizes, dtypes.int32), (*order, len(outer)))
+    ends = cumulative.cumsum.bind(counts, axis=len(outer), reverse=False)
+    starts = elementwise.sub(ends, counts)
+    parts: list[Array] = []
+    for group in range(groups):
+        first, last = (
+            movement.broadcast_in_dim(
+                movement.index_in_dim(x, group, len(outer), keepdims=False), aval.shape, sorted(outer)
+            )
+            for x in (starts, ends)
+        )
+        inside = elementwise.bitwise_and(elementwise.ge(place, first), elementwise.lt(place, last))
+        part = elementwise.select(inside, lhs, movement.full_like(lhs, 0))
+        other, dot_numbers = rhs, numbers.dot_dimension_numbers
+        if mode == "free":
+            (axis,) = numbers.rhs_group_dimensions
+            other = movement.index_in_dim(rhs, group, axis, keepdims=False)
+            (left, right), (left_batch, right_batch) = dot_numbers
+            dot_numbers = (
+                (left, tuple(i - (i > axis) for i in right)),
+                (left_batch, tuple(i - (i > axis) for i in right_batch)),
+            )
+        parts.append(_dot(name, part, other, dot_numbers, None, preferred))
+    if mode == "contracting":
+        return movement.concatenate([movement.expand_dims(part, (0,)) for part in parts], 0)
+    total = parts[0]
+    for part in parts[1:]:
+        total = elementwise.add(total, part)
+    return total

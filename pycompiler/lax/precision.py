@@ -1,0 +1,153 @@
+"""The vocabulary of products and accuracy: Precision, DotAlgorithm, RoundingMethod and their relatives.
+
+Every product here is computed in the operands' own precision or a better one, sums of 16-bit floats in float32, so that
+a precision asks for no more than it gets; it is checked, and a DotAlgorithm's accumulation type is heeded.
+"""
+
+import enum
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pycompiler.core import dtype as dtypes
+
+DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
+
+
+class Precision(enum.Enum):
+    """How exact the products of float32 have to be: here always those of HIGHEST."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Precision | None":
+        return _NAMES.get(value) if isinstance(value, str) else None
+
+    def __repr__(self) -> str:
+        return f"Precision.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_NAMES = {
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+    "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "default": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+}
+
+
+class DotAlgorithm(NamedTuple):
+    """The types in which a product's factors are taken and its sum is kept."""
+
+    lhs_precision_type: Any
+    rhs_precision_type: Any
+    accumulation_type: Any
+    lhs_component_count: int = 1
+    rhs_component_count: int = 1
+    num_primitive_operations: int = 1
+    allow_imprecise_accumulation: bool = False
+
+
+class DotAlgorithmPreset(enum.Enum):
+    """Named algorithms: types of the factors, then that of the sum."""
+
+    DEFAULT = enum.auto()
+    ANY_F8_ANY_F8_F32 = enum.auto()
+    ANY_F8_ANY_F8_F32_FAST_ACCUM = enum.auto()
+    ANY_F8_ANY_F8_ANY = enum.auto()
+    ANY_F8_ANY_F8_ANY_FAST_ACCUM = enum.auto()
+    F16_F16_F16 = enum.auto()
+    F16_F16_F32 = enum.auto()
+    BF16_BF16_BF16 = enum.auto()
+    BF16_BF16_F32 = enum.auto()
+    BF16_BF16_F32_X3 = enum.auto()
+    BF16_BF16_F32_X6 = enum.auto()
+    BF16_BF16_F32_X9 = enum.auto()
+    TF32_TF32_F32 = enum.auto()
+    TF32_TF32_F32_X3 = enum.auto()
+    F32_F32_F32 = enum.auto()
+    F64_F64_F64 = enum.auto()
+
+    def __repr__(self) -> str:
+        return f"DotAlgorithmPreset.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def accumulation_type(self) -> Any:
+        """The dtype of the sum; None where it is that of the result."""
+        last = self.name.split("_")[2] if self.name[:3] != "ANY" and self.name != "DEFAULT" else ""
+        last = "F32" if self.name.startswith("ANY_F8_ANY_F8_F32") else last
+        return _ACCUMULATORS.get(last)
+
+
+_ACCUMULATORS = {
+    "F16": dtypes.float16,
+    "BF16": dtypes.bfloat16,
+    "F32": dtypes.float32,
+    "F64": dtypes.float64,
+}
+
+PrecisionLike = (
+    None | str | Precision | tuple[str, str] | tuple[Precision, Precision] | DotAlgorithm | DotAlgorithmPreset
+)
+
+
+class RoundingMethod(enum.IntEnum):
+    """Where `round` takes what lies halfway: 0.5 to 1, or to 0, the nearest even number."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+class AccuracyMode(enum.Enum):
+    """How accurate an elementary function has to be: the functions here have one accuracy, that of HIGHEST."""
+
+    HIGHEST = 1
+    DEFAULT = 2
+
+
+class Tolerance:
+    """The errors that an elementary function may have. ValueError where none is given, or one is negative."""
+
+    def __init__(self, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0) -> None:
+        if atol < 0 or rtol < 0 or ulps < 0:
+            raise ValueError(f"Tolerance: must not be negative, got atol={atol}, rtol={rtol}, ulps={ulps}")
+        if atol == 0 and rtol == 0 and ulps == 0:
+            raise ValueError("Tolerance: one of atol, rtol and ulps must be given")
+        self.atol = atol
+        self.rtol = rtol
+        self.ulps = ulps
+
+
+def check_precision(name: str, precision: Any) -> None:
+    """Raises a ValueError unless `precision` is one."""
+    if precision is None or isinstance(precision, Precision | DotAlgorithm | DotAlgorithmPreset):
+        return
+    if isinstance(precision, str) and (precision in _NAMES or precision in DotAlgorithmPreset.__members__):
+        return
+    if isinstance(precision, tuple | list) and len(precision) == 2:
+        pair: Sequence[Any] = precision
+        if all(isinstance(p, Precision) for p in pair) or all(isinstance(p, str) and p in _NAMES for p in pair):
+            return
+    raise ValueError(
+        f"{name}: precision must be None, a Precision, one of {', '.join(_NAMES)}, a pair of these, a DotAlgorithm, a "
+        f"DotAlgorithmPreset or the name of one; got {precision!r}"
+    )
+
+
+def accumulation_type(precision: Any) -> Any:
+    """The dtype in which a product with this precision is summed; None where nothing is said."""
+    if isinstance(precision, str):
+        precision = DotAlgorithmPreset.__members__.get(precision)
+    if isinstance(precision, DotAlgorithm):
+        return dtypes.as_dtype(precision.accumulation_type)
+    return precision.accumulation_type if isinstance(precision, DotAlgorithmPreset) else None

@@ -1,0 +1,291 @@
+"""Functions of lax that reduce by a function of the user: over dimensions (reduce) and over windows (reduce_window).
+
+A function that is one of the known operations (add, mul, max, min, bitwise and logical and, or, xor) with its neutral
+element as the initial value becomes the primitive of that reduction. Any other is called on arrays of partial results:
+by `reduce` in a tree of neighbours, by `reduce_window` for one position of the windows after the other.
+"""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.record import record
+from pycompiler.core.trace import Origin, Tracer
+from pycompiler.core.tree import tree_flatten
+from pycompiler.lax import movement
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.ops import compare, reduction, window
+from pycompiler.ops.reduction import highest, lowest
+from pycompiler.ops.window import count_windows, dilated
+from pycompiler.transforms.mapping import vmap
+
+Padding = str | Sequence[tuple[int, int]]
+
+
+def padtype_to_pads(
+    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
+) -> list[tuple[int, int]]:
+    """The (low, high) padding of each dimension for VALID (none), SAME (as many windows as strides fit, the odd one
+    at the end) or SAME_LOWER (at the start). RuntimeError for another word."""
+    if not isinstance(padding, str) or padding.upper() not in ("VALID", "SAME", "SAME_LOWER"):
+        raise RuntimeError(f"padtype_to_pads: padding must be VALID, SAME or SAME_LOWER, got {padding!r}")
+    if padding.upper() == "VALID":
+        return [(0, 0)] * len(in_shape)
+    pads: list[tuple[int, int]] = []
+    for size, reach, stride in zip(in_shape, window_shape, window_strides, strict=True):
+        missing = max((-(-size // stride) - 1) * stride + reach - size, 0)
+        less, more = missing // 2, missing - missing // 2
+        pads.append((less, more) if padding.upper() == "SAME" else (more, less))
+    return pads
+
+
+def reduce_window_shape_tuple(
+    operand_shape: Sequence[int],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> tuple[int, ...]:
+    """The shape of the result of reduce_window."""
+    ones = (1,) * len(operand_shape)
+    return tuple(
+        count_windows(dilated(size, base) + low + high, dilated(reach, dilation), stride)
+        for size, reach, stride, (low, high), base, dilation in zip(
+            operand_shape,
+            window_dimensions,
+            window_strides,
+            padding,
+            base_dilation or ones,
+            window_dilation or ones,
+            strict=True,
+        )
+    )
+
+
+# Recognition
+
+
+def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree: Any) -> ClosedGraph:
+    """The graph of computation(x, y) on scalars."""
+
+    def flat(*args: Any) -> list[Any]:
+        half = len(args) // 2
+        out, out_tree = tree_flatten(computation(tree.unflatten(args[:half]), tree.unflatten(args[half:])))
+        if out_tree != tree:
+            raise TypeError(f"reduce: the computation must give what it takes, {tree}, got {out_tree}")
+        return out
+
+    closed = record(flat, (*avals, *avals), Origin("reduce", computation))
+    for given, aval in zip(closed.out_avals, avals, strict=True):
+        if (given.shape, given.dtype) != (aval.shape, aval.dtype):
+            raise TypeError(
+                f"reduce: the computation must give the type that it takes, {short(aval)}, got {short(given)}"
+            )
+    return closed
+
+
+def _operation(closed: ClosedGraph) -> str | None:
+    """The name of the one primitive that the graph applies to its two inputs."""
+    graph = closed.graph
+    if len(graph.equations) != 1 or len(graph.outputs) != 1 or closed.consts:
+        return None
+    (equation,) = graph.equations
+    same = list(equation.inputs) in ([*graph.inputs], [*reversed(graph.inputs)])
+    return equation.primitive.name if same and equation.outputs[0] is graph.outputs[0] else None
+
+
+_ONES: dict[str, Callable[[Any], Any]] = {
+    "add": lambda dtype: 0,
+    "mul": lambda dtype: 1,
+    "max": lowest,
+    "min": highest,
+    "bitwise_or": lambda dtype: 0,
+    "bitwise_and": lambda dtype: True if dtype == dtypes.bool_ else -1 if dtypes.is_signed(dtype) else highest(dtype),
+    "bitwise_xor": lambda dtype: 0,
+}
+_REDUCTIONS = {
+    "add": reduction.reduce_sum,
+    "mul": reduction.reduce_prod,
+    "max": reduction.reduce_max,
+    "min": reduction.reduce_min,
+    "bitwise_or": reduction.reduce_or,
+    "bitwise_and": reduction.reduce_and,
+}
+_WINDOWS = {
+    "add": window.reduce_window_sum,
+    "mul": window.reduce_window_prod,
+    "max": window.reduce_window_max,
+    "min": window.reduce_window_min,
+}
+
+
+def _known(name: str, table: dict[str, Any], operands: Sequence[Array], inits: Sequence[Array], closed: Any) -> Any:
+    """The primitive of a reduction of one operand by a known operation from its neutral element."""
+    if len(operands) != 1 or isinstance(inits[0], Tracer):
+        return None
+    operation = _operation(closed)
+    dtype = get_aval(operands[0]).dtype
+    if operation not in table or (dtype == dtypes.bool_ and operation in ("add", "mul")):
+        return None
+    neutral = np.asarray(_ONES[operation](dtype)).astype(dtype)
+    return table[operation] if np.array_equal(np.asarray(inits[0]).astype(dtype), neutral) else None
+
+
+def _operands(name: str, operands: Any, init_values: Any) -> tuple[list[Array], list[Array], Any]:
+    flat, tree = tree_flatten(operands)
+    inits, init_tree = tree_flatten(init_values)
+    check_arrays(name, *flat, *inits)
+    if not flat or tree != init_tree:
+        raise ValueError(f"{name}: operands and initial values must have one structure: {tree} and {init_tree}")
+    result: list[Array] = []
+    for x, init in zip(flat, inits, strict=True):
+        aval, given = get_aval(x), get_aval(init)
+        if given.shape != ():
+            raise ValueError(f"{name}: an initial value must be a scalar, got {short(given)}")
+        if aval.shape != get_aval(flat[0]).shape:
+            raise ValueError(f"{name}: operands differ in shape: {short(get_aval(flat[0]))} and {short(aval)}")
+        if given.dtype != aval.dtype and not given.weak_type:
+            raise TypeError(f"{name}: the initial value of {short(aval)} must be of its dtype, got {short(given)}")
+        result.append(init if given.dtype == aval.dtype else cast(init, aval.dtype))
+    return flat, result, tree
+
+
+def _elementwise(computation: Callable[..., Any], tree: Any) -> Callable[..., list[Array]]:
+    """The computation on flat lists of arrays of one shape, element by element."""
+
+    def apply(xs: Sequence[Array], ys: Sequence[Array]) -> list[Array]:
+        shape = get_aval(xs[0]).shape
+        flat = [movement.reshape(x, (prod(shape),)) for x in (*xs, *ys)]
+        if prod(shape) == 0:
+            return list(xs)
+        half = len(xs)
+        out = vmap(computation)(tree.unflatten(flat[:half]), tree.unflatten(flat[half:]))
+        return [movement.reshape(x, shape) for x in tree_flatten(out)[0]]
+
+    return apply
+
+
+def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]) -> Any:
+    """operands (an array, or a tree of arrays of one shape) combined over dimensions by an associative computation.
+
+    computation(x, y) takes and gives what operands is, as scalars; init_values are its neutral elements. Known
+    operations become the reductions of their own; others are applied in a tree of neighbours, one call for each level.
+    """
+    flat, inits, tree = _operands("reduce", operands, init_values)
+    shape = get_aval(flat[0]).shape
+    axes = canonical_axes("reduce", tuple(dimensions), len(shape))
+    closed = _traced(computation, [ShapedArray((), get_aval(x).dtype) for x in flat], tree)
+    primitive = _known("reduce", _REDUCTIONS, flat, inits, closed)
+    if primitive is not None:
+        return tree.unflatten([primitive.bind(flat[0], axes=axes)])
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    sizes = tuple(shape[axis] for axis in kept)
+    count = prod(shape[axis] for axis in axes)
+    apply = _elementwise(computation, tree)
+    rows = [movement.reshape(movement.transpose(x, (*axes, *kept)) if shape else x, (count, *sizes)) for x in flat]
+    while count > 1:
+        even = [movement.slice_in_dim(x, 0, count - count % 2, 2) for x in rows]
+        odd = [movement.slice_in_dim(x, 1, count, 2) for x in rows]
+        last = [movement.slice_in_dim(x, count - 1, count) for x in rows]
+        rows = apply(even, odd)
+        if count % 2:
+            rows = [movement.concatenate([x, end], 0) for x, end in zip(rows, last, strict=True)]
+        count = (count + 1) // 2
+    start = [broadcast_to(init, sizes) for init in inits]
+    if count == 0:
+        return tree.unflatten(start)
+    return tree.unflatten(apply(start, [movement.reshape(x, sizes) for x in rows]))
+
+
+def reduce_xor(operand: Array, axes: Sequence[int]) -> Array:
+    """Bits that an odd number of elements over axes has; of bools whether an odd number holds."""
+    check_arrays("reduce_xor", operand)
+    aval = get_aval(operand)
+    return reduction.reduce_xor.bind(operand, axes=canonical_axes("reduce_xor", axes, len(aval.shape)))
+
+
+def _window_params(
+    name: str,
+    shape: tuple[Any, ...],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None,
+    padding: Padding,
+    base_dilation: Sequence[int] | None,
+    window_dilation: Sequence[int] | None,
+) -> dict[str, Any]:
+    ones = (1,) * len(shape)
+    reach, strides = tuple(window_dimensions), tuple(window_strides or ones)
+    base, dilation = tuple(base_dilation or ones), tuple(window_dilation or ones)
+    if any(len(numbers) != len(shape) for numbers in (reach, strides, base, dilation)):
+        raise TypeError(
+            f"{name}: an operand of shape {shape} needs as many entries as dimensions: got window_dimensions {reach}, "
+            f"window_strides {strides}, base_dilation {base}, window_dilation {dilation}"
+        )
+    if isinstance(padding, str):
+        spread = [dilated(size, d) for size, d in zip(shape, base, strict=True)]
+        pads: Any = padtype_to_pads(
+            spread, [dilated(w, d) for w, d in zip(reach, dilation, strict=True)], strides, padding
+        )
+    else:
+        pads = [(int(low), int(high)) for low, high in padding]
+    if len(pads) != len(shape):
+        raise TypeError(f"{name}: an operand of shape {shape} needs a pair of paddings for each, got {padding}")
+    low, high = (tuple(side) for side in zip(*pads, strict=True)) if pads else ((), ())
+    return {
+        "window_dimensions": reach,
+        "window_strides": strides,
+        "low": low,
+        "high": high,
+        "base_dilation": base,
+        "window_dilation": dilation,
+    }
+
+
+def reduce_window(
+    operand: Any,
+    init_value: Any,
+    computation: Callable[..., Any],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None = None,
+    padding: Padding = "VALID",
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> Any:
+    """operand (an array, or a tree of arrays of one shape) combined over windows by an associative computation.
+
+    The operand is spread by base_dilation and padded, by nothing that counts; window i takes the elements i * stride +
+    k * dilation, beginning with init_value. padding: VALID, SAME, SAME_LOWER or (low, high) for each dimension;
+    negative ones take elements away.
+    The derivative of max and min goes to the first extremum of each window. A computation that is none of the known
+    operations is called once for each position of a window: large windows then take long to compile.
+    """
+    flat, inits, tree = _operands("reduce_window", operand, init_value)
+    aval = get_aval(flat[0])
+    params = _window_params(
+        "reduce_window", aval.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation
+    )
+    closed = _traced(computation, [ShapedArray((), get_aval(x).dtype) for x in flat], tree)
+    primitive = _known("reduce_window", _WINDOWS, flat, inits, closed)
+    if primitive is not None:
+        return tree.unflatten([primitive.bind(flat[0], **params)])
+    shape = window.reduce_window_max.shape_rule(aval, **params).shape
+    apply = _elementwise(computation, tree)
+    total = [broadcast_to(init, shape) for init in inits]
+    if 0 in shape:
+        return tree.unflatten(total)
+    # Padding counts for nothing: where a position lies outside, the result so far stays.
+    inside = window.patches(np.ones(aval.shape, bool), False, params).reshape((*shape, -1))
+    parts = zip(*(window.positions(shape, params, x, init) for x, init in zip(flat, inits, strict=True)), strict=True)
+    for position, part in enumerate(parts):
+        holds = inside[..., position]
+        after = apply(total, part)
+        if not holds.all():
+            after = [compare.select.bind(holds, new, old) for new, old in zip(after, total, strict=True)]
+        total = after
+    return tree.unflatten(total)

@@ -1,0 +1,163 @@
+"""Signal processing: direct convolutions and correlations of any number of dimensions, and the removal of trends."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import convolution, movement
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.fused import fused
+from pycompiler.lax.names import nearest_name
+from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.numpy import reductions
+from pycompiler.numpy.promotion import promoted_inexact_each
+
+__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "detrend"]
+
+__getattr__ = nearest_name(__name__, __all__)
+
+
+def _checked(name: str, in1: Any, in2: Any, mode: str) -> list[Array]:
+    check_arrays(name, in1, in2)
+    left, right = get_aval(in1), get_aval(in2)
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}")
+    if len(left.shape) != len(right.shape):
+        raise ValueError(f"{name}: takes arrays of one number of dimensions, got {short(left)} and {short(right)}")
+    if 0 in (*left.shape, *right.shape):
+        raise ValueError(f"{name}: takes arrays with elements, got {short(left)} and {short(right)}")
+    pairs = list(zip(left.shape, right.shape, strict=True))
+    if not (all(n >= m for n, m in pairs) or all(n <= m for n, m in pairs)):
+        raise ValueError(
+            f"{name}: one array must be at least as large as the other in every dimension, got {short(left)} and "
+            f"{short(right)}"
+        )
+    return promoted_inexact_each(name, in1, in2)
+
+
+def _convolved(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
+    first, second = get_aval(in1).shape, get_aval(in2).shape
+    if all(n <= m for n, m in zip(first, second, strict=True)):
+        in1, in2 = in2, in1
+    shape = get_aval(in2).shape
+    axes = tuple(range(len(shape)))
+    if mode == "full":
+        padding = [(size - 1, size - 1) for size in shape]
+    elif mode == "same":
+        # As large as the first array, and centred in the full result.
+        padding = [(n - 1 - (m - 1) // 2, n - m + (m - 1) // 2) for n, m in zip(shape, second, strict=True)]
+    else:
+        padding = [(0, 0)] * len(shape)
+    out = convolution.conv_general_dilated(
+        movement.expand_dims(in1, (0, 1)),
+        movement.expand_dims(movement.rev(in2, axes), (0, 1)),
+        (1,) * len(shape),
+        padding,
+        precision=precision,
+    )
+    return movement.reshape(out, get_aval(out).shape[2:])
+
+
+def _reversed(x: Array) -> Array:
+    return movement.rev(x, tuple(range(len(get_aval(x).shape))))
+
+
+def _correlated(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
+    return _convolved(in1, _reversed(in2), mode=mode, precision=precision)
+
+
+def _correlated2d(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
+    """As SciPy's: a centred part is that of the result turned around."""
+    if mode != "same":
+        return _correlated(in1, in2, mode=mode, precision=precision)
+    return _reversed(_convolved(_reversed(in1), in2, mode=mode, precision=precision))
+
+
+def _check_method(name: str, method: str) -> None:
+    if method not in ("auto", "direct", "fft"):
+        raise ValueError(f"{name}: method must be 'auto', 'direct' or 'fft', got {method!r}")
+
+
+def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
+    """The convolution of two arrays, one of which is at least as large as the other in every dimension.
+
+    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', what does not meet an end. Every method
+    gives the direct sum.
+    """
+    _check_method("convolve", method)
+    return fused(_convolved, *_checked("convolve", in1, in2, mode), mode=mode, precision=precision)
+
+
+def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
+    """The correlation of two arrays: the convolution with in2 turned around. Parameters as those of convolve."""
+    _check_method("correlate", method)
+    return fused(_correlated, *_checked("correlate", in1, in2, mode), mode=mode, precision=precision)
+
+
+def _check_plane(name: str, in1: Any, in2: Any, boundary: str, fillvalue: float) -> None:
+    if boundary != "fill" or fillvalue != 0:
+        raise NotImplementedError(f"{name}: boundary must be 'fill' and fillvalue 0; pad in1 by numpy.pad before")
+    check_arrays(name, in1, in2)
+    if len(get_aval(in1).shape) != 2 or len(get_aval(in2).shape) != 2:
+        raise ValueError(f"{name}: takes matrices, got {short(get_aval(in1))} and {short(get_aval(in2))}")
+
+
+def convolve2d(
+    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
+) -> Array:
+    """The convolution of two matrices, beyond which there are zeros. Modes as those of convolve."""
+    _check_plane("convolve2d", in1, in2, boundary, fillvalue)
+    return fused(_convolved, *_checked("convolve2d", in1, in2, mode), mode=mode, precision=precision)
+
+
+def correlate2d(
+    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
+) -> Array:
+    """The correlation of two matrices, beyond which there are zeros. Modes as those of convolve."""
+    _check_plane("correlate2d", in1, in2, boundary, fillvalue)
+    return fused(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
+
+
+def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: None = None) -> Array:
+    """data less its mean along an axis (type='constant'), or less the line that fits best (type='linear').
+
+    bp: the indices at which a new line begins. ValueError where they are not in the axis.
+    """
+    if overwrite_data is not None:
+        raise NotImplementedError("detrend: arrays never change, so there is no overwrite_data=")
+    if type not in ("constant", "linear"):
+        raise ValueError(f"detrend: type must be 'linear' or 'constant', got {type!r}")
+    (x,) = promoted_inexact_each("detrend", data)
+    shape = get_aval(x).shape
+    axis = canonical_axis("detrend", axis, len(shape))
+    places = {int(place) for place in np.ravel(bp)}
+    if type == "constant":
+        places = set()
+    if any(not 0 <= place <= shape[axis] for place in places):
+        raise ValueError(f"detrend: bp must be in 0..{shape[axis]}, the size of axis {axis}, got {sorted(places)}")
+    ends = tuple(sorted({0, shape[axis], *places}))
+    return fused(_detrended, x, axis=axis, ends=ends, linear=type == "linear")
+
+
+def _detrended(x: Array, *, axis: int, ends: tuple[int, ...], linear: bool) -> Array:
+    parts: list[Array] = []
+    for start, limit in pairwise(ends):
+        part = movement.slice_in_dim(x, start, limit, axis=axis)
+        part = lax.sub(part, _spread(reductions.mean(part, axis, keepdims=True), part))
+        count = limit - start
+        if linear and count > 1:
+            # The places are centred as the values are: the slope of the best line is one quotient.
+            places = np.arange(count) - (count - 1) / 2
+            along = np.reshape(places, [count if i == axis else 1 for i in range(len(get_aval(x).shape))])
+            t = _spread(cast(along.astype(np.float64), get_aval(x).dtype), part)
+            slope = reductions.sum(lax.mul(part, t), axis, keepdims=True)
+            part = lax.sub(part, lax.mul(t, _spread(lax.div(slope, float(np.sum(places**2))), part)))
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else movement.concatenate(parts, axis)
+
+
+def _spread(x: Array, like: Array) -> Array:
+    shape = get_aval(like).shape
+    return movement.broadcast_in_dim(x, shape, tuple(range(len(shape))))

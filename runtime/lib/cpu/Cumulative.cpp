@@ -1,0 +1,160 @@
+// The library routine behind cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension,
+// each line from its first element to its last, so that they depend on nothing but the elements. Where the dimension is
+// not the innermost, neighbouring lines run side by side. Sums and products of f32 are kept in f64, of 16-bit floats in
+// f32.
+#include "../LibraryCalls.h"
+#include "Elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+using namespace pcrt;
+
+namespace {
+
+template <typename T> struct WideOf {
+  using Type = Accumulator<T>;
+};
+template <> struct WideOf<float> {
+  using Type = double;
+};
+template <typename T> struct WideOf<std::complex<T>> {
+  using Type = std::complex<double>;
+};
+template <typename T> using Wide = typename WideOf<T>::Type;
+
+template <typename T> struct Sum {
+  using Running = Wide<T>;
+  static Running next(Running sum, T x) { return sum + static_cast<Running>(x); }
+};
+
+template <typename T> struct Product {
+  using Running = Wide<T>;
+  static Running next(Running product, T x) { return product * static_cast<Running>(x); }
+};
+
+template <typename T, bool isMax> struct Extremum {
+  using Running = Compared<T>;
+  static Running next(Running best, T x) {
+    auto value = static_cast<Running>(x);
+    return isBetter<isMax>(value, best) ? value : best;
+  }
+};
+
+template <typename T> struct LogSumExp {
+  using Running = double;
+  static double next(double sum, T x) {
+    auto value = static_cast<double>(x);
+    if (sum == value) // equal infinities have no difference
+      return sum + std::log(2.0);
+    return std::fmax(sum, value) + std::log1p(std::exp(-std::fabs(sum - value)));
+  }
+};
+
+/// All lines along the middle one of the dimensions [outer, length, inner].
+template <typename T, typename Operation> class Lines {
+public:
+  Lines(const PcrtTensor &input, const PcrtTensor &output, int64_t axis, bool reverse)
+      : source(static_cast<const T *>(input.data)), target(static_cast<T *>(output.data)), length(input.dims[axis]) {
+    for (int64_t i = 0; i < axis; ++i)
+      outer *= input.dims[i];
+    for (int64_t i = axis + 1; i < input.rank; ++i)
+      inner *= input.dims[i];
+    step = reverse ? -inner : inner;
+    first = reverse ? (length - 1) * inner : 0;
+  }
+
+  void run() const {
+    if (length == 0)
+      return;
+    for (int64_t i = 0; i < outer; ++i) {
+      int64_t start = i * length * inner + first;
+      if (inner == 1)
+        runOne(start);
+      for (int64_t lane = 0; inner > 1 && lane < inner; lane += width)
+        runMany(start + lane, std::min(width, inner - lane));
+    }
+  }
+
+private:
+  using Running = typename Operation::Running;
+  static constexpr int64_t width = 64;
+
+  void runOne(int64_t at) const {
+    auto running = static_cast<Running>(source[at]);
+    target[at] = source[at];
+    for (int64_t i = 1; i < length; ++i) {
+      at += step;
+      running = Operation::next(running, source[at]);
+      target[at] = static_cast<T>(running);
+    }
+  }
+
+  void runMany(int64_t at, int64_t lanes) const {
+    Running running[width];
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      running[lane] = static_cast<Running>(source[at + lane]);
+      target[at + lane] = source[at + lane];
+    }
+    for (int64_t i = 1; i < length; ++i) {
+      at += step;
+      const T *__restrict from = source + at;
+      T *__restrict to = target + at;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        running[lane] = Operation::next(running[lane], from[lane]);
+        to[lane] = static_cast<T>(running[lane]);
+      }
+    }
+  }
+
+  const T *source;
+  T *target;
+  int64_t length, outer = 1, inner = 1, step = 1, first = 0;
+};
+
+} // namespace
+
+int32_t library::cumulative(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                            int32_t outputCount, const int64_t *params) {
+  if (inputCount != 1 || outputCount != 1 || inputs[0].dtype != outputs[0].dtype || params[1] < 0 ||
+      params[1] >= inputs[0].rank)
+    return PCRT_INVALID_ARGUMENT;
+  bool isKnown = true;
+  auto run = [&](auto element) {
+    using T = decltype(element);
+    auto lines = [&](auto operation) {
+      Lines<T, decltype(operation)>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+    };
+    switch (params[0]) {
+    case 0:
+      return lines(Sum<T>());
+    case 1:
+      return lines(Product<T>());
+    case 2:
+      return lines(Extremum<T, true>());
+    case 3:
+      return lines(Extremum<T, false>());
+    case 4:
+      return lines(LogSumExp<T>());
+    default:
+      isKnown = false;
+    }
+  };
+  auto runComplex = [&](auto element) {
+    using T = decltype(element);
+    if (params[0] == 0)
+      Lines<T, Sum<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+    else if (params[0] == 1)
+      Lines<T, Product<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+    else
+      isKnown = false;
+  };
+  if (inputs[0].dtype == PCRT_DTYPE_Complex64)
+    runComplex(std::complex<float>());
+  else if (inputs[0].dtype == PCRT_DTYPE_Complex128)
+    runComplex(std::complex<double>());
+  else
+    isKnown &= withElement(inputs[0].dtype, run);
+  return isKnown ? PCRT_OK : PCRT_INVALID_ARGUMENT;
+}
