@@ -5,6 +5,7 @@ Stands between transforms and numpy. What is not there yet is absent: asking for
 
 from typing import NoReturn
 
+from pycompiler.core.boundary import expose
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import linalg
 from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
@@ -358,6 +359,7 @@ __all__ = [
     "zeta",
 ]
 
+expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)
 
 

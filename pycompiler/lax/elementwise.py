@@ -7,6 +7,8 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
+from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
 from pycompiler.ops import PRIMITIVES, arithmetic, compare
 from pycompiler.ops import math as maths

@@ -50,8 +50,12 @@ def igamma_grad_a(a: Array, x: Array) -> Array:
     return special.igamma_grad_a.bind(*matched("igamma_grad_a", a, x))
 
 
-def random_gamma_grad(a: Array, x: Array) -> Array:
-    """The derivative by a of a sample x of the gamma distribution of shape a, its quantile held fixed."""
+def random_gamma_grad(*args: Array) -> Array:
+    """Of arguments a and x: the derivative by a of a sample x of the gamma distribution of shape a.
+
+    The quantile that the sample stands for is held fixed.
+    """
+    a, x = args
     return special.random_gamma_grad.bind(*matched("random_gamma_grad", a, x))
 
 

@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from pycompiler.core.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.nn import initializers
 from pycompiler.nn.attention import dot_product_attention
@@ -37,6 +38,7 @@ from pycompiler.nn.functions import (
     swish,
     tanh,
 )
+from pycompiler.nn.scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul
 from pycompiler.scipy.special import logsumexp
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "dot_product_attention",
     "elu",
     "gelu",
+    "get_scaled_dot_general_config",
     "glu",
     "hard_sigmoid",
     "hard_silu",
@@ -61,6 +64,8 @@ __all__ = [
     "one_hot",
     "relu",
     "relu6",
+    "scaled_dot_general",
+    "scaled_matmul",
     "selu",
     "sigmoid",
     "silu",
@@ -75,6 +80,7 @@ __all__ = [
     "tanh",
 ]
 
+expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)
 
 

@@ -11,8 +11,9 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.lax.precision import DotAlgorithmPreset
-from pycompiler.nn.functions import logsumexp, softmax
+from pycompiler.nn.functions import softmax
 from pycompiler.numpy.promotion import converted
+from pycompiler.scipy.special import logsumexp
 
 _NAME = "dot_product_attention"
 

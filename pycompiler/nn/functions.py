@@ -20,8 +20,7 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact, requested
-from pycompiler.scipy.special import logsumexp
-from pycompiler.scipy.special.exponentials import log_normalized, normalized
+from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
 
 def relu(x: Any) -> Array:

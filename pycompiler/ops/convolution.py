@@ -266,10 +266,9 @@ def _reference(lhs: Any, rhs: Any, **params: Any) -> Any:
     )
     parts: list[Any] = []
     for group in range(groups * batch_groups):
-        kernel = np.split(w, groups * batch_groups, axis=0)[group]
-        part: Any = (
-            np.split(x, groups, axis=1)[group % groups] if groups > 1 else np.split(x, batch_groups, axis=0)[group]
-        )
+        kernel = rules.split(w, groups * batch_groups, axis=0)[group]
+        pieces = rules.split(x, groups, axis=1) if groups > 1 else rules.split(x, batch_groups, axis=0)
+        part = pieces[group]
         taken = patches(part, 0, windows)
         count = len(w.shape) - 2
         taken = taken.reshape(taken.shape[: count + 2] + w.shape[2:])

@@ -173,8 +173,7 @@ def _sums(x: Any, axis: int) -> Any:
 
 
 def _products(x: Any, axis: int) -> Any:
-    product: Any = np.cumprod(x, axis, dtype=x.dtype)
-    return product
+    return rules.cumulative_product(x, axis, dtype=x.dtype)
 
 
 cumsum = _cumulative("cumsum", "iufc", _sums, None)

@@ -39,6 +39,9 @@ STORED = (*WITH_COMPLEX, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.i
 
 # Their stubs leave results without a type.
 where: Callable[..., Any] = np.where
+cumulative_product: Callable[..., Any] = np.cumprod
+arange: Callable[..., Any] = np.arange
+split: Callable[..., Any] = np.split
 finfo: Callable[[Dtype], Any] = ml_dtypes.finfo
 
 _KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float", "c": "complex", "s": "small"}

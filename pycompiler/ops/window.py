@@ -104,7 +104,7 @@ def patches(x: Any, neutral: Any, params: dict[str, Any]) -> Any:
     for axis, (count, stride, window, dilation) in enumerate(steps):
         grid = [1] * (2 * x.ndim)
         grid[axis], grid[x.ndim + axis] = count, window
-        place: Any = np.arange(count)[:, None] * stride + np.arange(window)[None, :] * dilation
+        place = rules.arange(count)[:, None] * stride + rules.arange(window)[None, :] * dilation
         places.append(place.reshape(grid))
     return padded[tuple(places)] if places else padded
 
@@ -306,15 +306,14 @@ def _select(
 def _chosen(x: Any, greatest: bool, params: dict[str, Any]) -> Any:
     """The flat place of each window's extremum in x; -1 for windows of padding."""
     values = patches(x.astype(np.float64), np.nan, params)
-    places = patches(np.arange(x.size).reshape(x.shape), -1, params)
+    places = patches(rules.arange(x.size).reshape(x.shape), -1, params)
     inside = places >= 0
     # Padding is worse than everything, nan better.
-    ranked = np.clip(values if greatest else -values, -1e308, 1e308)
-    ranked = np.where(inside, np.where(np.isnan(values), np.inf, ranked), -np.inf)
+    clipped = np.clip(values if greatest else -values, -1e308, 1e308)
+    ranked = rules.where(inside, rules.where(np.isnan(values), np.inf, clipped), -np.inf)
     if not ranked.size:
         return np.zeros(ranked.shape[: x.ndim], int)
     flat = (*ranked.shape[: x.ndim], -1)
-    ranked: Any = ranked
     best = ranked.reshape(flat).argmax(-1)
     return np.take_along_axis(places.reshape(flat), best[..., None], -1)[..., 0]
 

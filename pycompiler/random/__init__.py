@@ -5,6 +5,7 @@ Stands above numpy; composes the primitive threefry2x32.
 
 from typing import NoReturn
 
+from pycompiler.core.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.random.continuous import (
     cauchy,
@@ -75,6 +76,7 @@ __all__ = [
     "wrap_key_data",
 ]
 
+expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)
 
 

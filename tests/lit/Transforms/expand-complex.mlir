@@ -59,3 +59,18 @@ func.func @conversions(%z: tensor<4xcomplex<f32>>) -> (tensor<4xi32>, tensor<4xi
   %2 = array.abs %z : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
   return %0, %1, %2 : tensor<4xi32>, tensor<4xi1>, tensor<4xf32>
 }
+
+// What is linear in an operand is computed on its parts.
+// CHECK-LABEL: @windows
+// CHECK-COUNT-2: array.reduce_window_sum {{.*}} : (tensor<4xf32>) -> tensor<3xf32>
+// CHECK-COUNT-4: array.conv_general_dilated {{.*}} : (tensor<1x1x3xf32>, tensor<1x1x2xf32>) -> tensor<1x1x2xf32>
+func.func @windows(%x: tensor<4xcomplex<f32>>, %w: tensor<1x1x2xcomplex<f32>>) -> tensor<1x1x2xcomplex<f32>> {
+  %0 = array.reduce_window_sum %x window_dimensions = [2] window_strides = [1] low = [0] high = [0]
+         base_dilation = [1] window_dilation = [1] : (tensor<4xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  %1 = array.reshape %0 : (tensor<3xcomplex<f32>>) -> tensor<1x1x3xcomplex<f32>>
+  %2 = array.conv_general_dilated %1, %w window_strides = [1] low = [0] high = [0] lhs_dilation = [1]
+         rhs_dilation = [1] lhs_spec = [0, 1, 2] rhs_spec = [0, 1, 2] out_spec = [0, 1, 2] feature_group_count = 1
+         batch_group_count = 1
+         : (tensor<1x1x3xcomplex<f32>>, tensor<1x1x2xcomplex<f32>>) -> tensor<1x1x2xcomplex<f32>>
+  return %2 : tensor<1x1x2xcomplex<f32>>
+}

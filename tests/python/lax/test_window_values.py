@@ -12,6 +12,7 @@ rng = np.random.default_rng(0)
 F = rng.normal(size=(3, 5)).astype(np.float32)
 INT = rng.integers(-9, 9, (3, 5)).astype(np.int32)
 I8 = rng.integers(-99, 99, (3, 5)).astype(np.int8)
+Z = (F + 1j * rng.normal(size=(3, 5))).astype(np.complex64)
 BOOL = rng.integers(0, 2, (3, 5)).astype(bool)
 CUBE = rng.normal(size=(2, 3, 4)).astype(np.float32)
 TIES = np.array([[1, 3, 3, 0], [2, 2, 2, 2]], np.int32)
@@ -60,7 +61,8 @@ CASES = {
 }
 for name in ("cumsum", "cumprod", "cummax", "cummin"):
     CASES[name].append(lambda m, f=name: getattr(m, f)(INT, 1))
-CASES["cumsum"].append(lambda m: m.cumsum(I8, 1))
+CASES["cumsum"] += [lambda m: m.cumsum(I8, 1), lambda m: m.cumsum(Z, 1)]
+CASES["cumprod"].append(lambda m: m.cumprod(Z, 1, True))
 CASES |= {
     "reduce": [
         lambda m: m.reduce(F, np.float32(0), m.add, (0,)),
@@ -86,6 +88,7 @@ CASES |= {
             (F, INT), (np.float32(-np.inf), np.int32(-1)), argmax_pair(m), (1, 2), (1, 2), ((0, 0), (1, 0))
         ),
         lambda m: m.reduce_window(INT, np.int32(np.iinfo(np.int32).min), m.max, (2, 2)),
+        lambda m: m.reduce_window(Z, np.complex64(0), m.add, (2, 2)),
     ],
     "reduce_window_shape_tuple": [
         lambda m: np.array(m.reduce_window_shape_tuple((7, 6), (3, 2), (2, 1), ((1, 0), (0, 2)), (1, 2), (2, 1))),
@@ -112,6 +115,7 @@ CASES |= {
             I8[None], I8[None, :, :2], (1,), "VALID", preferred_element_type=np.int32, precision="highest"
         ),
         lambda m: m.conv_general_dilated(F, F[:2], (), ()),
+        lambda m: m.conv_general_dilated(Z[None], Z[None, :, :2], (1,), "SAME"),
     ],
     "conv_general_dilated_patches": [
         lambda m: m.conv_general_dilated_patches(IMAGES, (3, 2), (2, 1), "SAME"),

@@ -496,6 +496,63 @@ CASES |= {
     ],
 }
 
+COUNTS = np.array([0, 3, 1, 3, 7, 1])
+CASES |= {
+    "tril_indices": [lambda m: m.tril_indices(3), lambda m: m.tril_indices(3, -1, 4)],
+    "triu_indices": [lambda m: m.triu_indices(3), lambda m: m.triu_indices(3, k=1, m=2)],
+    "tril_indices_from": [lambda m: m.tril_indices_from(F, 1)],
+    "triu_indices_from": [lambda m: m.triu_indices_from(F, k=-1)],
+    "diag_indices": [lambda m: m.diag_indices(3), lambda m: m.diag_indices(2, ndim=3)],
+    "diag_indices_from": [lambda m: m.diag_indices_from(F[:, :3])],
+    "mask_indices": [lambda m: m.mask_indices(3, m.triu), lambda m: m.mask_indices(4, m.tril, -1)],
+    "indices": [
+        lambda m: m.indices((2, 3)),
+        lambda m: m.indices((2, 3), sparse=True),
+        lambda m: m.indices((3,), dtype=m.float32),
+        lambda m: m.indices(()),
+    ],
+    "ix_": [lambda m: m.ix_(np.array([0, 2]), np.array([1, 3, 4])), lambda m: m.ix_(COUNTS)],
+    "unravel_index": [
+        lambda m: m.unravel_index(np.array([0, 7, 14]), (3, 5)),
+        lambda m: m.unravel_index(4, 7),
+        lambda m: m.unravel_index(np.array([[3], [5]]), shape=(2, 2, 2)),
+    ],
+    "ravel_multi_index": [
+        lambda m: m.ravel_multi_index((np.array([0, 2]), np.array([1, 4])), (3, 5)),
+        lambda m: m.ravel_multi_index((np.array([0, 2]), np.array([1, 4])), (3, 5), order="F"),
+        lambda m: m.ravel_multi_index((np.array([5, -2]), np.array([1, 9])), (3, 5), "clip"),
+        lambda m: m.ravel_multi_index((np.array([5, -2]), np.array([1, 9])), (3, 5), mode="wrap"),
+    ],
+    "fill_diagonal": [
+        lambda m: m.fill_diagonal(F, 2.0, inplace=False),
+        lambda m: m.fill_diagonal(F.T, np.arange(2.0), wrap=False, inplace=False),
+        lambda m: m.fill_diagonal(np.zeros((2, 2, 2)), 1, inplace=False),
+    ],
+    "bincount": [
+        lambda m: m.bincount(COUNTS),
+        lambda m: m.bincount(COUNTS, weights=V[:6], minlength=10),
+        lambda m: m.bincount(COUNTS, length=4) if m is not np else m.bincount(COUNTS)[:4],
+        lambda m: m.bincount(np.zeros(0, int), None, 3),
+    ],
+    "choose": [
+        lambda m: m.choose(np.array([0, 1, 2]), [np.arange(3), np.arange(3) + 10, 7]),
+        lambda m: m.choose(np.array([[0], [5]]), [F[0], G[0]], mode="wrap"),
+        lambda m: m.choose(np.array([-1, 9, 1]), [F[0, :3], 2, G[0, :3]], mode="clip"),
+        lambda m: m.choose(INT[0] % 3, F, out=None),
+    ],
+    "mgrid": [lambda m: m.mgrid[0:3, 1:2:4j], lambda m: m.mgrid[2:5], lambda m: m.mgrid[0:2, 0:3, 0:1]],
+    "ogrid": [lambda m: list(m.ogrid[0:3, 1:2:4j]), lambda m: m.ogrid[0:1:3j]],
+    "r_": [
+        lambda m: m.r_[V, 1, 2:5, 0:1:3j],
+        lambda m: m.r_["1", F, G],
+        lambda m: m.r_["0,2", [1, 2], [3, 4]],
+        lambda m: m.r_["1,2,0", [1, 2, 3], [4, 5, 6]],
+    ],
+    "c_": [lambda m: m.c_[V, V], lambda m: m.c_[F, G], lambda m: m.c_[0:3, 3:6]],
+    "s_": [lambda m: V[m.s_[1:3]].tolist()],
+    "index_exp": [lambda m: V[m.index_exp[::2]].tolist()],
+}
+
 REDUCIBLE = ["add", "multiply", "maximum", "minimum", "logaddexp", "logaddexp2", "subtract"]
 OF_BITS = ["bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor"]
 for _name in REDUCIBLE + OF_BITS:

@@ -54,16 +54,61 @@ def test_parameters(ours, theirs, name):
 FINITE = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.5, 3.0, 1e-30, -1e30]
 SPECIAL = [*FINITE, np.inf, -np.inf, np.nan]
 UNARY = [
-    *(
-        "abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor isfinite isinf isnan log log1p log2 log10"
-    ).split(),
-    *("negative positive reciprocal round sign signbit sin sinh square sqrt tan tanh trunc").split(),
+    *[
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "ceil",
+        "cos",
+        "cosh",
+        "exp",
+        "expm1",
+        "floor",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+    ],
+    *[
+        "negative",
+        "positive",
+        "reciprocal",
+        "round",
+        "sign",
+        "signbit",
+        "sin",
+        "sinh",
+        "square",
+        "sqrt",
+        "tan",
+        "tanh",
+        "trunc",
+    ],
 ]
 BINARY = [
-    *(
-        "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp maximum"
-    ).split(),
-    *("minimum multiply nextafter not_equal pow remainder subtract").split(),
+    *[
+        "add",
+        "atan2",
+        "copysign",
+        "divide",
+        "equal",
+        "floor_divide",
+        "greater",
+        "greater_equal",
+        "hypot",
+        "less",
+        "less_equal",
+        "logaddexp",
+        "maximum",
+    ],
+    *["minimum", "multiply", "nextafter", "not_equal", "pow", "remainder", "subtract"],
 ]
 
 

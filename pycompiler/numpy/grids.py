@@ -1,0 +1,331 @@
+"""Indices and grids whose sizes are known: of triangles and diagonals, of flat arrays, `mgrid`, `r_` and their kin."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import movement
+from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.numpy import ufuncs
+from pycompiler.numpy.creation import arange, array, linspace, ones, zeros
+from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile, transpose
+from pycompiler.numpy.promotion import broadcast, promoted, requested
+from pycompiler.numpy.updates import IndexUpdate
+
+
+def _known(name: str, x: Any, what: str) -> Any:
+    """The elements as a NumPy array, where the size or the check of a result depends on them."""
+    if isinstance(x, Tracer):
+        raise TypeError(f"{name}: {what} depends on the values of {x!r}, which is traced")
+    return np.asarray(x)
+
+
+def _indices(places: Sequence[Any]) -> tuple[Array, ...]:
+    return tuple(array(place.astype(dtypes.scalar_dtype(int))) for place in places)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """The rows and columns of the elements of an n by m (or n) matrix on and below its k-th diagonal."""
+    (size,) = canonical_shape("tril_indices", n)
+    rows, columns = _indices(np.tril_indices(size, k, size if m is None else m))
+    return rows, columns
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """The rows and columns of the elements of an n by m (or n) matrix on and above its k-th diagonal."""
+    (size,) = canonical_shape("triu_indices", n)
+    rows, columns = _indices(np.triu_indices(size, k, size if m is None else m))
+    return rows, columns
+
+
+def _matrix_shape(name: str, arr: Any) -> tuple[int, int]:
+    shape = arr.shape if hasattr(arr, "shape") else get_aval(arr).shape
+    if len(shape) != 2:
+        raise ValueError(f"{name}: takes a matrix, got one of shape {shape}")
+    return shape
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
+    """`tril_indices` for a matrix of this shape."""
+    rows, columns = _matrix_shape("tril_indices_from", arr)
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
+    """`triu_indices` for a matrix of this shape."""
+    rows, columns = _matrix_shape("triu_indices_from", arr)
+    return triu_indices(rows, k, columns)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
+    """The indices of the diagonal of an array of `ndim` dimensions of size n."""
+    if ndim < 0:
+        raise ValueError(f"diag_indices: ndim is at least 0, got {ndim}")
+    return (movement.iota(dtypes.scalar_dtype(int), *canonical_shape("diag_indices", n)),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[Array, ...]:
+    """`diag_indices` for an array of this shape."""
+    check_arrays("diag_indices_from", arr)
+    shape = get_aval(arr).shape
+    if len(shape) < 2 or len(set(shape)) != 1:
+        raise ValueError(f"diag_indices_from: takes arrays of two or more equal dimensions, got {short(arr)}")
+    return diag_indices(shape[0], len(shape))
+
+
+def mask_indices(n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, size: int | None = None) -> Any:
+    """The rows and columns where mask_func(ones((n, n)), k), as `triu`, is other than 0; `size` of them, or all."""
+    mask = mask_func(ones((n, n)), k)
+    if isinstance(mask, Tracer):
+        mask = np.asarray(mask_func(np.ones((n, n)), k))
+    places = np.nonzero(np.asarray(mask))
+    if size is not None:
+        places = [np.concatenate([place, np.zeros(max(size - place.size, 0), place.dtype)])[:size] for place in places]
+    rows, columns = _indices(places)
+    return rows, columns
+
+
+def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
+    """The index of each element of an array along each of its dimensions: one array, or with `sparse` one for each
+    dimension, of size 1 in the others."""
+    wanted = requested("indices", dtype) or dtypes.scalar_dtype(int)
+    sizes = canonical_shape("indices", dimensions)
+    rank = len(sizes)
+    if sparse:
+        shapes = [tuple(size if i == axis else 1 for i in range(rank)) for axis, size in enumerate(sizes)]
+        return tuple(movement.broadcasted_iota(wanted, shape, axis) for axis, shape in enumerate(shapes))
+    grids = [movement.broadcasted_iota(wanted, sizes, axis) for axis in range(rank)]
+    return stack(grids, 0) if grids else movement.full((0,), 0, wanted)
+
+
+def ix_(*args: Any) -> tuple[Array, ...]:
+    """Vectors of indices, each along a dimension of its own: x[ix_(a, b)] is the product of rows a and columns b.
+
+    A vector of bools stands for the indices of those that hold, which must be known.
+    """
+    check_arrays("ix_", *args)
+    results: list[Array] = []
+    for axis, one in enumerate(args):
+        if get_aval(one).ndim != 1:
+            raise ValueError(f"ix_: takes vectors, got {short(one)}")
+        if get_aval(one).dtype == dtypes.bool_:
+            (one,) = _indices(np.nonzero(_known("ix_", one, "the number of indices")))
+        if get_aval(one).size == 0:
+            one = cast(one, dtypes.scalar_dtype(int))
+        results.append(movement.expand_dims(array(one), [i for i in range(len(args)) if i != axis]))
+    return tuple(results)
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
+    """Places in the flat array as an index for each dimension; those beyond the ends are brought into range."""
+    check_arrays("unravel_index", indices)
+    if not dtypes.is_integer(get_aval(indices).dtype):
+        raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
+    sizes = canonical_shape("unravel_index", shape)
+    rest = array(indices)
+    found: list[Array] = []
+    for size in reversed(sizes):
+        rest, place = ufuncs.divmod(rest, size)
+        found.append(place)
+    above, below = ufuncs.greater(rest, 0), ufuncs.less(rest, -1)
+    return tuple(
+        ufuncs.where(above, size - 1, ufuncs.where(below, 0, place))
+        for size, place in zip(sizes, reversed(found), strict=True)
+    )
+
+
+def ravel_multi_index(
+    multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C", *, dtype: Any = None
+) -> Array:
+    """An index for each dimension as places in the flat array.
+
+    mode: 'raise' (outside jit: the indices must be known), 'clip', 'wrap' or 'ignore'. order: 'C', the last dimension
+    counts fastest, or 'F', the first.
+    """
+    if mode not in ("raise", "clip", "wrap", "ignore"):
+        raise ValueError(f"ravel_multi_index: mode is 'raise', 'clip', 'wrap' or 'ignore', got {mode!r}")
+    if order not in ("C", "F"):
+        raise ValueError(f"ravel_multi_index: order is 'C' or 'F', got {order!r}")
+    sizes = canonical_shape("ravel_multi_index", dims)
+    parts = list(multi_index)
+    if len(parts) != len(sizes):
+        raise ValueError(f"ravel_multi_index: takes an index for each of {sizes}, got {len(parts)}")
+    check_arrays("ravel_multi_index", *parts)
+    for one in parts:
+        if not dtypes.is_integer(get_aval(one).dtype):
+            raise TypeError(f"ravel_multi_index: indices are integers, got {short(one)}")
+    wanted = requested("ravel_multi_index", dtype) or dtypes.result_type(int, *parts)[0]
+    if not dtypes.is_integer(wanted) or prod(sizes) - 1 > np.iinfo(wanted).max:
+        raise ValueError(f"ravel_multi_index: {wanted.name} does not hold the places of {sizes}; give another dtype=")
+    result: Array = 0
+    step = 1
+    places = list(zip(parts, sizes, strict=True))
+    for one, size in places if order == "F" else reversed(places):
+        if mode == "raise":
+            known = _known("ravel_multi_index", one, "whether an index is in range (pass mode='clip' or 'wrap')")
+            if ((known < 0) | (known >= size)).any():
+                raise ValueError(f"ravel_multi_index: an index is not in 0..{size - 1}")
+        elif mode == "clip":
+            one = ufuncs.clip(one, 0, size - 1)
+        elif mode == "wrap":
+            one = ufuncs.remainder(one, size)
+        result = ufuncs.add(result, ufuncs.multiply(cast(array(one), wanted), step))
+        step *= size
+    return array(result, dtype=wanted)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
+    """a with a value, or the elements of val in turn, on its diagonal. inplace must be False: arrays never change."""
+    if inplace:
+        raise TypeError("fill_diagonal: arrays never change; with inplace=False the changed array is the result")
+    if wrap:
+        raise TypeError("fill_diagonal: the diagonal of a tall matrix is not continued, wrap=True is not there")
+    check_arrays("fill_diagonal", a, val)
+    shape = get_aval(a).shape
+    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) != 1):
+        raise ValueError(f"fill_diagonal: takes matrices, or arrays of equal dimensions, got {short(a)}")
+    count = min(shape)
+    if get_aval(val).ndim:
+        val = ravel(val)
+        times = -(-count // max(get_aval(val).size, 1))
+        val = movement.slice_in_dim(tile(val, times), 0, count)
+    return IndexUpdate(a)[diag_indices(count, len(shape))].set(val)
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Array:
+    """How often each of 0, 1, ... is among the integers x, or what those weigh together.
+
+    length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
+    as 0, those beyond the length are left out.
+    """
+    check_arrays("bincount", x)
+    aval = get_aval(x)
+    if aval.ndim != 1:
+        raise ValueError(f"bincount: takes a vector, got {short(x)}")
+    if aval.dtype != dtypes.bool_ and not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"bincount: takes integers, got {short(x)}")
+    if length is None:
+        known = _known("bincount", x, "the number of bins (pass length=)")
+        length = max(minlength, int(max(known.max(), 0)) + 1 if known.size else 0)
+    if weights is None:
+        weights, kind = 1, dtypes.scalar_dtype(int)
+    else:
+        check_arrays("bincount", weights)
+        kind = get_aval(weights).dtype
+        if get_aval(weights).shape != aval.shape:
+            raise ValueError(f"bincount: there is one weight for each of {short(x)}, got {short(weights)}")
+    if aval.dtype == dtypes.bool_:
+        x = cast(x, dtypes.scalar_dtype(int))
+    return IndexUpdate(zeros(length, kind))[ufuncs.maximum(x, 0)].add(cast(weights, kind))
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:
+    """choices[a[i]][i] for each index i; all broadcast. mode: 'raise' (outside jit), 'wrap' or 'clip'."""
+    ufuncs.no_out("choose", out)
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip', got {mode!r}")
+    cases = list(choices) if isinstance(choices, list | tuple) else [choices[i] for i in range(len(choices))]
+    check_arrays("choose", a, *cases)
+    if not dtypes.is_integer(get_aval(a).dtype):
+        raise TypeError(f"choose: a is made of integers, got {short(a)}")
+    count = len(cases)
+    if mode == "raise":
+        known = _known("choose", a, "whether a choice is there (pass mode='clip' or 'wrap')")
+        if ((known < 0) | (known >= count)).any():
+            raise ValueError(f"choose: a choice is not in 0..{count - 1}")
+    a = ufuncs.remainder(a, count) if mode == "wrap" else ufuncs.clip(a, 0, count - 1)
+    shape = get_aval(broadcast("choose", a, *cases)[0]).shape
+    first, *others = promoted("choose", *cases)
+    result = broadcast_to(first, shape)
+    for number, case in enumerate(others, start=1):
+        result = ufuncs.where(ufuncs.equal(a, number), case, result)
+    return array(result)
+
+
+def _line(name: str, key: slice) -> Array:
+    """The numbers of start:stop:step, or with an imaginary step so many from start to stop."""
+    start, stop, step = (
+        _known(name, one, "the size").item() if hasattr(one, "dtype") else one
+        for one in (key.start, key.stop, key.step)
+        for one in (key.start, key.stop, key.step)
+    )
+    start, step = start or 0, 1 if step is None or step == 0 else step
+    return linspace(start, stop, int(abs(step))) if isinstance(step, complex) else arange(start, stop, step)
+
+
+class _Grid:
+    """`mgrid` and `ogrid`: indexed by slices, give grids."""
+
+    def __init__(self, name: str, sparse: bool, summary: str) -> None:
+        self.__name__, self._sparse, self.__doc__ = name, sparse, summary
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return _line(self.__name__, key)
+        lines = [_line(self.__name__, one) for one in key]
+        kind = dtypes.result_type(*lines)[0] if lines else dtypes.scalar_dtype(int)
+        grids = meshgrid(*(cast(line, kind) for line in lines), indexing="ij", sparse=self._sparse)
+        if self._sparse:
+            return grids
+        return stack(grids, 0) if grids else arange(0)
+
+    def __repr__(self) -> str:
+        return f"<pycompiler.numpy.{self.__name__}>"
+
+
+class _Joiner:
+    """`r_` and `c_`: indexed by arrays, numbers and slices, join them."""
+
+    def __init__(self, name: str, axis: int, ndmin: int, place: int, summary: str) -> None:
+        self.__name__, self._defaults, self.__doc__ = name, (axis, ndmin, place), summary
+
+    def __getitem__(self, key: Any) -> Array:
+        items = list(key) if isinstance(key, tuple) else [key]
+        (axis, ndmin, place), matrix = self._defaults, -1
+        if items and isinstance(items[0], str):
+            directive = items.pop(0)
+            if directive in ("r", "c"):
+                matrix = 0 if directive == "r" else 1
+            else:
+                try:
+                    given = [int(one) for one in directive.split(",")]
+                except ValueError:
+                    raise ValueError(
+                        f"{self.__name__}: a directive is 'r', 'c' or up to three integers 'axis,ndmin,place', "
+                        f"got {directive!r}"
+                    ) from None
+                axis, ndmin, place = (*given[:3], *(axis, ndmin, place)[len(given) :])
+        parts: list[Array] = []
+        for item in items:
+            if isinstance(item, str):
+                raise ValueError(f"{self.__name__}: a directive comes first, got {item!r} after an array")
+            line = _line(self.__name__, item) if isinstance(item, slice) else array(item)
+            rank = 0 if isinstance(item, slice) else get_aval(line).ndim
+            line = array(line, ndmin=ndmin)
+            if place != -1 and ndmin > rank:
+                # Where the dimensions that were given come to stand among the new ones.
+                shift = ndmin - abs(ndmin + place + 1) % ndmin
+                order = list(range(ndmin))
+                line = transpose(line, order[shift:] + order[:shift])
+            parts.append(line)
+        joined = concatenate(parts, axis)
+        return movement.expand_dims(joined, (matrix,)) if matrix != -1 and get_aval(joined).ndim == 1 else joined
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<pycompiler.numpy.{self.__name__}>"
+
+
+mgrid = _Grid("mgrid", False, "mgrid[a:b, c:d:e, f:g:5j]: the coordinates of a grid, one full array for each.")
+ogrid = _Grid("ogrid", True, "ogrid[a:b, c:d:e, f:g:5j]: the coordinates of a grid, each of size 1 in the other axes.")
+r_ = _Joiner("r_", 0, 1, -1, "r_[a, 1, 2:9, 0:1:5j]: arrays, numbers and slices one after the other.")
+c_ = _Joiner("c_", -1, 2, 0, "c_[a, b]: vectors as the columns of a matrix.")
+s_ = np.s_
+index_exp = np.index_exp
