@@ -15,7 +15,7 @@ from pycompiler.lax import fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
-from pycompiler.numpy import creation, movement, ufuncs
+from pycompiler.numpy import creation, movement, padding, ufuncs
 from pycompiler.ops import rules
 
 Array = Any
@@ -40,7 +40,7 @@ def _resized(x: Array, lengths: Sequence[int], axes: Sequence[int]) -> Array:
         widths[axis] = (0, max(length - shape[axis], 0))
     if any(part != slice(None) for part in index):
         x = x[tuple(index)]
-    return movement.pad(x, widths) if any(width != (0, 0) for width in widths) else x
+    return padding.pad(x, widths) if any(width != (0, 0) for width in widths) else x
 
 
 def _plan(

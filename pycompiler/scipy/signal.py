@@ -13,8 +13,20 @@ from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
 from pycompiler.numpy.promotion import promoted_inexact_each
+from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch
 
-__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "detrend"]
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "csd",
+    "detrend",
+    "fftconvolve",
+    "istft",
+    "stft",
+    "welch",
+]
 
 __getattr__ = nearest_name(__name__, __all__)
 
