@@ -184,7 +184,7 @@ def linspace(
 ) -> Any:
     """num values from start to stop, at equal distances; stop is the last one unless not endpoint."""
     first, last = array(start), array(stop)
-    kind = dtypes.result_type(first, last, float)[0]
+    kind = inexact(dtypes.result_type(first, last)[0])
     first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
     shape = (num, *get_aval(first).shape)
     parts = num - 1 if endpoint else num

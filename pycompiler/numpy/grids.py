@@ -252,7 +252,6 @@ def _line(name: str, key: slice) -> Array:
     start, stop, step = (
         _known(name, one, "the size").item() if hasattr(one, "dtype") else one
         for one in (key.start, key.stop, key.step)
-        for one in (key.start, key.stop, key.step)
     )
     start, step = start or 0, 1 if step is None or step == 0 else step
     return linspace(start, stop, int(abs(step))) if isinstance(step, complex) else arange(start, stop, step)

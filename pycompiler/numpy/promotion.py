@@ -62,7 +62,8 @@ def inexact(dtype: Any) -> Any:
     """The floating-point (or complex) dtype of results whose arguments have another."""
     if dtypes.is_inexact(dtype):
         return dtype
-    return dtypes.promote_types(dtype, dtypes.canonicalize(np.dtype(np.float64)))
+    # Integers of 64 bits, which there are with enable_x64 only, become float64, all others float32.
+    return dtypes.float64 if dtype.itemsize == 8 else dtypes.float32
 
 
 def widened(dtype: Any) -> Any:

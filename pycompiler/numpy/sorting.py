@@ -109,7 +109,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
         raise ValueError(f"digitize: bins are a sorted vector, got {short(bins)}")
     count = get_aval(bins).shape[0]
     if count == 0:
-        return movement.full(get_aval(x).shape, 0, dtypes.scalar_dtype(int))
+        return movement.full(get_aval(x).shape, 0, dtypes.int32)
     how = "scan" if method is None else method
     x, bins = converted("digitize", x, bins)
     side = "left" if right else "right"
@@ -132,12 +132,12 @@ def _stands_before(element: Array, value: Array, side: str) -> Array:
 def _by_comparing(a: Array, v: Array, *, side: str) -> Array:
     rank = len(get_aval(v).shape)
     before = _stands_before(a, movement.expand_dims(v, (rank,)), side)
-    return reductions.sum(cast(before, dtypes.scalar_dtype(int)), axis=rank)
+    return reductions.sum(before, axis=rank, dtype=dtypes.int32)
 
 
 def _by_halving(a: Array, v: Array, *, side: str) -> Array:
     count, shape = get_aval(a).shape[0], get_aval(v).shape
-    index = dtypes.scalar_dtype(int)
+    index = dtypes.int32
     low, high = movement.full(shape, 0, index), movement.full(shape, count, index)
     for _ in range(count.bit_length()):
         middle = lax.shift_right_logical(lax.add(low, high), 1)

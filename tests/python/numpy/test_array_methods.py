@@ -223,3 +223,16 @@ def test_numpys_values_are_taken_everywhere():
     assert isinstance(np.sin(x), np.ndarray)
     assert pnp.sum(np.float32(3)) == 3
     assert pnp.add(ml_dtypes.bfloat16(1), x).dtype == np.float32
+
+
+@pytest.mark.parametrize("name", ["e", "euler_gamma", "inf", "nan", "newaxis", "pi"])
+def test_constants(name):
+    ours, theirs = getattr(pnp, name), getattr(jnp, name)
+    assert ours == theirs or (ours != ours and theirs != theirs)
+
+
+@pytest.mark.parametrize("name", ["float_", "int_", "uint"])
+def test_default_types_follow_enable_x64(name):
+    assert getattr(pnp, name)(1).dtype == getattr(jnp, name)(1).dtype
+    with pc.enable_x64():
+        assert getattr(pnp, name)(1).dtype.itemsize == 8
