@@ -170,7 +170,11 @@ from pycompiler.numpy.movement import (
     vstack,
 )
 from pycompiler.numpy.numbers import (
+    bitwise_count,
     frexp,
+    gcd,
+    i0,
+    lcm,
     ldexp,
     modf,
     packbits,
@@ -391,6 +395,7 @@ from pycompiler.numpy.windows import (
     blackman,
     hamming,
     hanning,
+    kaiser,
 )
 
 __all__ = [
@@ -440,6 +445,7 @@ __all__ = [
     "bfloat16",
     "bincount",
     "bitwise_and",
+    "bitwise_count",
     "bitwise_invert",
     "bitwise_left_shift",
     "bitwise_not",
@@ -539,6 +545,7 @@ __all__ = [
     "fromstring",
     "full",
     "full_like",
+    "gcd",
     "generic",
     "geomspace",
     "gradient",
@@ -554,6 +561,7 @@ __all__ = [
     "hsplit",
     "hstack",
     "hypot",
+    "i0",
     "identity",
     "iinfo",
     "imag",
@@ -585,6 +593,8 @@ __all__ = [
     "issubdtype",
     "iterable",
     "ix_",
+    "kaiser",
+    "lcm",
     "ldexp",
     "left_shift",
     "less",

@@ -1,4 +1,4 @@
-"""The parts of floating-point numbers, and bits in bytes.
+"""Divisors of integers, the parts of floating-point numbers, bits in bytes.
 
 Continues `ufuncs`, on top of which it stands.
 """
@@ -11,10 +11,72 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
+from pycompiler.lax.bits import population_count
+from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.special import bessel_i0e
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.promotion import broadcast, promoted_inexact
+from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact
+
+
+def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
+    pair = promoted(name, x1, x2)
+    if not dtypes.is_integer(get_aval(pair[0]).dtype):
+        raise TypeError(f"{name}: takes integers, got {short(x1)} and {short(x2)}")
+    return pair
+
+
+def gcd(x1: Any, x2: Any) -> Array:
+    """The greatest common divisor, which is not negative; of two zeros 0. By Euclid's algorithm."""
+    return fused(_gcd, *_integers("gcd", x1, x2))
+
+
+def _gcd(x: Array, y: Array) -> Array:
+    if dtypes.is_signed(get_aval(x).dtype):
+        x, y = lax.abs(x), lax.abs(y)
+    return while_loop(_has_rest, _next_rest, (x, y))[0]
+
+
+def _has_rest(pair: tuple[Array, Array]) -> Array:
+    return reductions.any(lax.ne(pair[1], 0))
+
+
+def _next_rest(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+    x, y = pair
+    ended = lax.eq(y, 0)
+    return lax.select(ended, x, y), lax.select(ended, y, lax.rem(x, lax.select(ended, x, y)))
+
+
+def lcm(x1: Any, x2: Any) -> Array:
+    """The least common multiple, which is not negative; 0 where either is 0."""
+    return fused(_lcm, *_integers("lcm", x1, x2))
+
+
+def _lcm(x: Array, y: Array) -> Array:
+    divisor = _gcd(x, y)
+    if dtypes.is_signed(get_aval(x).dtype):
+        x, y = lax.abs(x), lax.abs(y)
+    nothing = lax.eq(divisor, 0)
+    return lax.select(nothing, divisor, lax.mul(x, lax.div(y, ufuncs.where(nothing, 1, divisor))))
+
+
+def bitwise_count(x: Any, /) -> Array:
+    """How many bits of the magnitude of x are 1, as a uint8."""
+    check_arrays("bitwise_count", x)
+    (x,) = converted("bitwise_count", x)
+    kind = get_aval(x).dtype
+    if kind == dtypes.bool_:
+        return cast(x, np.dtype(np.uint8))
+    if not dtypes.is_integer(kind):
+        raise TypeError(f"bitwise_count: takes integers, got {short(x)}")
+    return cast(population_count(lax.abs(x) if dtypes.is_signed(kind) else x), np.dtype(np.uint8))
+
+
+def i0(x: Any) -> Array:
+    """The modified Bessel function of the first kind and order 0."""
+    (x,) = promoted_inexact("i0", x)
+    return lax.mul(lax.exp(lax.abs(x)), bessel_i0e(x))
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:

@@ -9,7 +9,9 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_shape
+from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import ones
+from pycompiler.numpy.numbers import i0
 
 
 def _window(function: Callable[..., Array], M: Any, name: str) -> Array:
@@ -39,6 +41,19 @@ def _hamming(count: int, dtype: Any) -> Array:
 
 def _hanning(count: int, dtype: Any) -> Array:
     return lax.mul(0.5, lax.sub(1, _cosine(count, dtype)))
+
+
+def kaiser(M: int, beta: Any) -> Array:
+    """The Kaiser window: i0(beta sqrt(1 - (2n / (M-1) - 1)**2)) / i0(beta)."""
+    (count,) = canonical_shape("kaiser", M)
+    return ones(count) if count <= 1 else fused(_kaiser, beta, count=count, dtype=dtypes.scalar_dtype(float))
+
+
+def _kaiser(beta: Array, count: int, dtype: Any) -> Array:
+    middle = 0.5 * (count - 1)
+    place = lax.div(lax.sub(movement.iota(dtype, count), middle), middle)
+    width = lax.sqrt(lax.sub(1, lax.mul(place, place)))
+    return ufuncs.divide(i0(ufuncs.multiply(beta, width)), i0(beta))
 
 
 def blackman(M: int) -> Array:

@@ -441,7 +441,23 @@ for _name, _cases in {
     CASES[_name] = CASES.get(_name, []) + _cases
 
 BITS = np.float32([0, -0.0, 1, -1.5, 1e-40, -1e-45, 3e38, np.inf, -np.inf, np.nan, 0.49999997, 1e-30])
+LARGE = np.array([2**31 - 1, 1836311903, 0, -(2**31) + 1, 12], np.int32)
 CASES |= {
+    "gcd": [
+        lambda m: m.gcd(INT, POS_INT),
+        lambda m: m.gcd(LARGE, np.array([6, 1134903170, 0, 9, 18], np.int32)),
+        lambda m: m.gcd(U8, 12),
+        lambda m: m.gcd(x1=I8, x2=I8[::-1]),
+        lambda m: m.gcd(12, 18),
+    ],
+    "lcm": [lambda m: m.lcm(INT, POS_INT), lambda m: m.lcm(x1=U8, x2=4), lambda m: m.lcm(np.int32(0), np.int32(0))],
+    "bitwise_count": [
+        lambda m: m.bitwise_count(INT),
+        lambda m: m.bitwise_count(U8),
+        lambda m: m.bitwise_count(I8[:2]),
+    ],
+    "i0": [lambda m: m.i0(F), lambda m: m.i0(INT[0])],
+    "kaiser": [lambda m: m.kaiser(7, 8.6), lambda m: m.kaiser(1, 2)],
     "modf": [lambda m: m.modf(F), lambda m: m.modf(INT), lambda m: m.modf(F.astype(np.float16), out=None)],
     "frexp": [
         lambda m: m.frexp(F),
