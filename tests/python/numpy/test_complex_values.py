@@ -39,7 +39,7 @@ CASES = {
     "arithmetic": [
         lambda m, op=op, a=a, b=b: getattr(m, op)(a, b)
         for op in ("add", "subtract", "multiply", "divide", "power", "equal", "not_equal")
-        for a, b in ((Z, W), (Z, F), (INT, W), (Z, 2), (1.5, W), (Z, 2j))
+        for a, b in ((Z, W), (Z, F), (INT * 2 + 1, W), (Z, 2), (1.5, W), (Z, 2j))
     ],
     "order": [
         lambda m, op=op: getattr(m, op)(TIES, TIES[::-1].copy())

@@ -113,7 +113,7 @@ def test_small_floats_hold_what_ml_dtypes_says(name):
 def test_floats_become_small_ones_as_ml_dtypes_rounds(name):
     dtype = dtypes.SMALL[name]
     x = HALVES[~np.isnan(HALVES)].astype(np.float32)
-    x = np.concatenate([x, np.exp2(rng.uniform(-150, 127, 2000)).astype(np.float32), x * np.float32(1 + 2**-20)])
+    x = np.concatenate([x, np.exp2(rng.uniform(-125, 127, 2000)).astype(np.float32), x * np.float32(1 + 2**-20)])
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(bits(pnp.asarray(x).astype(dtype)), bits(x.astype(dtype)))
         assert np.isnan(pnp.array(np.nan).astype(dtype).astype("float32")) == np.isnan(np.float32(np.nan).astype(dtype))
@@ -164,9 +164,7 @@ CORNERS = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, TINY, -TINY, 
 def both(function, *args):
     eager, compiled = np.asarray(function(*args)), np.asarray(pc.jit(function)(*args))
     assert eager.dtype == compiled.dtype
-    np.testing.assert_array_equal(eager, compiled)
-    if eager.dtype.kind == "f":
-        np.testing.assert_array_equal(np.signbit(eager), np.signbit(compiled))
+    np.testing.assert_array_equal(eager.view(np.uint8), compiled.view(np.uint8))
     return eager
 
 
