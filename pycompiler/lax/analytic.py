@@ -14,7 +14,7 @@ Array = Any
 
 _add, _sub, _mul, _div, _neg = (PRIMITIVES[name] for name in ("add", "sub", "mul", "div", "neg"))
 _sqrt, _sin, _cos, _atan2, _log1p = (PRIMITIVES[name] for name in ("sqrt", "sin", "cos", "atan2", "log1p"))
-_abs, _select, _lt = (PRIMITIVES[name] for name in ("abs", "select", "lt"))
+_abs, _select, _lt, _asinh = (PRIMITIVES[name] for name in ("abs", "select", "lt", "asinh"))
 
 
 def _parts(z: Array) -> tuple[Array, Array]:
@@ -48,11 +48,6 @@ def _roots(z: Array) -> tuple[Array, Array]:
     return _sqrt.bind(below), _sqrt.bind(complex_.bind(_plus(x, 1), y))
 
 
-def _asinh(x: Array) -> Array:
-    """Of a real array."""
-    return PRIMITIVES["asinh"].bind(x)
-
-
 def sinh(z: Array) -> Array:
     """-i sin(i z)."""
     return _turned_back(_sin.bind(_turned(z)))
@@ -67,14 +62,14 @@ def asin(z: Array) -> Array:
     """Cuts on the real axis outside -1..1."""
     below, above = _roots(z)
     angle = _atan2.bind(real.bind(z), real.bind(_mul.bind(below, above)))
-    return complex_.bind(angle, _asinh(imag.bind(_mul.bind(conj(below), above))))
+    return complex_.bind(angle, _asinh.bind(imag.bind(_mul.bind(conj(below), above))))
 
 
 def acos(z: Array) -> Array:
     """Cuts on the real axis outside -1..1."""
     below, above = _roots(z)
     angle = _times(_atan2.bind(real.bind(below), real.bind(above)), 2)
-    return complex_.bind(angle, _asinh(imag.bind(_mul.bind(conj(above), below))))
+    return complex_.bind(angle, _asinh.bind(imag.bind(_mul.bind(conj(above), below))))
 
 
 def acosh(z: Array) -> Array:
@@ -82,7 +77,7 @@ def acosh(z: Array) -> Array:
     x, y = _parts(z)
     below, above = _sqrt.bind(complex_.bind(_plus(x, -1), y)), _sqrt.bind(complex_.bind(_plus(x, 1), y))
     angle = _times(_atan2.bind(imag.bind(below), real.bind(above)), 2)
-    return complex_.bind(_asinh(real.bind(_mul.bind(conj(below), above))), angle)
+    return complex_.bind(_asinh.bind(real.bind(_mul.bind(conj(below), above))), angle)
 
 
 def asinh(z: Array) -> Array:

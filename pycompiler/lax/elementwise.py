@@ -1,14 +1,15 @@
 """Elementwise functions of lax: arguments of one dtype and shape, scalars excepted; nothing is promoted."""
 
 from collections.abc import Callable
-from math import log as scalar_log
 from typing import Any
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import get_aval, is_array, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
 from pycompiler.lax.bits import nextafter as nextafter
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
 from pycompiler.ops import PRIMITIVES, arithmetic, compare
 from pycompiler.ops import math as maths
@@ -20,6 +21,21 @@ def _unary(name: str, summary: str) -> Callable[[Array], Array]:
     def function(x: Array) -> Array:
         check_arrays(name, x)
         return primitive.bind(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = summary
+    return function
+
+
+def _composed_for_complex(name: str, summary: str) -> Callable[[Array], Array]:
+    """A primitive of floats, which complex numbers have by composition."""
+    on_floats = _unary(name, summary)
+    composed: Callable[[Array], Array] = getattr(analytic, name)
+
+    def function(x: Array) -> Array:
+        if is_array(x) and dtypes.is_complex(get_aval(x).dtype):
+            return fused(composed, x)
+        return on_floats(x)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = summary
@@ -59,12 +75,14 @@ logistic = _unary("logistic", "1 / (1 + exp(-x)).")
 erf = _unary("erf", "The error function.")
 erf_inv = _unary("erf_inv", "The inverse of the error function.")
 erfc = _unary("erfc", "1 - erf(x), exact where that is tiny.")
-asin = _unary("asin", "The angle in -pi/2..pi/2 whose sine is x.")
-acos = _unary("acos", "The angle in 0..pi whose cosine is x.")
-atan = _unary("atan", "The angle in -pi/2..pi/2 whose tangent is x.")
-asinh = _unary("asinh", "The inverse of the hyperbolic sine.")
-acosh = _unary("acosh", "The inverse of the hyperbolic cosine; below 1 nan.")
-atanh = _unary("atanh", "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
+asin = _composed_for_complex("asin", "The angle in -pi/2..pi/2 whose sine is x.")
+acos = _composed_for_complex("acos", "The angle in 0..pi whose cosine is x.")
+atan = _composed_for_complex("atan", "The angle in -pi/2..pi/2 whose tangent is x.")
+sinh = _composed_for_complex("sinh", "The hyperbolic sine.")
+cosh = _composed_for_complex("cosh", "The hyperbolic cosine.")
+asinh = _composed_for_complex("asinh", "The inverse of the hyperbolic sine.")
+acosh = _composed_for_complex("acosh", "The inverse of the hyperbolic cosine; below 1 nan.")
+atanh = _composed_for_complex("atanh", "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 bitwise_not = _unary("not", "Every bit flipped; of a bool its negation.")
 bitwise_not.__name__ = bitwise_not.__qualname__ = "bitwise_not"
 stop_gradient_of = PRIMITIVES["stop_gradient"]
@@ -184,25 +202,3 @@ def select_n(which: Array, *cases: Array) -> Array:
     for number, case in enumerate(others, start=1):
         result = select(ge(which, number), case, result)
     return result
-
-
-def sinh(x: Array) -> Array:
-    """The hyperbolic sine."""
-    check_arrays("sinh", x)
-    if not dtypes.is_complex(get_aval(x).dtype):
-        return maths.sinh.bind(x)
-    # Near 0 by expm1, which loses nothing; elsewhere with the half inside the exponential, which overflows late.
-    near = lt(abs(x), 1)
-    t = expm1(select(near, x, 0))
-    half = scalar_log(0.5)
-    far = sub(exp(add(x, half)), exp(sub(half, x)))
-    return select(near, mul(0.5, add(t, div(t, add(t, 1)))), far)
-
-
-def cosh(x: Array) -> Array:
-    """The hyperbolic cosine."""
-    check_arrays("cosh", x)
-    if not dtypes.is_complex(get_aval(x).dtype):
-        return maths.cosh.bind(x)
-    half = scalar_log(0.5)
-    return add(exp(add(x, half)), exp(sub(half, x)))

@@ -66,6 +66,7 @@ CASES = {
         lambda m: m.reshape(Z, (5, 3)),
         lambda m: m.pad(Z, 1),
         lambda m: m.sort(TIES),
+        lambda m: m.take(Z, np.array([2, 0]), axis=0),
         lambda m: m.full((2,), 1j),
         lambda m: m.ones(3, complex) * 2j,
         lambda m: m.array([1j, 2.0, 3]),
