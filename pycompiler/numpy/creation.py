@@ -13,6 +13,7 @@ from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.numpy.interchange import check_device
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
 
@@ -52,7 +53,13 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
 
 
 def array(
-    object: Any, dtype: Any = None, *, copy: bool | None = True, order: str | None = "K", ndmin: int = 0
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    device: Any = None,
 ) -> Array:
     """An array of a number, a nested list, a NumPy array or another array.
 
@@ -60,6 +67,7 @@ def array(
     enable_x64. Arrays never change, so `copy` makes no difference. TypeError for what holds no numbers, ValueError for
     nested lists of uneven lengths.
     """
+    check_device("array", device)
     if order not in (None, "C", "K"):
         raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
     wanted = requested("array", dtype)
@@ -91,8 +99,11 @@ def array(
     return movement.expand_dims(result, range(missing)) if missing > 0 else result
 
 
-def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None) -> Array:
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
+) -> Array:
     """a as an array, itself where it is one of the dtype. See `array`."""
+    check_device("asarray", device)
     return array(a, dtype, copy=copy, order=order)
 
 
@@ -101,8 +112,9 @@ def copy(a: Any, order: str | None = None) -> Array:
     return array(a, order=order)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of a value, which broadcasts to the shape. Without a dtype that of the value."""
+    check_device("full", device)
     check_arrays("full", fill_value)
     wanted = requested("full", dtype)
     value = fill_value if wanted is None else cast(fill_value, wanted)
@@ -110,23 +122,27 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
     return array(result) if result is fill_value or isinstance(result, np.ndarray) else result
 
 
-def zeros(shape: Any, dtype: Any = None) -> Array:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of zeros, float32 unless a dtype is given."""
+    check_device("zeros", device)
     return movement.full(shape, 0, float if dtype is None else dtype)
 
 
-def ones(shape: Any, dtype: Any = None) -> Array:
+def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of ones, float32 unless a dtype is given."""
+    check_device("ones", device)
     return movement.full(shape, 1, float if dtype is None else dtype)
 
 
-def empty(shape: Any, dtype: Any = None) -> Array:
+def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of zeros: memory that holds anything is never given out."""
+    check_device("empty", device)
     return zeros(shape, dtype)
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Array:
+def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """An array of a value, with the shape and dtype of a unless they are given."""
+    check_device("full_like", device)
     check_arrays("full_like", a)
     aval = get_aval(a)
     sizes = aval.shape if shape is None else shape
@@ -135,18 +151,21 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     return full(sizes, fill_value, aval.dtype if dtype is None else dtype)
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """Zeros with the shape and dtype of a unless they are given."""
+    check_device("zeros_like", device)
     return full_like(a, 0, dtype, shape)
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Array:
+def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """Ones with the shape and dtype of a unless they are given."""
+    check_device("ones_like", device)
     return full_like(a, 1, dtype, shape)
 
 
-def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Array:
+def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """Zeros with the shape and dtype of the prototype unless they are given."""
+    check_device("empty_like", device)
     return full_like(prototype, 0, dtype, shape)
 
 
@@ -157,8 +176,9 @@ def _fixed(name: str, x: Any) -> Any:
     return x.item() if hasattr(x, "item") else x
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
     """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given."""
+    check_device("arange", device)
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
@@ -181,8 +201,11 @@ def linspace(
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
     """num values from start to stop, at equal distances; stop is the last one unless not endpoint."""
+    check_device("linspace", device)
     first, last = array(start), array(stop)
     kind = inexact(dtypes.result_type(first, last)[0])
     first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
@@ -269,8 +292,9 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     return array(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
     """A matrix of N by M (or N) with ones on the k-th diagonal."""
+    check_device("eye", device)
     shape = (N, N if M is None else M)
     rows = movement.broadcasted_iota(np.int32, shape, 0)
     columns = movement.broadcasted_iota(np.int32, shape, 1)

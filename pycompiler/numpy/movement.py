@@ -25,6 +25,7 @@ from pycompiler.lax.operands import (
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.indexing import getitem
+from pycompiler.numpy.interchange import check_device
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
 
@@ -45,8 +46,9 @@ def size(a: Any, axis: int | None = None) -> Any:
     return prod(sizes) if axis is None else sizes[canonical_axis("size", axis, len(sizes))]
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: None = None) -> Array:
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
     """x in another dtype. Floats to integers truncate and saturate, nan becomes 0."""
+    check_device("astype", device)
     check_arrays("astype", x)
     wanted = requested("astype", float if dtype is None else dtype)
     return array(x) if get_aval(x).dtype == wanted and not get_aval(x).weak_type else cast(x, wanted)

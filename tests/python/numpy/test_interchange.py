@@ -137,6 +137,30 @@ def test_device_names():
         x.to_device("tpu")
 
 
+def test_arrays_are_made_on_a_device():
+    (device,) = pc.devices()
+    calls = {
+        "array": ([1, 2],),
+        "asarray": ([1, 2],),
+        "zeros": (3,),
+        "ones": (3,),
+        "empty": (3,),
+        "full": (3, 2),
+        "zeros_like": (VALUES,),
+        "ones_like": (VALUES,),
+        "empty_like": (VALUES,),
+        "full_like": (VALUES, 1),
+        "arange": (3,),
+        "linspace": (0, 1),
+        "eye": (2,),
+        "astype": (VALUES, int),
+    }
+    for name, args in calls.items():
+        assert getattr(pnp, name)(*args, device=device).device is device
+        with pytest.raises(ValueError, match=f"{name}: device 'gpu:0' is none of"):
+            getattr(pnp, name)(*args, device="gpu:0")
+
+
 def test_deleted_arrays():
     x = pnp.ones(3)
     assert not x.is_deleted()
