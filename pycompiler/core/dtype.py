@@ -100,6 +100,13 @@ def is_small(dtype: DType) -> bool:
     return dtype in _SMALL_TYPES
 
 
+def bit_width(dtype: DType) -> int:
+    """The bits of an element: less than those in which it is stored for some of the small types."""
+    if dtype not in _SMALL_TYPES:
+        return 8 * dtype.itemsize
+    return int((finfo if dtype in _SMALL_FLOATS else iinfo)(dtype).bits)
+
+
 def real_part(dtype: DType) -> DType:
     """The dtype of the parts of a complex one; another is its own."""
     return _PARTS.get(dtype, dtype)

@@ -7,8 +7,10 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
 from pycompiler.ops import arithmetic, bits
+from pycompiler.ops import complex as complexes
 from pycompiler.ops import shape as shapes
 from pycompiler.ops.creation import iota
+from pycompiler.ops.movement import concatenate, slice_
 from pycompiler.ops.reduction import reduce_or
 
 
@@ -58,6 +60,10 @@ def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
     aval = get_aval(operand)
     if aval.dtype == dtype:
         return operand
+    if dtypes.is_complex(aval.dtype):
+        return _from_complex(operand, dtype)
+    if dtypes.is_complex(dtype):
+        return _to_complex(operand, dtype)
     width, new_width = aval.dtype.itemsize, dtype.itemsize
     if width == new_width:
         return arithmetic.bitcast.bind(operand, new_dtype=dtype)
@@ -82,6 +88,43 @@ def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
     parts = cast(_as(operand, part), whole)
     placed = bits.shift_left.bind(parts, _places(whole, aval.shape, 8 * width))
     return _as(reduce_or.bind(placed, axes=(len(aval.shape) - 1,)), dtype)
+
+
+def _from_complex(z: Array, dtype: Any) -> Array:
+    """The bits of complex numbers, whose real parts come first."""
+    shape = get_aval(z).shape
+    pair = [
+        shapes.reshape.bind(part, new_sizes=(*shape, 1)) for part in (complexes.real.bind(z), complexes.imag.bind(z))
+    ]
+    parts = concatenate.bind(*pair, dimension=len(shape))
+    if get_aval(parts).dtype == dtype:
+        return parts
+    read = bitcast_convert_type(parts, dtype)
+    found = get_aval(read).shape
+    return read if len(found) <= len(shape) + 1 else shapes.reshape.bind(read, new_sizes=(*shape, 2 * found[-1]))
+
+
+def _to_complex(x: Array, dtype: Any) -> Array:
+    """The complex numbers whose bits are those of x."""
+    aval, part = get_aval(x), dtypes.real_part(dtype)
+    count = part.itemsize // aval.dtype.itemsize  # of elements in a part
+    if aval.shape and count > 1 and aval.shape[-1] == 2 * count:
+        x = shapes.reshape.bind(x, new_sizes=(*aval.shape[:-1], 2, count))
+    parts = x if aval.dtype == part else bitcast_convert_type(x, part)
+    shape = get_aval(parts).shape
+    if not shape or shape[-1] != 2:
+        raise ValueError(f"bitcast_convert_type: {short(aval)} does not hold pairs of {part.name}; reshape it first")
+    starts = [(*(0 for _ in shape[:-1]), i) for i in (0, 1)]
+    re, im = (
+        shapes.reshape.bind(
+            slice_.bind(
+                parts, start_indices=start, limit_indices=(*shape[:-1], start[-1] + 1), strides=(1,) * len(shape)
+            ),
+            new_sizes=shape[:-1],
+        )
+        for start in starts
+    )
+    return complexes.complex_.bind(re, im)
 
 
 def _unsigned(width: int) -> Any:

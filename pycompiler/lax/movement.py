@@ -47,7 +47,8 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Array:
     sizes = canonical_shape("broadcasted_iota", shape)
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
-    return creation.iota.bind(dtype=wanted, shape=sizes, dimension=axis)
+    counted = creation.iota.bind(dtype=dtypes.real_part(wanted), shape=sizes, dimension=axis)
+    return cast(counted, wanted) if dtypes.is_complex(wanted) else counted
 
 
 def broadcast(operand: Array, sizes: Sequence[int]) -> Array:

@@ -203,5 +203,6 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
 def correlate(
     a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
-    """The correlation of two vectors, sum(a[n + k] v[n]) over n; modes as those of convolve."""
-    return _convolved("correlate", a, v, mode, precision, preferred_element_type)
+    """The correlation of two vectors, sum(a[n + k] conj(v[n])) over n; modes as those of convolve."""
+    check_arrays("correlate", a, v)
+    return _convolved("correlate", a, ufuncs.conjugate(v), mode, precision, preferred_element_type)

@@ -301,11 +301,22 @@ def hypot(x: Any, y: Any, /) -> Array:
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
+    if dtypes.is_complex(get_aval(x).dtype):
+        return _complex_logaddexp(x, y)
     difference = lax.sub(x, y)
     # Equal infinities have no difference; their sum is their logarithm.
     undefined = isnan(difference)
     distance = lax.abs(lax.select(undefined, 0.0, difference))
     return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), lax.log1p(lax.exp(lax.neg(distance)))))
+
+
+def _complex_logaddexp(x: Array, y: Array) -> Array:
+    """With the imaginary part in -pi..pi."""
+    first = lax.ge(complexes.real(x), complexes.real(y))
+    big, small = lax.select(first, x, y), lax.select(first, y, x)
+    total = lax.add(big, lax.log1p(lax.exp(lax.sub(small, big))))
+    angle = lax.sub(remainder(lax.add(complexes.imag(total), pi), 2 * pi), pi)
+    return complexes.complex(complexes.real(total), angle)
 
 
 def logaddexp2(x: Any, y: Any, /) -> Array:

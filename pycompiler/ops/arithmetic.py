@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import is_small, real_part
+from pycompiler.core.dtype import bit_width, is_small, real_part
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, select
@@ -155,9 +155,11 @@ convert = Primitive(
 
 def _bitcast_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:
     new_dtype = np.dtype(new_dtype)
-    if x.dtype.itemsize != new_dtype.itemsize or "b" in (rules.kind(x.dtype), rules.kind(new_dtype)):
+    kinds = rules.kind(x.dtype) + rules.kind(new_dtype)
+    if bit_width(x.dtype) != bit_width(new_dtype) or "b" in kinds or "c" in kinds:
         raise TypeError(
-            f"bitcast: cannot read {short(x)} as {new_dtype}: their elements have to be equally wide, and not bool"
+            f"bitcast: cannot read {short(x)} as {new_dtype}: their elements have to be equally wide, and not bool or "
+            "complex"
         )
     return ShapedArray(x.shape, new_dtype)
 

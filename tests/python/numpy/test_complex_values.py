@@ -76,6 +76,14 @@ CASES = {
         lambda m: m.asarray(Z).at[1].set(2j).at[0, 1].add(1j),
         lambda m: m.asarray(Z).real + m.asarray(Z).imag,
         lambda m: m.asarray(Z).conj(),
+        lambda m: m.asarray(Z).view("float32"),
+        lambda m: m.asarray(Z).view("uint8"),
+        lambda m: m.asarray(np.arange(4, dtype=np.float32)).view("complex64"),
+        lambda m: m.asarray(np.arange(16, dtype=np.uint8)).view("complex64"),
+        lambda m: m.arange(3, dtype=complex),
+        lambda m: m.linspace(0, 1j, 5),
+        lambda m: m.correlate(Z[0], W[0], "full"),
+        lambda m: m.logaddexp(Z, W),
     ],
 }
 
