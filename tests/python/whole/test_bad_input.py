@@ -45,7 +45,6 @@ CALLS = {
     "squeeze": (lambda x: pnp.squeeze(x, 0), ValueError, "has size 2, not 1"),
     "transpose": (lambda x: x.transpose(0, 0), ValueError, "named twice"),
     "dtype": (lambda x: x.astype("float33"), TypeError, "'float33' is not supported; the supported ones are bool"),
-    "complex": (lambda x: x.astype("complex64"), TypeError, "complex64 is not supported"),
     "object array": (lambda x: pnp.sin(np.array([None])), TypeError, "dtype object is not supported"),
     "string": (lambda x: pnp.sin("a"), TypeError, "sin: takes arrays and scalars, got 'a' of type str"),
     "None": (lambda x: pnp.sin(None), TypeError, "got None of type NoneType"),
@@ -65,7 +64,7 @@ CALLS = {
     "huge size": (lambda x: pnp.zeros(2**70), OverflowError, r"below 2\*\*63"),
     "too many indices": (lambda x: x[0, 0, 0], IndexError, r"too many indices: 3 for f32\[2,3\]"),
     "float index": (lambda x: x[1.0], TypeError, "1.0 of type float is not an index"),
-    "float array index": (lambda x: x[Y], TypeError, r"made of integers, got f32\[4,5\]"),
+    "float array index": (lambda x: x[Y], TypeError, r"made of integers or bools, got f32\[4,5\]"),
     "two ellipses": (lambda x: x[..., ...], IndexError, "single ellipsis"),
     "long mask": (lambda x: x[np.ones(5, bool)], IndexError, r"shape \(5,\) .* sizes \(2,\) of f32\[2,3\]"),
     "last mask": (lambda x: x[..., np.ones(2, bool)], IndexError, r"shape \(2,\) .* sizes \(3,\)"),
@@ -136,7 +135,7 @@ def test_under_grad_alone_values_can_be_read():
     assert float(pc.grad(f)(3.0)) == 9.0
 
 
-BAD_LEAVES = ["s", b"b", object(), {1}, 1j, len, int, np.array("a"), np.array([None]), np.zeros(2, complex), range(3)]
+BAD_LEAVES = ["s", b"b", object(), {1}, len, int, np.array("a"), np.array([None]), np.zeros(2, "m8"), range(3)]
 
 
 @pytest.mark.parametrize("transform", [pc.jit, pc.grad, pc.vmap, pc.make_jaxpr], ids=lambda t: t.__name__)
