@@ -17,6 +17,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops import linalg as solving
+from pycompiler.ops import linalg_complex as complexes
 from pycompiler.ops import linalg_orthogonal as orthogonal
 from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import linalg_spectral as spectral
@@ -81,6 +82,26 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Array:
 
 def _refuse(name: str, what: Any, known: str) -> NotImplementedError:
     return NotImplementedError(f"{name}: {what} is not there; use {known}")
+
+
+def eig(
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = False,
+    implementation: EigImplementation | None = None,
+    use_magma: bool | None = None,
+) -> list[Array]:
+    """The eigenvalues [..., n] of each [..., n, n], its left and its right eigenvectors (columns), as far as they are
+    asked for; all complex. Each vector has the norm 1, and its greatest element is real.
+
+    The derivative is that of distinct eigenvalues; it is always there, so that enable_eigvec_derivs changes nothing.
+    """
+    if implementation not in (None, EigImplementation.LAPACK):
+        raise _refuse("eig", implementation, "None or EigImplementation.LAPACK")
+    flags = {"compute_left": bool(compute_left_eigenvectors), "compute_right": bool(compute_right_eigenvectors)}
+    return list(complexes.eig.bind(matrix("eig", x, square=True), **flags))
 
 
 def _eigh(x: Array, *, lower: bool, symmetrize: bool, subset: tuple[int, int] | None) -> tuple[Array, Array]:
@@ -174,7 +195,7 @@ def _svd(x: Array, *, full: bool, vectors: bool, by_qr: bool, subset: tuple[int,
     out = spectral.svd.bind(x, full_matrices=full, compute_vectors=vectors, by_qr=by_qr)
     s = out[0] if subset is None else movement.slice_in_dim(out[0], *subset, axis=-1)
     if not vectors:
-        return (s,)
+        return s
     u, vh = out[1:]
     return (u, s, vh) if subset is None else (la.part(u, columns=subset), s, la.part(vh, rows=subset))
 

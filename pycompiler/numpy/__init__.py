@@ -13,7 +13,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.boundary import expose
 from pycompiler.core.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
-from pycompiler.numpy import fft
+from pycompiler.numpy import fft, linalg
 from pycompiler.numpy.calculus import (
     gradient,
     interp,
@@ -195,6 +195,7 @@ from pycompiler.numpy.polynomial import (
     polyval,
     vander,
 )
+from pycompiler.numpy.products import cross, kron, matvec, vecmat
 from pycompiler.numpy.reductions import (
     all,
     allclose,
@@ -484,6 +485,7 @@ __all__ = [
     "cosh",
     "count_nonzero",
     "cov",
+    "cross",
     "csingle",
     "cumprod",
     "cumsum",
@@ -594,12 +596,14 @@ __all__ = [
     "iterable",
     "ix_",
     "kaiser",
+    "kron",
     "lcm",
     "ldexp",
     "left_shift",
     "less",
     "less_equal",
     "lexsort",
+    "linalg",
     "linspace",
     "log",
     "log1p",
@@ -615,6 +619,7 @@ __all__ = [
     "mask_indices",
     "matmul",
     "matrix_transpose",
+    "matvec",
     "max",
     "maximum",
     "mean",
@@ -752,6 +757,7 @@ __all__ = [
     "var",
     "vdot",
     "vecdot",
+    "vecmat",
     "vectorize",
     "vsplit",
     "vstack",

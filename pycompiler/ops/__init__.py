@@ -23,6 +23,7 @@ from pycompiler.ops import (
     gather,
     indexing,
     linalg,
+    linalg_complex,
     linalg_orthogonal,
     linalg_spectral,
     math,
@@ -60,14 +61,14 @@ _FAMILIES = (
     window,
     convolution,
     control,
+    linalg_complex,
 )
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
 
 # Those behind which LAPACK stands.
-DECOMPOSITIONS = frozenset(
-    entry.name for family in (linalg, linalg_orthogonal, linalg_spectral) for entry in family.TABLE
-)
+_LAPACK = (linalg, linalg_orthogonal, linalg_spectral, linalg_complex)
+DECOMPOSITIONS = frozenset(entry.name for family in _LAPACK for entry in family.TABLE)
 
 # Parameters that are not attributes in the dialect, where the result's type says them (or, weak_type, nothing does).
 TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type", "weak_type"})

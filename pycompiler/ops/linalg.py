@@ -31,16 +31,16 @@ def scipy_linalg() -> Any:
 # cholesky(a): the lower factor of the matrix whose lower triangle a has.
 
 
+def _half_diagonal(x: Value, lower: bool = True) -> Value:
+    """One triangle, with half the diagonal."""
+    half = la.tril(x) if lower else la.triu(x)
+    return sub.bind(half, mul.bind(la.on_diagonal(half), full_like(x, 0.5)))
+
+
 def hermitian_from(x: Value, lower: bool = True) -> Value:
-    """The Hermitian matrix that one triangle stands for; the diagonal as it is."""
-    strict = la.tril(x, -1) if lower else la.triu(x, 1)
-    return add.bind(la.tril(x) if lower else la.triu(x), la.adjoint(strict))
-
-
-def _half_diagonal(x: Value) -> Value:
-    """The lower triangle, the diagonal halved."""
-    lower = la.tril(x)
-    return sub.bind(lower, mul.bind(la.on_diagonal(lower), full_like(x, 0.5)))
+    """The Hermitian matrix that one triangle stands for; of the diagonal the real part."""
+    half = _half_diagonal(x, lower)
+    return add.bind(half, la.adjoint(half))
 
 
 def solve_left(a: Value, b: Value, *, lower: bool = True, transpose: bool = False, unit: bool = False) -> Value:
@@ -488,9 +488,14 @@ def _cholesky_update_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     yield Sample((np.zeros((0, 0), np.float32), np.zeros(0, np.float32)), {})
 
 
+def _cholesky_update_shape(r: ShapedArray, w: ShapedArray) -> ShapedArray:
+    rules.check_kind("cholesky_update", r, "f")
+    return la.shapes_of("cholesky_update", "nn,n->nn", r, w)[0]
+
+
 cholesky_update = Primitive(
     name="cholesky_update",
-    shape_rule=la.shape_rule("cholesky_update", "nn,n->nn"),
+    shape_rule=_cholesky_update_shape,
     jvp=_cholesky_update_jvp,
     transpose=None,
     batch=la.batch_rule(lambda: cholesky_update),

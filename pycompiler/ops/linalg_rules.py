@@ -15,6 +15,8 @@ from pycompiler.core.primitive import Primitive
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.compare import eq, ge, select
+from pycompiler.ops.complex import conj as conj
+from pycompiler.ops.complex import real
 from pycompiler.ops.contraction import dot_general
 from pycompiler.ops.creation import iota
 from pycompiler.ops.elementwise import add, div, mul, sub
@@ -25,7 +27,7 @@ from pycompiler.ops.shape import batched_at_front, broadcast_in_dim, full, full_
 
 np: Any = numpy  # its stubs leave results without a type
 
-MATRIX_DTYPES = (rules.FLOAT32, rules.FLOAT64)
+MATRIX_DTYPES = (rules.FLOAT32, rules.FLOAT64, rules.COMPLEX64, rules.COMPLEX128)
 
 
 # Shapes
@@ -64,7 +66,10 @@ def shapes_of(name: str, words: str, *avals: ShapedArray) -> tuple[ShapedArray, 
     batch: Shape | None = None
     for word, aval in zip(takes, avals, strict=True):
         prefix, _, letters = word.rpartition(":")
-        if prefix == "i":
+        if prefix == "R":
+            if aval.dtype != real_dtype(dtype):
+                raise TypeError(f"{name}: expects {real_dtype(dtype)} beside {short(avals[0])}, got {short(aval)}")
+        elif prefix == "i":
             if aval.dtype != rules.INT32:
                 raise TypeError(f"{name}: pivots and permutations are int32, got {short(aval)}")
         elif aval.dtype not in MATRIX_DTYPES:
@@ -129,14 +134,9 @@ def is_complex(x: Value) -> bool:
     return get_aval(x).dtype.kind == "c"
 
 
-def conj(x: Value) -> Value:
-    """The complex conjugate; a real array itself."""
-    return x
-
-
 def real_part(x: Value) -> Value:
     """The real part; a real array itself."""
-    return x
+    return real.bind(x) if is_complex(x) else x
 
 
 def as_dtype(x: Value, dtype: rules.Dtype) -> Value:

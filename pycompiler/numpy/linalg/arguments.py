@@ -1,0 +1,55 @@
+"""What the functions of numpy.linalg do to their arguments: one floating-point dtype, matrices, broadcast batches."""
+
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.numpy.promotion import inexact
+from pycompiler.ops import linalg_rules as la
+
+
+def inexact_arrays(name: str, *xs: Any) -> list[Array]:
+    """The arguments in the least floating-point dtype that holds them all, no longer weakly typed.
+
+    Raises TypeError for what is no array, and for float16 and bfloat16, which LAPACK does not take.
+    """
+    check_arrays(name, *xs)
+    dtype = inexact(dtypes.result_type(*xs)[0])
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        shown = " and ".join(short(get_aval(x)) for x in xs)
+        raise TypeError(f"{name}: takes arrays of float32 or float64, got {shown}; convert it first")
+    return [cast(x, dtype) for x in xs]
+
+
+def square_matrix(name: str, a: Any) -> Array:
+    """a as a stack of square matrices of a floating-point dtype. Raises ValueError for another shape."""
+    (a,) = inexact_arrays(name, a)
+    shape = get_aval(a).shape
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError(f"{name}: expects a shape [..., n, n], got {short(get_aval(a))}")
+    return a
+
+
+def any_matrix(name: str, a: Any) -> Array:
+    """a as a stack of matrices of a floating-point dtype. Raises ValueError for another shape."""
+    (a,) = inexact_arrays(name, a)
+    if len(get_aval(a).shape) < 2:
+        raise ValueError(f"{name}: expects a shape [..., m, n], got {short(get_aval(a))}")
+    return a
+
+
+def one_batch(name: str, a: Array, b: Array) -> tuple[Array, Array]:
+    """Two stacks of matrices, their leading dimensions broadcast."""
+    left, right = get_aval(a), get_aval(b)
+    try:
+        batch = broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ValueError(f"{name}: leading dimensions do not broadcast: {short(left)} and {short(right)}") from None
+    return broadcast_to(a, (*batch, *left.shape[-2:])), broadcast_to(b, (*batch, *right.shape[-2:]))
+
+
+def adjoint(a: Array) -> Array:
+    """Each matrix transposed and conjugated."""
+    return la.adjoint(a)

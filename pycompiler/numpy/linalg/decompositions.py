@@ -1,0 +1,154 @@
+"""cholesky, qr, svd and eigenvalues, as numpy.linalg names them."""
+
+from typing import Any, NamedTuple
+
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import linalg as lax_linalg
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array
+from pycompiler.numpy.linalg.arguments import adjoint, any_matrix, square_matrix
+from pycompiler.ops import linalg_complex as complexes
+from pycompiler.ops import linalg_orthogonal as orthogonal
+from pycompiler.ops import linalg_rules as la
+from pycompiler.ops import linalg_spectral as spectral
+from pycompiler.ops.sort import take_along
+
+
+class EigResult(NamedTuple):
+    """Complex eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(NamedTuple):
+    """Ascending eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """Unitary and upper triangular factors."""
+
+    Q: Array
+    R: Array
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors, descending singular values, adjoint right singular vectors."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def _upper(a: Array, *, symmetrize: bool) -> Array:
+    return adjoint(lax_linalg.cholesky(a, symmetrize_input=symmetrize))
+
+
+def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
+    """The lower factor L of a = L L^H, or with `upper` L^H; nan where a is not positive definite.
+
+    a is symmetrized first; without symmetrize_input its lower triangle is taken.
+    """
+    a = square_matrix("cholesky", a)
+    if upper:
+        return fused(_upper, a, symmetrize=bool(symmetrize_input))
+    return lax_linalg.cholesky(a, symmetrize_input=symmetrize_input)
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """a = Q R. mode: 'reduced' (Q [m, min(m, n)]), 'complete' (Q [m, m]), 'r' (R alone), 'raw' (LAPACK's reflectors,
+    transposed, and their scalar factors). ValueError for another mode."""
+    a = any_matrix("qr", a)
+    if mode == "raw":
+        reflectors, taus = orthogonal.geqrf.bind(a)
+        return QRResult(la.transposed(reflectors), taus)
+    if mode not in ("reduced", "r", "full", "complete"):
+        raise ValueError(f"qr: mode is 'reduced', 'complete', 'r' or 'raw', got {mode!r}")
+    q, r = lax_linalg.qr(a, full_matrices=mode == "complete")
+    return r if mode == "r" else QRResult(q, r)
+
+
+def _hermitian_svd(a: Array, *, vectors: bool) -> Any:
+    """The singular values of a Hermitian matrix are the sizes of its eigenvalues."""
+    v, w = lax_linalg.eigh(a)
+    s = lax.abs(w)
+    last = len(get_aval(s).shape) - 1
+    if not vectors:
+        return movement.rev(reduction.sort(s, last), (last,))
+    numbers = movement.broadcasted_iota("int32", get_aval(s).shape, last)
+    s, order, sign = (movement.rev(x, (last,)) for x in reduction.sort((s, numbers, lax.sign(w)), last))
+    n = get_aval(s).shape[-1]
+    u = take_along(v, la.rows_of(order, n), last + 1)
+    return u, s, adjoint(lax.mul(u, la.as_dtype(la.rows_of(sign, n), get_aval(u).dtype)))
+
+
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Any:
+    """U, S, Vh of a = U diag(S) Vh, S descending, or S alone without compute_uv; `hermitian` takes a to be so."""
+    if not hermitian:
+        out = lax_linalg.svd(
+            any_matrix("svd", a),
+            full_matrices=full_matrices,
+            compute_uv=compute_uv,
+            subset_by_index=subset_by_index,
+        )
+        return SVDResult(*out) if compute_uv else out
+    a = square_matrix("svd", a)
+    if subset_by_index not in (None, (0, get_aval(a).shape[-1])):
+        raise NotImplementedError("svd: subset_by_index is not there for hermitian=True")
+    out = fused(_hermitian_svd, a, vectors=bool(compute_uv))
+    return SVDResult(*out) if compute_uv else out
+
+
+def svdvals(x: Any, /) -> Array:
+    """The singular values, descending."""
+    return svd(x, compute_uv=False)
+
+
+def _lower(name: str, uplo: str | None) -> bool:
+    if uplo not in (None, "L", "U"):
+        raise ValueError(f"{name}: UPLO must be one of None, 'L' or 'U', got {uplo!r}")
+    return uplo != "U"
+
+
+def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
+    """Ascending eigenvalues and eigenvectors (columns) of Hermitian matrices.
+
+    a is symmetrized first; without symmetrize_input the triangle that UPLO names ('L' or 'U') is taken.
+    """
+    lower = _lower("eigh", UPLO)
+    v, w = lax_linalg.eigh(square_matrix("eigh", a), lower=lower, symmetrize_input=symmetrize_input)
+    return EighResult(w, v)
+
+
+def _values(a: Array, *, lower: bool, symmetrize: bool) -> Array:
+    (w,) = spectral.eigh.bind(lax_linalg.symmetrized(a) if symmetrize else a, lower=lower, compute_vectors=False)
+    return w
+
+
+def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
+    """The ascending eigenvalues of Hermitian matrices; the parameters are those of eigh."""
+    a = square_matrix("eigvalsh", a)
+    return fused(_values, a, lower=_lower("eigvalsh", UPLO), symmetrize=bool(symmetrize_input))
+
+
+def eig(a: Any) -> EigResult:
+    """Complex eigenvalues and eigenvectors (columns of norm 1) of square matrices."""
+    w, v = lax_linalg.eig(square_matrix("eig", a), compute_left_eigenvectors=False)
+    return EigResult(w, v)
+
+
+def eigvals(a: Any) -> Array:
+    """The complex eigenvalues of square matrices."""
+    (w,) = complexes.eig.bind(square_matrix("eigvals", a), compute_left=False, compute_right=False)
+    return w

@@ -1,0 +1,268 @@
+"""Systems of equations, inverses and determinants, as numpy.linalg names them."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import linalg as lax_linalg
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.numpy.contraction import matmul
+from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, one_batch, square_matrix
+from pycompiler.numpy.movement import moveaxis
+from pycompiler.ops import linalg as solvers
+from pycompiler.ops import linalg_rules as la
+from pycompiler.ops.arithmetic import stop_gradient
+from pycompiler.ops.shape import full, full_like
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant, and the logarithm of its size."""
+
+    sign: Array
+    logabsdet: Array
+
+
+def solve_square(a: Array, b: Array) -> Array:
+    """The solution of a x = b, for matrices of one batch, by LU; a derivative goes through the equation."""
+    factors, _, permutation = solvers.lu.bind(stop_gradient.bind(a))
+    return solvers.linear_solve.bind(a, factors, permutation, b, transpose_a=0)
+
+
+def _solve(a: Array, b: Array, *, vector: bool) -> Array:
+    if vector:
+        b = movement.expand_dims(b, (1,))
+    a, b = one_batch("solve", a, b)
+    x = solve_square(a, b)
+    return movement.squeeze(x, (-1,)) if vector else x
+
+
+def solve(a: Any, b: Any) -> Array:
+    """x of a x = b, for a [..., n, n] and b [n] or [..., n, k]; infinities or nan where a is singular."""
+    a, b = inexact_arrays("solve", a, b)
+    left, right = get_aval(a), get_aval(b)
+    vector = len(right.shape) == 1
+    if len(left.shape) < 2 or left.shape[-1] != left.shape[-2]:
+        raise ValueError(f"solve: expects a matrix of shape [..., n, n], got {short(left)}")
+    if not right.shape or right.shape[-1 if vector else -2] != left.shape[-1]:
+        raise ValueError(
+            f"solve: expects a right side of shape [{left.shape[-1]}] or [..., {left.shape[-1]}, k] for "
+            f"{short(left)}, got {short(right)}; a stack of vectors is solved as b[..., None]"
+        )
+    return fused(_solve, a, b, vector=vector)
+
+
+def _inv(a: Array) -> Array:
+    return solve_square(a, la.on_diagonal(full(get_aval(a).shape, 1, get_aval(a).dtype)))
+
+
+def inv(a: Any) -> Array:
+    """The inverse of each matrix [..., n, n]; infinities or nan where it is singular."""
+    return fused(_inv, square_matrix("inv", a))
+
+
+def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
+    """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the greatest count as
+    zero (by default 10 max(m, n) eps). Its derivative is that of distinct singular values, and of constant rank."""
+    if rcond is not None:
+        if rtol is not None:
+            raise ValueError("pinv: rtol and rcond are two names of one parameter; give one of them")
+        rtol = rcond
+    a = square_matrix("pinv", a) if hermitian else any_matrix("pinv", a)
+    return fused(_pinv, a, _tolerance("pinv", a, rtol, 10.0), hermitian=bool(hermitian))
+
+
+def _tolerance(name: str, a: Array, rtol: Any, factor: float) -> Array:
+    """A relative tolerance for each matrix of a."""
+    aval = get_aval(a)
+    real = la.real_dtype(aval.dtype)
+    if rtol is None:
+        rtol = np.asarray(factor * max(aval.shape[-2:]) * np.finfo(aval.dtype).eps, real)
+    check_arrays(name, rtol)
+    return broadcast_to(stop_gradient.bind(cast(rtol, real)), aval.shape[:-2])
+
+
+def _inverted(s: Array, rtol: Array) -> Array:
+    """1 / s, and 0 where s counts as zero; s descends."""
+    if get_aval(s).shape[-1] == 0:
+        return s
+    greatest = movement.slice_in_dim(s, 0, 1, axis=-1)
+    cutoff = broadcast_to(lax.mul(greatest, movement.expand_dims(rtol, (-1,))), get_aval(s).shape)
+    kept = lax.gt(s, stop_gradient.bind(cutoff))
+    return lax.select(kept, lax.div(full_like(s, 1), lax.select(kept, s, full_like(s, 1))), full_like(s, 0))
+
+
+def _pinv(a: Array, rtol: Array, *, hermitian: bool) -> Array:
+    u, s, vh = lax_linalg.svd(lax_linalg.symmetrized(a) if hermitian else a, full_matrices=False)
+    scaled = la.rows_of(la.as_dtype(_inverted(s, rtol), get_aval(u).dtype), get_aval(vh).shape[-1])
+    return la.matmul(lax.mul(la.adjoint(vh), scaled), la.adjoint(u))
+
+
+def det(a: Any) -> Array:
+    """The determinant of each matrix [..., n, n]: by its definition up to n = 3, then by LU, whose derivative is that of
+    matrices that are not singular."""
+    return fused(_det, square_matrix("det", a))
+
+
+def _det(a: Array) -> Array:
+    n = get_aval(a).shape[-1]
+    rank = len(get_aval(a).shape)
+
+    def at(i: int, j: int) -> Array:
+        return movement.squeeze(la.part(a, rows=(i, i + 1), columns=(j, j + 1)), (rank - 2, rank - 1))
+
+    def minor(i: int, j: int) -> Array:
+        """Of rows 1 and 2 and two columns."""
+        return lax.sub(lax.mul(at(1, i), at(2, j)), lax.mul(at(1, j), at(2, i)))
+
+    if n == 2:
+        return lax.sub(lax.mul(at(0, 0), at(1, 1)), lax.mul(at(0, 1), at(1, 0)))
+    if n == 3:
+        first = lax.sub(lax.mul(at(0, 0), minor(1, 2)), lax.mul(at(0, 1), minor(0, 2)))
+        return lax.add(first, lax.mul(at(0, 2), minor(0, 1)))
+    factors, pivots, _ = solvers.lu.bind(a)
+    product = reduction.reduce_prod(la.diagonal(factors), (rank - 2,))
+    return lax.select(_is_odd(pivots), lax.neg(product), product)
+
+
+def _is_odd(pivots: Array) -> Array:
+    """Whether so many rows were swapped that a determinant changes its sign."""
+    aval = get_aval(pivots)
+    last = len(aval.shape) - 1
+    swapped = lax.ne(pivots, movement.broadcasted_iota(np.int32, aval.shape, last))
+    swaps = reduction.reduce_sum(cast(swapped, np.dtype(np.int32)), (last,))
+    return lax.eq(lax.rem(swaps, full_like(swaps, 2)), full_like(swaps, 1))
+
+
+def _slogdet(a: Array) -> tuple[Array, Array]:
+    factors, pivots, _ = solvers.lu.bind(a)
+    diagonal = la.diagonal(factors)
+    aval = get_aval(diagonal)
+    last = len(aval.shape) - 1
+    size = lax.abs(diagonal)
+    # At 0 the direction is 0, the sign of the product, and the logarithm is -inf.
+    direction = lax.sign(diagonal)
+    if la.is_complex(a):
+        safe = lax.select(lax.eq(size, full_like(size, 0)), full_like(size, 1), size)
+        direction = lax.div(diagonal, la.as_dtype(safe, aval.dtype))
+    sign = reduction.reduce_prod(direction, (last,))
+    sign = lax.select(_is_odd(pivots), lax.neg(sign), sign)
+    return sign, reduction.reduce_sum(lax.log(size), (last,))
+
+
+def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
+    """The sign (0 where a is singular) and the logarithm of the size of the determinant of each matrix, by LU.
+
+    method is None, 'lu' or 'qr'; the last is taken for compatibility.
+    """
+    if method not in (None, "lu", "qr"):
+        raise ValueError(f"slogdet: method is None, 'lu' or 'qr', got {method!r}")
+    return SlogdetResult(*fused(_slogdet, square_matrix("slogdet", a)))
+
+
+def matrix_power(a: Any, n: int) -> Array:
+    """Each matrix multiplied n times by itself, or its inverse -n times; by repeated squaring."""
+    check_arrays("matrix_power", a)
+    shape = get_aval(a).shape
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise TypeError(f"matrix_power: expects a shape [..., n, n], got {short(get_aval(a))}")
+    try:
+        n = n.__index__()
+    except AttributeError:
+        raise TypeError(f"matrix_power: the exponent must be an integer, got {n!r}") from None
+    if n < 0:
+        a, n = inv(a), -n
+    return fused(_power, a, n=n)
+
+
+def _power(a: Array, *, n: int) -> Array:
+    if n == 0:
+        return la.on_diagonal(full(get_aval(a).shape, 1, get_aval(a).dtype))
+    result: Any = None
+    while True:
+        if n % 2:
+            result = a if result is None else matmul(result, a)
+        n //= 2
+        if n == 0:
+            return result
+        a = matmul(a, a)
+
+
+def _lstsq(a: Array, b: Array, rcond: Array, *, vector: bool) -> Any:
+    if vector:
+        b = movement.expand_dims(b, (1,))
+    u, s, vh = lax_linalg.svd(a, full_matrices=False)
+    inverse = _inverted(s, rcond)
+    columns = get_aval(b).shape[1]
+    scaled = lax.mul(la.columns_of(la.as_dtype(inverse, get_aval(u).dtype), columns), la.matmul(la.adjoint(u), b))
+    x = la.matmul(la.adjoint(vh), scaled)
+    rank = reduction.reduce_sum(cast(lax.gt(inverse, full_like(inverse, 0)), np.dtype(np.int32)), (0,))
+    rest = lax.sub(b, la.matmul(a, x))
+    residuals = reduction.reduce_sum(la.real_part(lax.mul(rest, la.conj(rest))), (0,))
+    return movement.squeeze(x, (1,)) if vector else x, residuals, rank, s
+
+
+def lstsq(
+    a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
+) -> tuple[Array, Array, Array, Array]:
+    """The x of least |a x - b| for a [m, n] and b [m] or [m, k], the squared residuals, the rank of a (int32), and its
+    singular values.
+
+    Singular values up to rcond times the greatest count as zero (by default max(m, n) eps; also for a negative rcond).
+    The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank.
+    """
+    a, b = inexact_arrays("lstsq", a, b)
+    left, right = get_aval(a), get_aval(b)
+    if len(left.shape) != 2 or len(right.shape) not in (1, 2):
+        raise TypeError(f"lstsq: expects shapes [m, n] and [m] or [m, k], got {short(left)} and {short(right)}")
+    if left.shape[0] != right.shape[0]:
+        raise ValueError(f"lstsq: leading dimensions differ: {short(left)} and {short(right)}")
+    eps = np.finfo(left.dtype).eps
+    if rcond is None:
+        rcond = max(left.shape) * float(eps)
+    elif isinstance(rcond, int | float) and rcond < 0:
+        rcond = float(eps)
+    tolerance = _tolerance("lstsq", a, rcond, 1.0)
+    x, residuals, rank, s = fused(_lstsq, a, b, tolerance, vector=len(right.shape) == 1)
+    if numpy_resid and (int(rank) < left.shape[1] or left.shape[0] <= left.shape[1]):
+        residuals = full((0,), 0, get_aval(s).dtype)
+    return x, residuals, rank, s
+
+
+def tensorinv(a: Any, ind: int = 2) -> Array:
+    """The inverse of the product over the last dimensions: tensordot(tensorinv(a, ind), a, ind) is an identity."""
+    (a,) = inexact_arrays("tensorinv", a)
+    aval = get_aval(a)
+    if ind <= 0:
+        raise ValueError(f"tensorinv: ind must be positive, got {ind}")
+    rows, columns = prod(aval.shape[:ind]), prod(aval.shape[ind:])
+    if rows != columns:
+        raise ValueError(
+            f"tensorinv: the first {ind} dimensions of {short(aval)} have {rows} elements, the others {columns}; "
+            "expected as many"
+        )
+    inverse = inv(movement.reshape(a, (rows, columns)))
+    return movement.reshape(inverse, (*aval.shape[ind:], *aval.shape[:ind]))
+
+
+def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
+    """x of tensordot(a, x, x.ndim) = b; `axes` of a are moved to its end first."""
+    a, b = inexact_arrays("tensorsolve", a, b)
+    rank = len(get_aval(a).shape)
+    if axes is not None:
+        chosen = canonical_axes("tensorsolve", tuple(axes), rank)
+        a = moveaxis(a, chosen, tuple(range(rank - len(chosen), rank)))
+    left, right = get_aval(a), get_aval(b)
+    shape = left.shape[len(right.shape) :]
+    if left.shape[: len(right.shape)] != right.shape or prod(shape) != prod(right.shape):
+        raise ValueError(
+            f"tensorsolve: {short(left)} does not have the shape of {short(right)}, then as many elements again"
+        )
+    size = prod(right.shape)
+    x = solve(movement.reshape(a, (size, size)), movement.reshape(b, (size,)))
+    return movement.reshape(x, shape)

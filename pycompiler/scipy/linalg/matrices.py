@@ -1,0 +1,309 @@
+"""Special matrices, as scipy.linalg names them. Those of vectors take any leading dimensions for a batch."""
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.numpy.creation import asarray
+from pycompiler.numpy.linalg.arguments import inexact_arrays
+from pycompiler.numpy.movement import atleast_1d, atleast_2d
+from pycompiler.numpy.promotion import converted
+from pycompiler.ops import linalg_rules as la
+from pycompiler.ops.shape import full
+from pycompiler.ops.sort import take_along
+
+
+def block_diag(*arrs: Any) -> Array:
+    """The matrix with the given ones (vectors count as rows, scalars as 1x1) along its diagonal, zeros elsewhere."""
+    if not arrs:
+        return full((1, 0), 0, dtypes.scalar_dtype(float))
+    check_arrays("block_diag", *arrs)
+    for i, x in enumerate(arrs):
+        if len(get_aval(x).shape) > 2:
+            raise ValueError(f"block_diag: argument {i} has more than 2 dimensions: {short(get_aval(x))}")
+    return fused(_block_diag, *converted("block_diag", *arrs))
+
+
+def _block_diag(*arrays: Array) -> Array:
+    xs = [atleast_2d(x) for x in arrays]
+    total = sum(get_aval(x).shape[1] for x in xs)
+    rows: list[Array] = []
+    before = 0
+    for x in xs:
+        width = get_aval(x).shape[1]
+        zero = cast(0, get_aval(x).dtype)
+        rows.append(movement.pad(x, zero, [(0, 0, 0), (before, total - width - before, 0)]))
+        before += width
+    return movement.concatenate(rows, 0)
+
+
+def _chosen(v: Array, places: Any) -> Array:
+    """The matrix v[places] of the last dimension, for a matrix of places that does not depend on data."""
+    places = np.asarray(places, np.int32)
+    batch = get_aval(v).shape[:-1]
+    flat = broadcast_to(places.reshape(-1), (*batch, places.size))
+    return movement.reshape(take_along(v, flat, len(batch)), (*batch, *places.shape))
+
+
+def _one_batch(name: str, *vectors: Array) -> list[Array]:
+    try:
+        batch = broadcast_shapes(*(get_aval(v).shape[:-1] for v in vectors))
+    except ValueError:
+        shown = " and ".join(short(get_aval(v)) for v in vectors)
+        raise ValueError(f"{name}: leading dimensions do not broadcast: {shown}") from None
+    return [broadcast_to(v, (*batch, get_aval(v).shape[-1])) for v in vectors]
+
+
+def _diagonals(c: Array, r: Array, *, rising: bool) -> Array:
+    """A matrix constant along diagonals (or rising ones), with the first column c and the first (or last) row r."""
+    m, n = get_aval(c).shape[-1], get_aval(r).shape[-1]
+    if m == 0 or n == 0:
+        return full((*get_aval(c).shape[:-1], m, n), 0, get_aval(c).dtype)
+    i, j = np.indices((m, n))
+    both = movement.concatenate([c, movement.slice_in_dim(r, 1, n, axis=-1)], len(get_aval(c).shape) - 1)
+    if rising:
+        return _chosen(both, i + j)
+    return _chosen(both, np.where(j > i, m - 1 + j - i, i - j))
+
+
+def toeplitz(c: Any, r: Any = None) -> Array:
+    """The matrices with the first column c and the first row r (but for its first element; conj(c) by default),
+    constant along diagonals."""
+    check_arrays("toeplitz", c, *(() if r is None else (r,)))
+    c = atleast_1d(c)
+    c, r = converted("toeplitz", c, la.conj(c) if r is None else atleast_1d(r))
+    return fused(_diagonals, *_one_batch("toeplitz", c, r), rising=False)
+
+
+def hankel(c: Any, r: Any = None) -> Array:
+    """The matrices with the first column c and the last row r (without its first element; zeros by default), constant
+    along rising diagonals."""
+    check_arrays("hankel", c, *(() if r is None else (r,)))
+    r = movement.full_like(c, 0) if r is None else r
+    for what, x in (("c", c), ("r", r)):
+        if not get_aval(x).shape:
+            raise ValueError(f"hankel: {what} must have at least 1 dimension, got a scalar")
+    return fused(_diagonals, *_one_batch("hankel", *converted("hankel", c, r)), rising=True)
+
+
+def _circulant(c: Array) -> Array:
+    n = get_aval(c).shape[-1]
+    i, j = np.indices((n, n))
+    return _chosen(c, (i - j) % max(n, 1))
+
+
+def circulant(c: Any) -> Array:
+    """The matrices whose columns are c, turned by one more element each."""
+    check_arrays("circulant", c)
+    return fused(_circulant, atleast_1d(c))
+
+
+def _shifted_rows(first: Array, below: Array) -> Array:
+    """The matrices with a first row, and numbers below the diagonal."""
+    n = get_aval(first).shape[-1]
+    rows = la.rows_of(first, n)
+    zero = full((*get_aval(below).shape[:-1], 1), 0, get_aval(below).dtype)
+    spread = la.rows_of(movement.concatenate([below, zero], len(get_aval(below).shape) - 1), n)
+    i, j = np.indices((n, n))
+    shape = get_aval(rows).shape
+    rest = lax.select(broadcast_to(i == j + 1, shape), spread, movement.full_like(spread, 0))
+    return lax.select(broadcast_to(i == 0, shape), rows, rest)
+
+
+def leslie(f: Any, s: Any) -> Array:
+    """The matrices with the first row f [n] and s [n - 1] below the diagonal, n at least 2."""
+    check_arrays("leslie", f, s)
+    f, s = atleast_1d(f), atleast_1d(s)
+    left, right = get_aval(f), get_aval(s)
+    if left.shape[-1] < 2 or right.shape[-1] != left.shape[-1] - 1:
+        raise ValueError(f"leslie: expects shapes [n] and [n - 1], n at least 2, got {short(left)} and {short(right)}")
+    return fused(_shifted_rows, *_one_batch("leslie", *converted("leslie", f, s)))
+
+
+def _companion(a: Array) -> Array:
+    n = get_aval(a).shape[-1] - 1
+    leading = broadcast_to(movement.slice_in_dim(a, 0, 1, axis=-1), (*get_aval(a).shape[:-1], n))
+    first = lax.neg(lax.div(movement.slice_in_dim(a, 1, n + 1, axis=-1), leading))
+    return _shifted_rows(first, full((*get_aval(a).shape[:-1], n - 1), 1, get_aval(a).dtype))
+
+
+def companion(a: Any) -> Array:
+    """The companion matrices of polynomials with the coefficients a [n], highest first, n at least 2."""
+    (a,) = inexact_arrays("companion", a)
+    a = atleast_1d(a)
+    if get_aval(a).shape[-1] < 2:
+        raise ValueError(f"companion: expects at least 2 coefficients, got {short(get_aval(a))}")
+    return fused(_companion, a)
+
+
+def _fiedler(a: Array) -> Array:
+    n = get_aval(a).shape[-1]
+    return lax.abs(lax.sub(la.columns_of(a, n), la.rows_of(a, n)))
+
+
+def fiedler(a: Any) -> Array:
+    """The sizes of the differences of all pairs of elements."""
+    check_arrays("fiedler", a)
+    return fused(_fiedler, atleast_1d(a))
+
+
+def _fiedler_companion(a: Array) -> Array:
+    *batch, count = get_aval(a).shape
+    n = count - 1
+    if n == 0:
+        return full((*batch, 0, 0), 0, get_aval(a).dtype)
+    leading = broadcast_to(movement.slice_in_dim(a, 0, 1, axis=-1), (*batch, n))
+    monic = lax.neg(lax.div(movement.slice_in_dim(a, 1, count, axis=-1), leading))
+    # Places in (0, 1, -a[1] / a[0], -a[2] / a[0], ...): pentadiagonal (Fiedler, 2003).
+    places = np.zeros((n, n), int)
+    places[0, 0] = 2
+    if n > 1:
+        places[1, 0] = 1
+    for i in range(0, n, 2):
+        if i + 1 < n:
+            places[i, i + 1] = i + 3
+        if i + 2 < n:
+            places[i, i + 2] = 1
+        if i >= 2:
+            places[i, i - 1] = i + 2
+    for i in range(3, n, 2):
+        places[i, i - 2] = 1
+    constants = broadcast_to(np.array([0, 1], get_aval(a).dtype), (*batch, 2))
+    return _chosen(movement.concatenate([constants, monic], len(batch)), places)
+
+
+def fiedler_companion(a: Any) -> Array:
+    """The pentadiagonal companion matrices of polynomials with the coefficients a [n], highest first."""
+    (a,) = inexact_arrays("fiedler_companion", a)
+    a = atleast_1d(a)
+    if get_aval(a).shape[-1] == 0:
+        raise ValueError(f"fiedler_companion: expects at least 1 coefficient, got {short(get_aval(a))}")
+    return fused(_fiedler_companion, a)
+
+
+def _index(name: str, n: Any) -> int:
+    try:
+        return n.__index__()
+    except AttributeError:
+        raise TypeError(f"{name}: n must be an integer, got {n!r}") from None
+
+
+def _convolution(a: Array, *, n: int, mode: str) -> Array:
+    m = get_aval(a).shape[-1]
+    first = {"full": 0, "same": (min(m, n) - 1) // 2, "valid": min(m, n) - 1}[mode]
+    rows = {"full": m + n - 1, "same": max(m, n), "valid": max(m, n) - min(m, n) + 1}[mode]
+    padded = movement.pad(a, cast(0, get_aval(a).dtype), [*[(0, 0, 0)] * (len(get_aval(a).shape) - 1), (0, 1, 0)])
+    i, j = np.indices((rows, n))
+    distance = i + first - j
+    return _chosen(padded, np.where((distance >= 0) & (distance < m), distance, m))
+
+
+def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
+    """The matrices whose products with vectors of n elements are convolutions with a. mode: 'full', 'valid', 'same'."""
+    n = _index("convolution_matrix", n)
+    check_arrays("convolution_matrix", a)
+    if n <= 0:
+        raise ValueError(f"convolution_matrix: n must be positive, got {n}")
+    if not get_aval(a).shape or get_aval(a).shape[-1] < 1:
+        raise ValueError(f"convolution_matrix: expects at least 1 element, got {short(get_aval(a))}")
+    if mode not in ("full", "valid", "same"):
+        raise ValueError(f"convolution_matrix: mode is 'full', 'valid' or 'same', got {mode!r}")
+    return fused(_convolution, a, n=n, mode=mode)
+
+
+# Matrices of a size alone: exact, then rounded.
+
+
+def _real(values: Any) -> Array:
+    return asarray(np.asarray(values, dtypes.scalar_dtype(float)))
+
+
+def hilbert(n: int) -> Array:
+    """1 / (i + j + 1)."""
+    i, j = np.indices((_index("hilbert", n),) * 2)
+    return _real(1 / (i + j + 1))
+
+
+def invhilbert(n: int) -> Array:
+    """The inverse of hilbert(n)."""
+    n = _index("invhilbert", n)
+
+    def element(i: int, j: int) -> float:
+        sizes = comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
+        return float((-1) ** (i + j) * (i + j + 1) * sizes)
+
+    return _real(np.array([element(i, j) for i in range(n) for j in range(n)], float).reshape(n, n))
+
+
+def _kinds(name: str, kind: str | None) -> str:
+    if kind not in (None, "symmetric", "lower", "upper"):
+        raise ValueError(f"{name}: kind is 'symmetric', 'lower' or 'upper', got {kind!r}")
+    return kind or "symmetric"
+
+
+def _pascal(name: str, n: int, kind: str | None, sign: int) -> Any:
+    n = _index(name, n)
+    kind = _kinds(name, kind)
+    lower = [[sign ** (i - j) * comb(i, j) if j <= i else 0 for j in range(n)] for i in range(n)]
+    upper = [list(column) for column in zip(*lower, strict=True)]
+    if kind != "symmetric":
+        return np.array(lower if kind == "lower" else upper, float).reshape(n, n)
+    left, right = (lower, upper) if sign == 1 else (upper, lower)
+    product = [[float(sum(left[i][k] * right[k][j] for k in range(n))) for j in range(n)] for i in range(n)]
+    return np.array(product, float).reshape(n, n)
+
+
+def pascal(n: int, kind: str | None = None) -> Array:
+    """Binomial coefficients, float32: 'symmetric' (the product of the two triangles), 'lower' or 'upper'."""
+    return asarray(_pascal("pascal", n, kind, 1).astype(np.float32))
+
+
+def invpascal(n: int, kind: str | None = None) -> Array:
+    """The inverse of pascal(n, kind)."""
+    return _real(_pascal("invpascal", n, kind, -1))
+
+
+def helmert(n: int, full: bool = False) -> Array:
+    """The rows, orthogonal to each other and to a row of ones, of Helmert's matrix [n - 1, n]; with `full` that too."""
+    n = _index("helmert", n)
+    if n < 1:
+        raise ValueError(f"helmert: n must be positive, got {n}")
+    i, j = np.indices((n, n))
+    size = np.sqrt(np.maximum(i * (i + 1.0), 1))
+    rows = np.where(j < i, 1 / size, np.where(j == i, -i / size, 0.0))
+    rows[0] = 1 / np.sqrt(n)
+    return _real(rows if full else rows[1:])
+
+
+def hadamard(n: int, dtype: Any = int) -> Array:
+    """Hadamard's matrix of ones and minus ones by Sylvester's construction; n is a power of 2."""
+    n = _index("hadamard", n)
+    if n < 1 or n & (n - 1):
+        raise ValueError(f"hadamard: n must be a power of 2, got {n}")
+    rows = np.ones((1, 1), int)
+    while len(rows) < n:
+        rows = np.block([[rows, rows], [rows, -rows]])
+    return asarray(rows.astype(dtypes.canonicalize_requested(dtype, "hadamard")))
+
+
+def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
+    """The matrix of the discrete Fourier transform: exp(-2 pi i j k / n), over sqrt(n) or n by scale 'sqrtn' or 'n'."""
+    n = _index("dft", n)
+    if scale not in (None, "sqrtn", "n"):
+        raise ValueError(f"dft: scale is None, 'sqrtn' or 'n', got {scale!r}")
+    wanted = dtypes.scalar_dtype(complex) if dtype is None else dtypes.canonicalize_requested(dtype, "dft")
+    if wanted.kind != "c":
+        raise ValueError(f"dft: dtype must be complex, got {wanted}")
+    i, j = np.indices((n, n))
+    # Reduced to one turn first, so that the angles are exact.
+    rows = np.exp(-2j * np.pi * ((i * j) % max(n, 1)) / max(n, 1))
+    rows = rows / {None: 1, "sqrtn": np.sqrt(n), "n": n}[scale] if n else rows
+    return asarray(rows.astype(wanted))

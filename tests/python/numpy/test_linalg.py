@@ -1,0 +1,265 @@
+"""numpy.linalg, and cross, kron, matvec and vecmat, against jax and NumPy: values, derivatives, batches, errors."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+
+RNG = np.random.default_rng(1)
+
+
+def real(*shape):
+    return (RNG.normal(size=shape) + (2 * np.eye(*shape[-2:]) if len(shape) > 1 else 0)).astype(np.float32)
+
+
+def cplx(*shape):
+    return (real(*shape) + 1j * RNG.normal(size=shape)).astype(np.complex64)
+
+
+def positive(*shape, dtype=np.float32):
+    x = RNG.normal(size=shape) + (1j * RNG.normal(size=shape) if dtype == np.complex64 else 0)
+    return (x @ np.conj(np.swapaxes(x, -1, -2)) + shape[-1] * np.eye(shape[-1])).astype(dtype)
+
+
+A, B, S, WIDE, TALL, C, H = (
+    real(4, 4), real(2, 3, 3), positive(4, 4), real(3, 5), real(5, 3), cplx(3, 3), positive(3, 3, dtype=np.complex64),
+)  # fmt: skip
+V, INTS = RNG.normal(size=4).astype(np.float32), np.array([[2, 1], [1, 3]])
+T24 = RNG.normal(size=(2, 3, 6)).astype(np.float32)
+DEFICIENT = np.outer(real(4), real(3)).astype(np.float32)
+
+CASES = {
+    "cholesky": [(S,), (S, {"upper": True}), (INTS,), (A, {"symmetrize_input": False}), (H,), (H, {"upper": True})],
+    "cond": [(A,), (A, 2), (A, -2), (A, 1), (A, -1), (A, np.inf), (A, -np.inf), (A, "fro"), (TALL,), (B, "nuc"), (C,)],
+    "cross": [(real(4, 3), real(4, 3)), (real(3, 2), real(3, 2), {"axis": 0})],
+    "det": [(A,), (B,), (real(2, 2),), (real(1, 1),), (np.zeros((0, 0), np.float32),), (INTS,), (DEFICIENT[:3],), (C,)],
+    "diagonal": [(B,), (B, {"offset": 1}), (WIDE, {"offset": -1})],
+    "eigh": [(S,), (B, "L", False), (B, "U", False), (B,), (H,)],
+    "eigvalsh": [(S,), (B, "U"), (B, "U", {"symmetrize_input": False}), (H,)],
+    "eigvals": [(A,), (B,), (C,)],
+    "inv": [(A,), (B,), (INTS,), (C,)],
+    "lstsq": [
+        (TALL, real(5)),
+        (TALL, real(5, 2)),
+        (WIDE, real(3, 2)),
+        (DEFICIENT, V),
+        (TALL, real(5), 0.5),
+        (C, cplx(3, 2)),
+    ],
+    "matmul": [(A, real(4, 2))],
+    "matrix_norm": [(A,), (B, {"ord": 2}), (B, {"ord": "nuc", "keepdims": True})],
+    "matrix_power": [(A, 0), (A, 1), (A, 2), (A, 3), (A, 5), (A, -2), (INTS, 3), (B, 4), (C, -1)],
+    "matrix_rank": [(A,), (DEFICIENT,), (S, {"hermitian": True}), (A, 1.0), (A, {"tol": 1.0}), (V,), (B,), (C,)],
+    "matrix_transpose": [(B,)],
+    "multi_dot": [([real(2, 5), real(5, 3), real(3, 6), real(6, 1)],), ([V, real(4, 2), real(2)],), ([A, A],)],
+    "norm": [
+        (A,),
+        (V,),
+        (B,),
+        (V, 1),
+        (V, 2),
+        (V, 3),
+        (V, 0),
+        (V, -1),
+        (V, np.inf),
+        (V, -np.inf),
+        (B, 2, 1),
+        (INTS,),
+        (C,),
+        (A, "fro"),
+        (A, "nuc"),
+        (A, 1),
+        (A, -1),
+        (A, 2),
+        (A, -2),
+        (A, np.inf),
+        (A, -np.inf),
+        (C, 1),
+        (C, 2),
+        (B, 1, (0, 2)),
+        (B, np.inf, (2, 0), True),
+        (B, "nuc", (0, 1), True),
+        (A, None, 0),
+        (A, None, None, True),
+        (V, 2.5, 0, True),
+    ],
+    "outer": [(V, real(3))],
+    "pinv": [(A,), (TALL,), (WIDE,), (DEFICIENT,), (B,), (S, None, True), (A, 0.5), (A, {"rcond": 0.5}), (C,)],
+    "qr": [(TALL,), (TALL, "complete"), (TALL, "r"), (TALL, "raw"), (WIDE,), (B,), (C,)],
+    "slogdet": [(A,), (B,), (-A, {"method": "qr"}), (DEFICIENT[:3],), (np.zeros((0, 0), np.float32),)],
+    "solve": [
+        (A, V),
+        (A, real(4, 2)),
+        (B, real(3, 2)),
+        (B, real(3)),
+        (A, real(2, 4, 1)),
+        (INTS, np.array([1, 2])),
+        (C, C),
+    ],
+    "svd": [(TALL, False), (WIDE,), (A, True, False), (S, True, True, True), (S, True, False, True), (C, True, False)],
+    "svdvals": [(B,)],
+    "tensordot": [(T24, T24, {"axes": ((0, 1), (0, 1))}), (A, A, {"axes": 1})],
+    "tensorinv": [(real(6, 6).reshape(2, 3, 6),), (real(6, 6).reshape(6, 2, 3), 1)],
+    "tensorsolve": [(real(6, 6).reshape(2, 3, 6), real(2, 3)), (real(6, 6).reshape(2, 6, 3), real(2, 3), (1,))],
+    "trace": [(B,), (WIDE, {"offset": 1}), (INTS, {"dtype": np.float32})],
+    "vecdot": [(B, B), (B, B, {"axis": 0})],
+    "vector_norm": [(B,), (B, {"axis": (0, 2), "keepdims": True}), (B, {"axis": 1, "ord": 3}), (C,)],
+}
+PRODUCTS = {
+    "cross": [
+        (real(4, 3), real(4, 3)), (real(4, 2), real(4, 2)), (real(4, 2), real(4, 3)), (real(3, 4), real(3, 4), 0, 0, 0),
+        (real(3, 2), real(4, 2, 3), {"axisa": 0}), (real(3), INTS[[0, 1, 0], 0]), (real(3, 2), real(3, 2), {"axis": 0}),
+    ],
+    "kron": [(A, WIDE), (V, A), (V, V), (B, WIDE), (2.0, A), (INTS, INTS), (C, A[:2])],
+    "matvec": [(WIDE, real(5)), (B, real(4, 1, 3)), (INTS, INTS[0]), (C, C[0])],
+    "vecmat": [(real(3), WIDE), (real(4, 1, 3), B), (INTS[0], INTS), (C[0], C)],
+}  # fmt: skip
+ALL = [(name, case, "linalg") for name, cases in CASES.items() for case in cases]
+ALL += [(name, case, "") for name, cases in PRODUCTS.items() for case in cases]
+
+
+def call(library, room, name, case):
+    module = library.linalg if room else library
+    kwargs = case[-1] if isinstance(case[-1], dict) else {}
+    args = case[:-1] if kwargs else case
+    return getattr(module, name)(*args, **kwargs)
+
+
+def flat(out):
+    return [np.asarray(x) for x in (out if isinstance(out, tuple) else (out,))]
+
+
+def described(value):
+    return str(value) if isinstance(value, str) else ""
+
+
+@pytest.mark.parametrize(("name", "case", "room"), ALL, ids=described)
+def test_value_is_jax(name, case, room):
+    ours, jaxs = call(pnp, room, name, case), call(jnp, room, name, case)
+    assert getattr(ours, "_fields", None) == getattr(jaxs, "_fields", None)
+    assert len(flat(ours)) == len(flat(jaxs))
+    for a, b in zip(flat(ours), flat(jaxs), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        if a.dtype.kind == "c" and name == "eigvals":
+            a, b = np.sort_complex(np.round(a, 4)), np.sort_complex(np.round(b, 4))
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
+
+
+def test_eig():
+    for x in (A, B, C):
+        w, v = pnp.linalg.eig(x)
+        np.testing.assert_allclose(x @ np.asarray(v), np.asarray(v) * np.asarray(w)[..., None, :], atol=1e-4)
+
+
+GRADIENTS = {
+    "cholesky": [(S,)], "det": [(A,), (real(3, 3),), (real(2, 2),)], "inv": [(A,)], "norm": [(A,), (A, 1), (V, 3), (A, "nuc")],
+    "pinv": [(TALL,), (WIDE,), (S, None, True)], "solve": [(A, V), (B, real(3, 2))], "eigvalsh": [(S,)],
+    "matrix_power": [(A, 3), (A, -2)], "multi_dot": [([A, A, V],)], "lstsq": [(TALL, real(5))], "svdvals": [(TALL,)],
+    "eigh": [(S,)],
+}  # fmt: skip
+PAIRS = [(name, case) for name, cases in GRADIENTS.items() for case in cases]
+
+
+def loss(library, name, case):
+    def function(x):
+        first = [x, *case[0][1:]] if isinstance(case[0], list) else x
+        out = getattr(library.linalg, name)(first, *case[1:])
+        out = out[0] if name == "lstsq" else out
+        parts = out if isinstance(out, tuple) else (out,)
+        return sum((x * x * (i + 1.5)).sum() for i, x in enumerate(parts))
+
+    return function
+
+
+@pytest.mark.parametrize(("name", "case"), PAIRS, ids=described)
+def test_gradient_is_jaxs(name, case):
+    x = case[0][0] if isinstance(case[0], list) else case[0]
+    ours, jaxs = pc.grad(loss(pnp, name, case))(x), jax.grad(loss(jnp, name, case))(x)
+    np.testing.assert_allclose(ours, jaxs, rtol=5e-3, atol=1e-2 * float(np.abs(jaxs).max()))
+    if name in ("inv", "det", "solve"):
+        ours, jaxs = pc.hessian(loss(pnp, name, case))(x), jax.hessian(loss(jnp, name, case))(x)
+        np.testing.assert_allclose(ours, jaxs, rtol=1e-2, atol=1e-2 * float(np.abs(jaxs).max()))
+
+
+def test_slogdet_gradient():
+    ours = pc.grad(lambda x: pnp.linalg.slogdet(x)[1])(A)
+    np.testing.assert_allclose(ours, np.linalg.inv(A).T, rtol=1e-4, atol=1e-5)
+
+
+def test_gradient_of_singular_determinants():
+    singular = np.diag(np.array([1, 0, 3], np.float32))
+    np.testing.assert_allclose(pc.grad(pnp.linalg.det)(singular), np.diag([0, 3, 0]), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "pinv", "cholesky", "slogdet", "matrix_rank", "norm"])
+def test_jit_and_vmap(name):
+    stack = positive(3, 4, 4)
+    function = getattr(pnp.linalg, name)
+    mapped = [function(x) for x in stack]
+    for batched in (pc.vmap(function)(stack), pc.jit(pc.vmap(function))(stack)):
+        for i, one in enumerate(mapped):
+            for a, b in zip(flat(batched), flat(one), strict=True):
+                np.testing.assert_allclose(a[i], b, rtol=1e-3, atol=1e-5)
+
+
+def test_float64_is_precise():
+    with pc.enable_x64(True):
+        x = RNG.normal(size=(6, 6))
+        np.testing.assert_allclose(pnp.linalg.inv(x), np.linalg.inv(x), rtol=1e-10)
+        u, s, vh = pnp.linalg.svd(x)
+        np.testing.assert_allclose((np.asarray(u) * np.asarray(s)) @ np.asarray(vh), x, atol=1e-13)
+        hilbert = 1 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
+        np.testing.assert_allclose(pnp.linalg.cond(hilbert), np.linalg.cond(hilbert), rtol=1e-4)
+
+
+def test_empty():
+    nothing = np.zeros((0, 0), np.float32)
+    assert pnp.linalg.inv(nothing).shape == (0, 0)
+    assert pnp.linalg.solve(nothing, np.zeros((0, 2), np.float32)).shape == (0, 2)
+    assert pnp.linalg.pinv(np.zeros((0, 3), np.float32)).shape == (3, 0)
+    assert pnp.linalg.qr(np.zeros((0, 3), np.float32))[1].shape == (0, 3)
+    assert [x.shape for x in pnp.linalg.svd(np.zeros((2, 0), np.float32))] == [(2, 2), (0,), (0, 0)]
+    assert pnp.linalg.cholesky(np.zeros((2, 0, 0), np.float32)).shape == (2, 0, 0)
+
+
+def test_singular_is_not_an_error():
+    zero = np.zeros((2, 2), np.float32)
+    assert not np.isfinite(pnp.linalg.inv(zero)).all()
+    assert pnp.linalg.slogdet(zero)[0] == 0
+    assert pnp.linalg.slogdet(zero)[1] == -np.inf
+
+
+L = pnp.linalg
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda: L.inv(WIDE), ValueError, r"inv: expects a shape \[..., n, n\], got f32\[3,5\]"),
+        (lambda: L.det(V), ValueError, r"det: expects a shape"),
+        (lambda: L.cholesky(A.astype(np.float16)), TypeError, "cholesky: takes arrays of float32 or float64, got f16"),
+        (lambda: L.solve(A, WIDE), ValueError, "solve: expects a right side of shape"),
+        (lambda: L.solve(WIDE, V), ValueError, "solve: expects a matrix of shape"),
+        (lambda: L.qr(A, "half"), ValueError, "qr: mode is 'reduced', 'complete', 'r' or 'raw', got 'half'"),
+        (lambda: L.norm(V, "fro"), ValueError, "norm: ord is a number"),
+        (lambda: L.norm(A, "x"), ValueError, "norm: ord of a matrix is"),
+        (lambda: L.norm(B, 1), ValueError, "norm: takes one axis of vectors or two of matrices"),
+        (lambda: L.matrix_power(A, 1.5), TypeError, "matrix_power: the exponent must be an integer"),
+        (lambda: L.multi_dot([A]), ValueError, "multi_dot: takes at least two arrays"),
+        (lambda: L.multi_dot([A, WIDE]), ValueError, r"multi_dot: contracting dimensions differ: .* \(4 vs 3\)"),
+        (lambda: L.eigh(A, "X"), ValueError, "eigh: UPLO must be one of"),
+        (lambda: L.pinv(A, 1.0, rcond=1.0), ValueError, "pinv: rtol and rcond"),
+        (lambda: L.tensorinv(T24, 1), ValueError, "tensorinv: the first 1 dimensions"),
+        (lambda: L.lstsq(A, WIDE), ValueError, "lstsq: leading dimensions differ"),
+        (lambda: L.inv("x"), TypeError, "inv: takes arrays"),
+        (lambda: pnp.cross(A, A), ValueError, "cross: expects vectors of 2 or 3 elements"),
+        (lambda: pnp.matvec(A, WIDE), ValueError, "matvec: expects shapes"),
+    ],
+)
+def test_errors(function, error, message, jit):
+    with pytest.raises(error, match=message):
+        pc.jit(function)() if jit else function()
