@@ -126,9 +126,9 @@ def test_as_jax(case):
             np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("name", ["nonzero", "argwhere", "flatnonzero", "where", "unique", "unique_all", "bincount"])
+@pytest.mark.parametrize("name", ["nonzero", "argwhere", "flatnonzero", "where", "unique", "unique_all"])
 def test_a_traced_array_needs_a_size(name):
-    with pytest.raises(pc.errors.ConcretizationTypeError, match=rf"{name}: .*; pass (size|length)="):
+    with pytest.raises(pc.errors.ConcretizationTypeError, match=rf"{name}: .*; pass size="):
         pc.jit(getattr(pnp, name))(X)
 
 
