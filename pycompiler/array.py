@@ -82,7 +82,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 # Methods that are the function of the same name, with the array as its first argument.
 _METHODS = (
     *("all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "conj", "conjugate", "cumprod", "cumsum"),
-    *("diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat", "round", "searchsorted"),
+    *("diagonal", "dot", "max", "mean", "min", "prod", "ptp", "ravel", "repeat", "round", "searchsorted"),
     *("sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
 )
 
@@ -136,6 +136,11 @@ def _compress(
 ) -> Any:
     """The elements along an axis (None: of the flat array) where a condition holds. See `pycompiler.numpy.compress`."""
     return pnp.compress(condition, self, axis, out=out, size=size, fill_value=fill_value)  # pyright: ignore
+
+
+def _nonzero(self: Any, *, fill_value: Any = None, size: int | None = None) -> Any:
+    """The indices of the elements that are not zero. See `pycompiler.numpy.nonzero`."""
+    return pnp.nonzero(self, size=size, fill_value=fill_value)
 
 
 def _copy(self: Any) -> Any:
@@ -327,6 +332,7 @@ def _attributes() -> dict[str, Any]:
     for name in _METHODS:
         if hasattr(pnp, name):
             table[name] = getattr(pnp, name)
+    table["nonzero"] = _nonzero
     if hasattr(pnp, "compress"):
         table["compress"] = _compress
     if hasattr(pnp, "imag"):

@@ -128,9 +128,9 @@ def gather(
     mode: Mode = None,
     fill_value: Any = None,
 ) -> Array:
-    """Windows of operand at index vectors. Out of range gives fill_value unless the mode is 'clip'."""
+    """Windows of operand at index vectors. Out of range gives fill_value with mode 'fill', else they are moved inside."""
     check_arrays("gather", operand, start_indices)
-    how = GatherScatterMode.from_any(mode).attribute
+    how = "promise_in_bounds" if mode is None else GatherScatterMode.from_any(mode).attribute
     dims = GatherDimensionNumbers(*map(_ints, dimension_numbers))
     indices, batch = _components("gather", start_indices, len(dims.start_index_map))
     sizes = tuple(slice_sizes)

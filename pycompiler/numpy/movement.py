@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.errors import ConcretizationTypeError
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -391,7 +392,7 @@ def result_type(*args: Any) -> Any:
     return dtypes.result_type(*args)[0]
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Array:
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
     """Every element of a, one after the other, so many times: a number, or (outside jit) one number for each."""
     check_arrays("repeat", a)
     if axis is None:
@@ -403,12 +404,12 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
         wide = _broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
         result = movement.reshape(wide, (*sizes[:axis], sizes[axis] * times, *sizes[axis + 1 :]))
     elif isinstance(repeats, Tracer):
-        raise TypeError(f"repeat: the size of the result depends on {repeats!r}; give numbers, or mark it static")
+        raise ConcretizationTypeError(
+            f"repeat: the size of the result depends on {repeats!r}; pass total_repeat_length=, or mark it static"
+        )
     else:
         places = np.repeat(np.arange(sizes[axis], dtype=np.int32), np.asarray(repeats))
         result = getitem(a, (*(slice(None),) * axis, places))
-    if total_repeat_length is not None and get_aval(result).shape[axis] != total_repeat_length:
-        raise ValueError(f"repeat: the repeats add up to {get_aval(result).shape[axis]}, not {total_repeat_length}")
     return result
 
 

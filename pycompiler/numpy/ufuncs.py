@@ -494,7 +494,7 @@ conj = conjugate
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
     """x where the condition holds, else y; all broadcast. Without x and y a TypeError."""
     if x is None or y is None:
-        raise TypeError("where: needs x and y; the indices of the true elements would have a size that depends on data")
+        raise TypeError("where: needs both x and y, or neither: the condition alone gives the indices where it holds")
     check_arrays("where", condition, x, y)
     shape = broadcast_of("where", condition, x, y)
     x, y = (broadcast_to(side, shape) for side in converted("where", x, y))

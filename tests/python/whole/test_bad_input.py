@@ -35,7 +35,7 @@ CALLS = {
     "concatenate a number": (lambda x: pnp.concatenate(3), TypeError, "a sequence of arrays, got 3 of type int"),
     "stack": (lambda x: pnp.stack([x, Y]), ValueError, "stack: shapes differ"),
     "where": (lambda x: pnp.where(x > 0, Y, 1.0), ValueError, "where: shapes do not broadcast"),
-    "where of one": (lambda x: pnp.where(x > 0), TypeError, "size that depends on data"),
+    "where of one": (lambda x: pnp.where(x > 0, x), TypeError, "where: needs both x and y, or neither"),
     "reshape": (lambda x: x.reshape(5, 2), ValueError, r"f32\[2,3\] \(6 elements\) to \(5, 2\) \(10 elements\)"),
     "reshape twice -1": (lambda x: x.reshape(-1, -1), ValueError, "only one size may be -1"),
     "reshape string": (lambda x: x.reshape("a"), TypeError, "made of integers, got 'a'"),

@@ -1,0 +1,142 @@
+"""Arrays with parts taken out, put in or repeated. After `positions`."""
+
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product
+from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.operands import (
+    Array,
+    broadcast_to,
+    canonical_axis,
+    cast,
+    check_arrays,
+)
+from pycompiler.numpy import movement as movement_functions
+from pycompiler.numpy import ufuncs
+from pycompiler.numpy.cumulative import cumsum
+from pycompiler.numpy.positions import index_dtype
+from pycompiler.numpy.sorting import searchsorted
+from pycompiler.numpy.taking import check_integers, take
+from pycompiler.numpy.updates import Place
+
+
+def _flat(x: Array) -> Array:
+    return movement.reshape(x, (dim_product(get_aval(x).shape),))
+
+
+def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
+    """The value of what says how large the result is."""
+    if isinstance(x, Tracer):
+        raise ConcretizationTypeError(f"{name}: {what} says the size of the result and is traced; make it static")
+    return np.asarray(x)
+
+
+def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
+    """arr without the parts at an integer, a slice, a mask or integers of an axis (None: of the flat array).
+
+    Integers may be traced if assume_unique_indices says that none occurs twice.
+    """
+    check_arrays("delete", arr)
+    if axis is None:
+        arr, axis = _flat(arr), 0
+    axis = canonical_axis("delete", axis, len(get_aval(arr).shape))
+    size = get_aval(arr).shape[axis]
+    if isinstance(obj, slice):
+        obj = np.arange(size)[obj]
+    if isinstance(obj, Tracer) and assume_unique_indices and get_aval(obj).dtype != dtypes.bool_:
+        mask = Place(movement.full((size,), True), _flat(obj)).set(False)
+        left = size - dim_product(get_aval(obj).shape)
+        ranks = np.arange(size, dtype=np.int32)
+        # The places that stay come first in a sort that keeps the order.
+        _, kept = reduction.sort_key_val(cast(ufuncs.logical_not(mask), np.dtype(np.int32)), ranks)
+        return take(arr, movement.slice_in_dim(kept, 0, max(left, 0)), axis=axis, mode="clip")
+    places = _concrete("delete", "obj", obj)
+    keep = np.ones(size, bool)
+    if places.dtype == bool:
+        if places.shape != (size,):
+            raise ValueError(f"delete: a mask of shape {places.shape} for axis {axis} of {short(get_aval(arr))}")
+        keep = ~places
+    else:
+        if places.size and places.dtype.kind not in "iu":
+            raise TypeError(f"delete: obj must be integers, a slice or a mask, got {places.dtype.name}")
+        if np.any((places < -size) | (places >= size)):
+            raise IndexError(f"delete: an index is out of bounds for axis {axis} of {short(get_aval(arr))}")
+        keep[places.astype(np.int64)] = False
+    return take(arr, np.nonzero(keep)[0].astype(np.int32), axis=axis, mode="clip")
+
+
+def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
+    """arr with values put in before an integer, a slice or integers of an axis (None: of the flat array)."""
+    check_arrays("insert", arr, values)
+    if axis is None:
+        arr, axis = _flat(arr), 0
+    shape = get_aval(arr).shape
+    axis = canonical_axis("insert", axis, len(shape))
+    size = shape[axis]
+    values = cast(values, get_aval(arr).dtype)
+    if isinstance(obj, slice):
+        obj = np.arange(size)[obj]
+    places = _concrete("insert", "obj", obj)
+    if places.dtype == bool:
+        places = np.nonzero(places)[0]
+    if places.size and places.dtype.kind not in "iu":
+        raise TypeError(f"insert: obj must be integers, a slice or a mask, got {places.dtype.name}")
+    if np.any((places < -size) | (places > size)):
+        raise IndexError(f"insert: an index is out of bounds for axis {axis} of {short(get_aval(arr))}")
+    places = np.where(places < 0, places + size, places).astype(np.int64)
+    given = get_aval(values).shape
+    wide = (1,) * (len(shape) - len(given)) + given
+    values = movement.reshape(values, wide)
+    if places.ndim == 0:
+        # One place: the first dimension of the values counts along the axis.
+        if len(given) and len(given) <= len(shape):
+            values = movement.transpose(values, _moved(0, axis, len(shape)))
+        places = np.full(get_aval(values).shape[axis], places)
+    count = get_aval(values).shape[axis] if places.size in (0, 1) else places.size
+    if places.size == 1:
+        places = np.full(count, places.ravel()[0])
+    order = np.argsort(places, kind="stable")
+    new = np.empty(len(places), np.int64)
+    new[order] = places[order] + np.arange(len(places))
+    total = size + len(places)
+    old = np.setdiff1d(np.arange(total), new)
+    result = movement.full((*shape[:axis], total, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
+    front = (slice(None),) * axis
+    result = Place(result, (*front, old.astype(np.int32))).set(arr, unique_indices=True)
+    return Place(result, (*front, new.astype(np.int32))).set(values, unique_indices=True)
+
+
+def _moved(source: int, target: int, rank: int) -> list[int]:
+    order = [i for i in range(rank) if i != source]
+    order.insert(target, source)
+    return order
+
+
+def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_length: int | None = None) -> Array:
+    """Every element of a, one after the other, so many times: a number, or one number for each.
+
+    With total_repeat_length the repeats may be traced: what is too much is left out, the last element fills the rest.
+    """
+    if total_repeat_length is None:
+        return movement_functions.repeat(a, repeats, axis)
+    check_arrays("repeat", a, repeats)
+    check_integers("repeat", "repeats", repeats)
+    if axis is None:
+        a, axis = _flat(a), 0
+    axis = canonical_axis("repeat", axis, len(get_aval(a).shape))
+    count, given = get_aval(a).shape[axis], get_aval(repeats).shape
+    if given not in ((), (1,), (count,)):
+        raise ValueError(f"repeat: {short(get_aval(repeats))} repeats for the {count} elements of axis {axis}")
+    total = total_repeat_length.__index__()
+    if count == 0 and total:
+        raise ValueError(f"repeat: there is nothing to repeat in {short(get_aval(a))}")
+    ends = cumsum(broadcast_to(cast(repeats, index_dtype()), (count,)))
+    places = searchsorted(ends, movement.iota(index_dtype(), total), side="right")
+    return take(a, lax.min(places, max(count - 1, 0)), axis=axis, mode="clip")

@@ -1,0 +1,182 @@
+"""Where conditions hold: nonzero and its like, and the elements there. After `updates`.
+
+How many places a condition holds at is data: it is read (outside `jit`), or `size` says it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product
+from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.numpy import cumulative, ufuncs
+from pycompiler.numpy.taking import take
+from pycompiler.numpy.updates import Place
+
+INT32 = np.dtype(np.int32)
+
+
+def index_dtype() -> Any:
+    """The dtype of indices: int32, or int64 with enable_x64."""
+    return dtypes.scalar_dtype(int)
+
+
+def known_size(name: str, count: Array, size: int | None) -> int:
+    """`size`, or without one the value of `count`. Raises a ConcretizationTypeError if that is traced."""
+    if size is not None:
+        if not hasattr(size, "__index__") or isinstance(size, Tracer):
+            raise TypeError(f"{name}: size must be an integer, got {size!r}")
+        return max(size.__index__(), 0)
+    if isinstance(count, Tracer):
+        raise ConcretizationTypeError(
+            f"{name}: the size of the result depends on values, which are traced; pass size= to say the most that "
+            "there can be, and fill_value= for what is left"
+        )
+    return int(np.asarray(count))
+
+
+def holds(x: Array) -> Array:
+    """Where x is not zero."""
+    return x if get_aval(x).dtype == dtypes.bool_ else ufuncs.not_equal(x, 0)
+
+
+def _flat_places(mask: Array, *, size: int) -> tuple[Array, Array]:
+    """The first `size` places at which a flat mask holds, then zeros; and which of them there are."""
+    count = get_aval(mask).shape[0]
+    ranks = cumulative.cumsum(cast(mask, INT32))
+    # The n-th place is written to the n-th element; where the mask does not hold, out of range.
+    targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), np.int32(size)))
+    places = Place(movement.full((size,), np.int32(0)), targets).set(movement.iota(INT32, count), mode="drop")
+    total = movement.index_in_dim(ranks, count - 1, 0, keepdims=False)
+    return places, lax.lt(movement.iota(INT32, size), movement.broadcast_in_dim(total, (size,), ()))
+
+
+def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
+    """The places at which a flat mask holds and, where there are less than `size`, which of them there are."""
+    if size is None and not isinstance(mask, Tracer):
+        (places,) = np.nonzero(np.asarray(mask))
+        return places.astype(np.int32), np.True_
+    size = known_size(name, mask, size)
+    if size == 0 or get_aval(mask).shape[0] == 0:
+        return movement.full((size,), 0, INT32), movement.full((size,), False)
+    return fused(_flat_places, mask, size=size)
+
+
+def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Array, ...]:
+    check_arrays(name, a)
+    shape = get_aval(a).shape
+    flat = holds(movement.reshape(a, (dim_product(shape),)))
+    places, there = flat_places(name, flat, size)
+    fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * len(shape)
+    if len(fills) != len(shape):
+        raise ValueError(f"{name}: fill_value has {len(fills)} values for the {len(shape)} dimensions of {short(a)}")
+    return tuple(
+        cast(index, index_dtype())
+        if size is None or fill is None
+        else ufuncs.where(there, cast(index, index_dtype()), cast(fill, index_dtype()))
+        for index, fill in zip(unravel(places, shape), fills, strict=True)
+    )
+
+
+def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
+    """The indices of row-major places."""
+    result: list[Array] = []
+    for size in reversed(shape):
+        size = max(size, 1)
+        result.append(lax.rem(places, cast(size, get_aval(places).dtype)))
+        places = lax.div(places, cast(size, get_aval(places).dtype))
+    return result[::-1]
+
+
+def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
+    """The indices of the elements that are not zero, an array for each dimension.
+
+    How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
+    out, what is missing is fill_value (0, or a value for each dimension in a tuple).
+    """
+    check_arrays("nonzero", a)
+    if get_aval(a).shape == ():
+        raise ValueError("nonzero: takes an array with dimensions; use atleast_1d for a scalar")
+    return _nonzero("nonzero", a, size, fill_value)
+
+
+def flatnonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The indices of the elements of the flat array that are not zero. See `nonzero` for size and fill_value."""
+    check_arrays("flatnonzero", a)
+    flat = movement.reshape(a, (dim_product(get_aval(a).shape),))
+    return _nonzero("flatnonzero", flat, size, fill_value)[0]
+
+
+def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The indices of the elements that are not zero, a row for each. See `nonzero` for size and fill_value."""
+    check_arrays("argwhere", a)
+    shape = get_aval(a).shape
+    if shape == ():
+        flat, _ = flat_places("argwhere", movement.reshape(holds(a), (1,)), size)
+        return movement.full((get_aval(flat).shape[0], 0), 0, index_dtype())
+    columns = _nonzero("argwhere", a, size, fill_value)
+    return movement.concatenate([movement.expand_dims(column, (1,)) for column in columns], 1)
+
+
+def where(
+    condition: Array, x: Array = None, y: Array = None, /, *, size: int | None = None, fill_value: Any = None
+) -> Any:
+    """x where the condition holds, else y. With the condition alone, the indices where it holds: see `nonzero`."""
+    if x is None and y is None:
+        check_arrays("where", condition)
+        wide = movement.reshape(condition, (1,)) if get_aval(condition).shape == () else condition
+        return _nonzero("where", wide, size, fill_value)
+    if size is not None or fill_value is not None:
+        raise ValueError("where: size and fill_value are for the condition alone; x and y are given")
+    return ufuncs.where(condition, x, y)
+
+
+def extract(condition: Array, arr: Array, *, size: int | None = None, fill_value: Array = 0) -> Array:
+    """The elements of the flat array where a condition holds. See `nonzero` for size and fill_value."""
+    check_arrays("extract", condition, arr)
+    return compress(_flat(condition), arr, size=size, fill_value=fill_value)
+
+
+def _flat(x: Array) -> Array:
+    return movement.reshape(x, (dim_product(get_aval(x).shape),))
+
+
+def compress(
+    condition: Array,
+    a: Array,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Array = 0,
+    out: None = None,
+) -> Array:
+    """The parts of a along an axis (None: of the flat array) where a condition holds. See `nonzero` for size."""
+    ufuncs.no_out("compress", out)
+    check_arrays("compress", condition, a, fill_value)
+    if len(get_aval(condition).shape) != 1:
+        raise ValueError(f"compress: the condition must have one dimension, got {short(get_aval(condition))}")
+    if axis is None:
+        a, axis = _flat(a), 0
+    axis = canonical_axis("compress", axis, len(get_aval(a).shape))
+    shape, given = get_aval(a).shape, get_aval(condition).shape[0]
+    condition = holds(condition)
+    if given > shape[axis]:
+        if not isinstance(condition, Tracer) and np.any(np.asarray(condition)[shape[axis] :]):
+            raise ValueError(f"compress: the condition holds beyond the {shape[axis]} elements of axis {axis}")
+        condition = movement.slice_in_dim(condition, 0, shape[axis])
+    places, there = flat_places("compress", condition, size)
+    taken = take(a, places, axis=axis, mode="clip")
+    if size is None:
+        return taken
+    if 0 in get_aval(taken).shape:
+        return taken
+    wide = movement.broadcast_in_dim(there, get_aval(taken).shape, (axis,))
+    return ufuncs.where(wide, taken, cast(fill_value, get_aval(taken).dtype))

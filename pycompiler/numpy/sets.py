@@ -1,0 +1,308 @@
+"""Arrays as sets: unique and what is built on it. After `positions`.
+
+The size of a result is data: it is read (outside `jit`), or `size` says the most that there can be.
+"""
+
+from typing import Any, NamedTuple
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval
+from pycompiler.core.dims import dim_product
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
+from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
+from pycompiler.numpy.positions import INT32, index_dtype, known_size, nonzero
+from pycompiler.numpy.promotion import converted
+from pycompiler.numpy.taking import take
+from pycompiler.numpy.updates import Place
+
+
+def _flat(x: Array) -> Array:
+    return movement.reshape(x, (dim_product(get_aval(x).shape),))
+
+
+def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
+    differs = ufuncs.not_equal(x, y)
+    if not equal_nan or not dtypes.is_inexact(get_aval(x).dtype):
+        return differs
+    return ufuncs.logical_and(differs, ufuncs.logical_not(ufuncs.logical_and(ufuncs.isnan(x), ufuncs.isnan(y))))
+
+
+def _sorted_rows(x: Array, *, equal_nan: bool) -> tuple[Array, Array, Array]:
+    """The rows of a matrix in order, where one differs from that before it, and where each stood."""
+    count, width = get_aval(x).shape
+    columns = [movement.index_in_dim(x, i, 1, keepdims=False) for i in range(width)]
+    numbers = movement.iota(INT32, count)
+    *ordered, order = reduction.sort((*columns, numbers), 0, num_keys=len(columns))
+    first = movement.full((1,), True)
+    new = movement.full((count - 1,), False)
+    for column in ordered:
+        before, after = movement.slice_in_dim(column, 0, count - 1), movement.slice_in_dim(column, 1, count)
+        new = ufuncs.logical_or(new, _differs(before, after, equal_nan))
+    rows = movement.concatenate([movement.expand_dims(column, (1,)) for column in ordered], 1)
+    return rows, movement.concatenate([first, new], 0), order
+
+
+class _Unique(NamedTuple):
+    rows: Array
+    index: Array
+    inverse: Array
+    counts: Array
+
+
+def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_value: Any) -> _Unique:
+    """The different rows of a matrix, in order."""
+    count, width = get_aval(x).shape
+    if count == 0 or width == 0:
+        kept = min(count, 1)
+        size = kept if size is None else size
+        rows = movement.full((size, width), cast(0 if fill_value is None else fill_value, get_aval(x).dtype))
+        zeros = movement.full((size,), 0, index_dtype())
+        counts = Place(zeros, 0).set(count) if kept and size else zeros
+        return _Unique(rows, zeros, movement.full((count,), 0, index_dtype()), counts)
+    rows, new, order = fused(_sorted_rows, x, equal_nan=equal_nan)
+    found = reductions.sum(cast(new, INT32))
+    size = known_size(name, found, size)
+    if size == 0:
+        none = movement.full((0,), 0, index_dtype())
+        return _Unique(movement.full((0, width), 0, get_aval(x).dtype), none, none, none)
+    fill = () if fill_value is None else (cast(fill_value, get_aval(x).dtype),)
+    return _Unique(*fused(_gathered_rows, rows, new, order, *fill, size=size))
+
+
+def _gathered_rows(rows: Array, new: Array, order: Array, *fill: Array, size: int) -> tuple[Array, ...]:
+    count = get_aval(new).shape[0]
+    (starts,) = nonzero(new, size=size + 1, fill_value=count)
+    places, until = movement.slice_in_dim(starts, 0, size), movement.slice_in_dim(starts, 1, size + 1)
+    there = lax.lt(places, cast(count, index_dtype()))
+    taken = take(rows, places, axis=0, mode="clip")
+    first = movement.slice_in_dim(rows, 0, 1)
+    missing = broadcast_to(fill[0] if fill else first, get_aval(taken).shape)
+    taken = lax.select(movement.broadcast_in_dim(there, get_aval(taken).shape, (0,)), taken, missing)
+    zero = cast(0, index_dtype())
+    index = lax.select(
+        there, cast(take(order, places, mode="clip"), index_dtype()), cast(take(order, 0), index_dtype())
+    )
+    number = lax.sub(cumulative.cumsum(cast(new, index_dtype())), 1)
+    inverse = Place(movement.full((count,), zero), order).set(number, unique_indices=True)
+    counts = lax.select(there, lax.sub(until, places), movement.full((size,), zero))
+    return taken, index, inverse, counts
+
+
+def unique(
+    ar: Array,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
+    sorted: bool = True,
+) -> Any:
+    """The different elements (along an axis: the different parts), in order; if asked, where each stood first, which of
+    them each element is, and how often each occurs.
+
+    How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
+    out, what is missing is fill_value (by default the first). nans are one value with equal_nan.
+    """
+    check_arrays("unique", ar)
+    shape = get_aval(ar).shape
+    order: list[int] = []
+    rest: list[Any] = []
+    if axis is None:
+        rows = movement.reshape(ar, (dim_product(shape), 1))
+    else:
+        axis = canonical_axis("unique", axis, len(shape))
+        order = [axis, *(i for i in range(len(shape)) if i != axis)]
+        rest = [shape[i] for i in order[1:]]
+        rows = movement.reshape(movement.transpose(ar, order), (shape[axis], dim_product(rest)))
+    found = _unique_rows("unique", rows, equal_nan, size, fill_value)
+    if axis is None:
+        values = _flat(found.rows)
+        inverse = movement.reshape(found.inverse, shape)
+    else:
+        wide = movement.reshape(found.rows, (get_aval(found.rows).shape[0], *rest))
+        values = movement.transpose(wide, [order.index(i) for i in range(len(shape))])
+        inverse = found.inverse
+    asked = [(return_index, found.index), (return_inverse, inverse), (return_counts, found.counts)]
+    extra = tuple(part for wanted, part in asked if wanted)
+    return (values, *extra) if extra else values
+
+
+class UniqueAll(NamedTuple):
+    """What unique_all gives."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What unique_counts gives."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What unique_inverse gives."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+    """The different elements, where each stood first, which of them each element is, how often each occurs.
+
+    nans differ from each other. See `unique` for size and fill_value.
+    """
+    check_arrays("unique_all", x)
+    return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_counts(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
+    """The different elements, and how often each occurs. See `unique_all`."""
+    check_arrays("unique_counts", x)
+    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_inverse(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
+    """The different elements, and which of them each element is. See `unique_all`."""
+    check_arrays("unique_inverse", x)
+    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_values(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The different elements. See `unique_all`."""
+    check_arrays("unique_values", x)
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)
+
+
+def union1d(ar1: Array, ar2: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The elements that are in one of the arrays, in order. See `unique` for size and fill_value."""
+    check_arrays("union1d", ar1, ar2)
+    return unique(
+        movement.concatenate(converted("union1d", _flat(ar1), _flat(ar2)), 0), size=size, fill_value=fill_value
+    )
+
+
+def isin(
+    element: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False, *, method: str = "auto"
+) -> Array:
+    """Whether each element is among the test elements, or with invert, is not.
+
+    method 'compare_all' compares each with each, 'sort' and 'binary_search' look it up in order; the result is one.
+    """
+    check_arrays("isin", element, test_elements)
+    if method not in ("auto", "compare_all", "binary_search", "sort"):
+        raise ValueError(f"isin: method is 'auto', 'compare_all', 'binary_search' or 'sort', got {method!r}")
+    x, tests = converted("isin", element, _flat(test_elements))
+    return fused(_isin, x, tests, invert=invert, search=method in ("binary_search", "sort"))
+
+
+def _isin(x: Array, tests: Array, *, invert: bool, search: bool) -> Array:
+    count = get_aval(tests).shape[0]
+    if count == 0:
+        return movement.full(get_aval(x).shape, invert)
+    if search or count > 32:
+        tests = sorting.sort(tests)
+        found = ufuncs.equal(take(tests, sorting.searchsorted(tests, x), mode="clip"), x)
+    else:
+        rank = len(get_aval(x).shape)
+        found = reductions.any(ufuncs.equal(movement.expand_dims(x, (rank,)), tests), axis=rank)
+    return ufuncs.logical_not(found) if invert else found
+
+
+def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any) -> Array:
+    """The different elements of a vector at which a mask holds: sorted, what is left out behind them."""
+    count = get_aval(x).shape[0]
+    if count == 0:
+        return movement.full(
+            (0 if size is None else size,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
+        )
+    values, kept = fused(_kept_first, x, mask)
+    total = known_size(name, reductions.sum(cast(kept, INT32)), size)
+    fill = 0 if fill_value is None else fill_value
+    (places,) = nonzero(kept, size=total, fill_value=count)
+    return ufuncs.where(
+        lax.lt(places, cast(count, index_dtype())), take(values, places, mode="clip"), cast(fill, get_aval(x).dtype)
+    )
+
+
+def _kept_first(x: Array, mask: Array) -> tuple[Array, Array]:
+    rows, new, order = _sorted_rows(movement.expand_dims(x, (1,)), equal_nan=True)
+    return _flat(rows), ufuncs.logical_and(new, take(mask, order, mode="clip"))
+
+
+def setdiff1d(
+    ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Array:
+    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). What is missing to size is 0."""
+    check_arrays("setdiff1d", ar1, ar2)
+    x = _flat(ar1)
+    mask = isin(x, ar2, invert=True)
+    if not assume_unique:
+        return _set_of("setdiff1d", x, size, mask, fill_value)
+    count = get_aval(x).shape[0]
+    total = known_size("setdiff1d", reductions.sum(cast(mask, INT32)), size)
+    (places,) = nonzero(mask, size=total, fill_value=count)
+    fill = cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
+    return ufuncs.where(lax.lt(places, cast(count, index_dtype())), take(x, places, mode="clip"), fill)
+
+
+def setxor1d(
+    ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Array:
+    """The elements that are in one of the arrays and not in the other, in order. What is missing to size is 0."""
+    check_arrays("setxor1d", ar1, ar2)
+    x, y = converted("setxor1d", _flat(ar1), _flat(ar2))
+    mask = movement.concatenate([isin(x, y, invert=True), isin(y, x, invert=True)], 0)
+    return _set_of("setxor1d", movement.concatenate([x, y], 0), size, mask, fill_value)
+
+
+def intersect1d(
+    ar1: Array,
+    ar2: Array,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """The elements that are in both arrays, in order; if asked, where each stands first in both.
+
+    What is missing to size is fill_value (by default the first), and its index the length of the array.
+    """
+    check_arrays("intersect1d", ar1, ar2)
+    x, y = converted("intersect1d", _flat(ar1), _flat(ar2))
+    count = get_aval(x).shape[0]
+    if count == 0 or get_aval(y).shape[0] == 0:
+        values = movement.full((size or 0,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype))
+        none = movement.full((size or 0,), 0, index_dtype())
+        return (values, none, none) if return_indices else values
+    ordered, new, order = fused(_sorted_rows, movement.expand_dims(x, (1,)), equal_nan=True)
+    ordered = _flat(ordered)
+    kept = ufuncs.logical_and(new, isin(ordered, y))
+    total = known_size("intersect1d", reductions.sum(cast(kept, INT32)), size)
+    (places,) = nonzero(kept, size=total, fill_value=count)
+    there = lax.lt(places, cast(count, index_dtype()))
+    values = take(ordered, places, mode="clip")
+    if total:
+        fill = values[0] if fill_value is None else cast(fill_value, get_aval(x).dtype)
+        values = ufuncs.where(there, values, fill)
+    if not return_indices:
+        return values
+    first = take(order, places, mode="clip")
+    y_order = sorting.argsort(y)
+    second = take(y_order, sorting.searchsorted(take(y, y_order), values), mode="clip")
+    sizes = (count, get_aval(y).shape[0])
+    indices = [
+        ufuncs.where(there, cast(index, index_dtype()), cast(length, index_dtype()))
+        for index, length in zip((first, second), sizes, strict=True)
+    ]
+    return values, *indices
