@@ -45,6 +45,8 @@ _ELEMENTS = {
     dtypes.bfloat16: "bf16",
     dtypes.float32: "f32",
     dtypes.float64: "f64",
+    # Keys are moved as words of 64 bits.
+    dtypes.KEY: "ui64",
     dtypes.complex64: "complex<f32>",
     dtypes.complex128: "complex<f64>",
 } | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}

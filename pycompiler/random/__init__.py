@@ -27,7 +27,18 @@ from pycompiler.random.continuous import (
 )
 from pycompiler.random.discrete import bernoulli, geometric, rademacher, randint
 from pycompiler.random.gammas import ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t
-from pycompiler.random.keys import PRNGKey, bits, clone, fold_in, key, key_data, split, wrap_key_data
+from pycompiler.random.keys import (
+    PRNGKey,
+    bits,
+    clone,
+    fold_in,
+    key,
+    key_data,
+    key_dtype,
+    key_impl,
+    split,
+    wrap_key_data,
+)
 from pycompiler.random.rejection import binomial, multinomial
 from pycompiler.random.shuffles import categorical, choice, permutation
 
@@ -54,6 +65,8 @@ __all__ = [
     "gumbel",
     "key",
     "key_data",
+    "key_dtype",
+    "key_impl",
     "laplace",
     "loggamma",
     "logistic",

@@ -14,7 +14,8 @@ def check_key(name: str, key: Any) -> None:
     """Raises a TypeError unless key is one key."""
     check_arrays(name, key)
     aval = get_aval(key)
-    if aval.dtype != dtypes.uint32 or aval.shape != (2,):
+    is_typed = dtypes.is_key(aval.dtype) and aval.shape == ()
+    if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (2,)):
         raise TypeError(
             f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
             "several, use vmap"

@@ -19,7 +19,7 @@ from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.numpy import indexing, sorting, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, result_shape
-from pycompiler.random.streams import split_keys, subkeys, uniform_of
+from pycompiler.random.streams import numbers, split_keys, subkeys, uniform_of
 
 Shape = tuple[int, ...]
 
@@ -55,7 +55,7 @@ def _binomial_inversion(key: Array, count: Array, p: Array) -> Array:
         waited = lax.ceil(lax.log(uniform_of(subkey, aval.shape, aval.dtype)) / log_failure)
         return successes, trials + waited, key
 
-    start = (_filled(0.0, p), _filled(0.0, p), key)
+    start = (_filled(0.0, p), _filled(0.0, p), numbers(key))
     return while_loop(lambda state: _any(state[1] <= count), body, start)[0] - 1
 
 
@@ -92,7 +92,7 @@ def _binomial_rejection(key: Array, count: Array, p: Array) -> Array:
         accept = quick | (~rejected & (v <= bound))
         return lax.select(accept, k, out), accepted | accept, key
 
-    start = (_filled(-1.0, p), broadcast_to(False, aval.shape), key)
+    start = (_filled(-1.0, p), broadcast_to(False, aval.shape), numbers(key))
     return while_loop(lambda state: _any(~state[1]), body, start)[0]
 
 
