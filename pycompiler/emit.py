@@ -20,6 +20,7 @@ from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.random import gamma_sample
 
 ENTRY = "main"
 
@@ -140,6 +141,8 @@ class Emitter:
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         results = [self.type_of(var.aval) for var in equation.outputs]
         location = self.location(equation.source)
+        if equation.primitive is gamma_sample:
+            return [operands[0]]
         if equation.primitive is while_:
             return self._while(equation, operands, results, location, ip)
         if equation.primitive is call:

@@ -50,8 +50,8 @@ class prng_key(extended):  # noqa: N801
 
 
 class KeyDType:
-    """The dtype of arrays of keys: each is two uint32, but no number. Keys are moved and compared for equality; nothing is
-    computed with them but random numbers."""
+    """The dtype of arrays of keys: each is two uint32, but no number. Keys are moved and compared; nothing but random
+    numbers is computed with them."""
 
     __slots__ = ()
 

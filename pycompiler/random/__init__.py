@@ -39,7 +39,8 @@ from pycompiler.random.keys import (
     split,
     wrap_key_data,
 )
-from pycompiler.random.rejection import binomial, multinomial
+from pycompiler.random.matrices import multivariate_normal, orthogonal
+from pycompiler.random.rejection import binomial, multinomial, poisson
 from pycompiler.random.shuffles import categorical, choice, permutation
 
 __all__ = [
@@ -73,9 +74,12 @@ __all__ = [
     "lognormal",
     "maxwell",
     "multinomial",
+    "multivariate_normal",
     "normal",
+    "orthogonal",
     "pareto",
     "permutation",
+    "poisson",
     "rademacher",
     "randint",
     "rayleigh",

@@ -30,6 +30,14 @@ def float_dtype(name: str, dtype: Any) -> Dtype:
     return wanted
 
 
+def inexact_dtype(name: str, dtype: Any) -> Dtype:
+    """As `float_dtype`, or a complex dtype."""
+    wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
+    if not dtypes.is_inexact(wanted):
+        raise TypeError(f"{name}: the dtype must be a floating-point or complex one, got {wanted.name}")
+    return wanted
+
+
 def int_dtype(name: str, dtype: Any) -> Dtype:
     """The dtype that was asked for, int32 (int64 with enable_x64) without one. TypeError unless it is an integer."""
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, name)

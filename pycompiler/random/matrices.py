@@ -1,5 +1,5 @@
-"""Distributions that need decompositions: normal vectors of a covariance, orthogonal matrices. The algorithms, and so the
-numbers, are JAX's, but for the signs that a decomposition leaves open."""
+"""Distributions that need decompositions: normal vectors of a covariance, orthogonal matrices. The algorithms are
+JAX's, and so are the numbers, but for the signs that a decomposition leaves open."""
 
 from typing import Any
 

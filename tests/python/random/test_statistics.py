@@ -50,6 +50,8 @@ DISCRETE = {
     "geometric": (lambda k: random.geometric(k, 0.2, (N,)), stats.geom(0.2)),
     "binomial of few": (lambda k: random.binomial(k, 7.0, 0.4, (N,)), stats.binom(7, 0.4)),
     "binomial of many": (lambda k: random.binomial(k, 100.0, 0.7, (N,)), stats.binom(100, 0.7)),
+    "poisson of few": (lambda k: random.poisson(k, 4.0, (N,)), stats.poisson(4)),
+    "poisson of many": (lambda k: random.poisson(k, 50.0, (N,)), stats.poisson(50)),
     "multinomial": (
         lambda k: random.multinomial(k, 20.0, np.float32([0.2, 0.5, 0.3]), shape=(N, 3))[:, 1],
         stats.binom(20, 0.5),
