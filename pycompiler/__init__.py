@@ -5,7 +5,7 @@ nor LLVM; the first compilation does. A name that is not there yet is absent, an
 """
 
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
-from pycompiler import lax, nn, numpy, random, scipy, tree, tree_util
+from pycompiler import dtypes, lax, nn, numpy, random, scipy, tree, tree_util
 from pycompiler._runtime import Array, Device, device_count, devices
 from pycompiler.core import errors
 from pycompiler.core.config import config, enable_x64, threefry_partitionable
@@ -39,6 +39,7 @@ __all__ = [
     "config",
     "device_count",
     "devices",
+    "dtypes",
     "enable_x64",
     "errors",
     "eval_shape",

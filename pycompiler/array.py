@@ -21,6 +21,7 @@ from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
+from pycompiler.random.keys import key_data
 
 Binary = Callable[[Any, Any], Any]
 
@@ -267,6 +268,8 @@ def _index(self: Array) -> int:
 
 
 def _repr(self: Array) -> str:
+    if dtypes.is_key(self.dtype):
+        return f"Array({self.shape}, dtype={self.dtype.name}) overlaying:\n{_host(key_data(self))}"
     values = np.array2string(_host(self), separator=", ", prefix="Array(")
     shape = f", shape={self.shape}" if self.size == 0 else ""
     weak = ", weak_type=True" if self.weak_type else ""
@@ -303,7 +306,7 @@ _OWN: dict[str, Any] = {
     "__complex__": lambda self: complex(_scalar("complex", self)),
     "__index__": _index,
     "__repr__": _repr,
-    "__str__": lambda self: str(_host(self)),
+    "__str__": lambda self: _repr(self) if dtypes.is_key(self.dtype) else str(_host(self)),
     "__format__": _format,
     "__reduce__": _reduce,
     "__hash__": _hash,

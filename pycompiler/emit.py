@@ -20,6 +20,7 @@ from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.random import gamma_sample
 
 ENTRY = "main"
 
@@ -45,6 +46,8 @@ _ELEMENTS = {
     dtypes.bfloat16: "bf16",
     dtypes.float32: "f32",
     dtypes.float64: "f64",
+    # Keys are moved as words of 64 bits.
+    dtypes.KEY: "ui64",
     dtypes.complex64: "complex<f32>",
     dtypes.complex128: "complex<f64>",
 } | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
@@ -138,6 +141,8 @@ class Emitter:
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         results = [self.type_of(var.aval) for var in equation.outputs]
         location = self.location(equation.source)
+        if equation.primitive is gamma_sample:
+            return [operands[0]]
         if equation.primitive is while_:
             return self._while(equation, operands, results, location, ip)
         if equation.primitive is call:

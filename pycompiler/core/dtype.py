@@ -40,6 +40,41 @@ SMALL: dict[str, DType] = {
 # The type of the tangent of an integer: it holds nothing, so that such a derivative can't be mistaken for a zero.
 float0: DType = np.dtype([("float0", np.void, 0)])
 
+
+class extended(np.generic):  # noqa: N801
+    """The kind of the dtypes that NumPy does not know: `issubdtype(x.dtype, extended)`."""
+
+
+class prng_key(extended):  # noqa: N801
+    """The kind of the dtypes of keys of random numbers: `issubdtype(x.dtype, prng_key)`."""
+
+
+class KeyDType:
+    """The dtype of arrays of keys: each is two uint32, but no number. Keys are moved and compared; nothing but random
+    numbers is computed with them."""
+
+    __slots__ = ()
+
+    name = "key<fry>"
+    kind = "k"
+    itemsize = 8
+    type = prng_key
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> str:
+        return "KEY"
+
+
+KEY = KeyDType()
+
+
+def is_key(dtype: object) -> bool:
+    """Whether `dtype` is that of keys."""
+    return dtype is KEY
+
+
 # With the short names of printed graphs.
 DTYPES: dict[DType, str] = {
     bool_: "bool",
@@ -62,6 +97,7 @@ _BY_NAME = {"bfloat16": bfloat16, **SMALL}
 _codes = dtype_codes()
 for _dtype in DTYPES:
     register_dtype(_dtype, _codes[_dtype.name], _dtype.name)
+register_dtype(cast(Any, KEY), _codes[KEY.name], KEY.name)
 
 _NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
 _SCALARS: dict[type, tuple[DType, DType]] = {
@@ -151,6 +187,8 @@ def as_dtype(spec: object) -> DType:
     """
     if isinstance(spec, type) and spec in _SCALARS:
         return _SCALARS[spec][config.enable_x64]
+    if is_key(spec):
+        return cast(Any, spec)
     try:
         named = _BY_NAME.get(spec) if isinstance(spec, str) else None
         dtype: DType = named or np.dtype(spec)  # type: ignore[arg-type]
@@ -184,7 +222,7 @@ def canonicalize(dtype: DType) -> DType:
     """`dtype`, narrowed to 32 bits unless `enable_x64`. Raises TypeError for a type that there is not."""
     if dtype in _NARROW:
         return dtype if config.enable_x64 else _NARROW[dtype]
-    if dtype not in DTYPES and dtype != float0:
+    if dtype not in DTYPES and not is_key(dtype) and dtype != float0:
         raise unsupported(dtype)
     return dtype
 
@@ -213,12 +251,18 @@ def scalar_dtype(kind: type) -> DType:
 
 def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
-    return cast(Any, ml_dtypes).finfo(as_dtype(dtype))
+    return cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
 
 
 def iinfo(int_type: object) -> Any:
     """Limits of an integer type."""
-    return ml_dtypes.iinfo(as_dtype(int_type))
+    return ml_dtypes.iinfo(_of_numbers(as_dtype(int_type)))
+
+
+def _of_numbers(dtype: DType) -> DType:
+    if is_key(dtype):
+        raise TypeError(f"keys of random numbers ({KEY}) are no numbers: they have no order and no limits")
+    return dtype
 
 
 # The lattice: each node with those right above it. The weak nodes are strings.
@@ -278,13 +322,13 @@ def dtype_and_weak(x: Any) -> tuple[DType, bool]:
     kind = x.__class__
     if kind in _SCALARS:
         return scalar_dtype(kind), kind is not bool
-    if isinstance(x, (type, np.dtype, str)):
+    if isinstance(x, (type, np.dtype, str, KeyDType)):
         spec = cast(object, x)
         return canonicalize(as_dtype(spec)), spec is int or spec is float or spec is complex
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")
-    return canonicalize(np.dtype(dtype)), bool(getattr(x, "weak_type", False))
+    return canonicalize(dtype if is_key(dtype) else np.dtype(dtype)), bool(getattr(x, "weak_type", False))
 
 
 _joins: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
@@ -309,6 +353,12 @@ def _result_type(typed: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:
     all_weak = all(weak for _, weak in typed)
     if len(dtypes) == 1:
         return typed[0][0], all_weak and typed[0][0] != bool_
+    if any(map(is_key, dtypes)):
+        others = ", ".join(sorted(dtype.name for dtype in dtypes if not is_key(dtype)))
+        raise TypeError(
+            f"keys of random numbers ({KEY}) are no numbers: they do not promote with {others}; draw numbers from a "
+            "key by a function of random"
+        )
     if all_weak:
         # The bound of their strong counterparts, weak again.
         joined = _join(dtypes)

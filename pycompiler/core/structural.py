@@ -43,7 +43,7 @@ def _add_shape(x: ShapedArray, y: ShapedArray) -> ShapedArray:
         raise TypeError(f"add: dtypes differ: {short(x)} and {short(y)}")
     if not same_shape(x.shape, y.shape):
         raise ValueError(f"add: shapes differ: {short(x)} and {short(y)}")
-    if x.dtype == dtypes.bool_:
+    if x.dtype == dtypes.bool_ or dtypes.is_key(x.dtype):
         raise TypeError(f"add: takes numbers, got {short(x)} and {short(y)}; on bools use `or`")
     if dtypes.is_small(x.dtype):
         raise TypeError(f"add: takes numbers, got {short(x)} and {short(y)}; small types are to be converted first")
@@ -228,6 +228,8 @@ transpose = Primitive(
 def _sum_shape(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     if any(not 0 <= axis < x.ndim for axis in axes) or len(set(axes)) != len(axes):
         raise ValueError(f"reduce_sum: axes {axes} must be different axes of {short(x)}")
+    if dtypes.is_key(x.dtype):
+        raise TypeError(f"reduce_sum: takes numbers, got {short(x)}")
     return shaped((dim for axis, dim in enumerate(x.shape) if axis not in axes), x.dtype, x.weak_type)
 
 

@@ -15,6 +15,7 @@ from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.ops import gather as ops
+from pycompiler.ops.arithmetic import bitcast, convert
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -79,6 +80,8 @@ class ScatterDimensionNumbers(NamedTuple):
 def fill_of(x: Array, fill: Any) -> Array:
     """A fill as a scalar of the dtype of x: by default nan for floats, for integers the lowest (signed) or greatest."""
     dtype = get_aval(x).dtype
+    if fill is None and dtypes.is_key(dtype):
+        return bitcast.bind(convert.bind(0, new_dtype=dtypes.uint64), new_dtype=dtype)
     if fill is None:
         if dtypes.is_integer(dtype):
             fill = dtypes.iinfo(dtype).min if dtypes.is_signed(dtype) else dtypes.iinfo(dtype).max

@@ -45,6 +45,7 @@ def _kind(dtype: dtypes.DType) -> Any:
 
 def _is_abstract(spec: Any) -> bool:
     return isinstance(spec, type) and spec in (
+        *(dtypes.extended, dtypes.prng_key),
         *(generic, number, inexact, integer, signedinteger, unsignedinteger, floating, complexfloating),
         *(np.character, np.flexible),
     )
@@ -54,6 +55,8 @@ def _dtype_of(spec: Any) -> dtypes.DType:
     """The dtype of a name, a dtype or a type; Python's types stand for NumPy's of 64 bits here."""
     if isinstance(spec, Scalar):
         return spec.dtype
+    if dtypes.is_key(spec):
+        return spec
     named = dtypes.SMALL.get(spec) if isinstance(spec, str) else None
     return named or (dtypes.bfloat16 if spec == "bfloat16" else np.dtype(spec))
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import bit_width, is_small, real_part
+from pycompiler.core.dtype import bit_width, is_key, is_small, real_part
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, select
@@ -93,6 +93,8 @@ min_ = elementwise("min", 2, "biufc", partials=(_share, _swapped), reference=rul
 
 
 def _convert_shape(x: ShapedArray, *, new_dtype: rules.Dtype, weak_type: bool = False) -> ShapedArray:
+    if is_key(x.dtype) or is_key(new_dtype):
+        raise TypeError(f"convert: keys of random numbers are no numbers, got {short(x)} to convert to {new_dtype}")
     return ShapedArray(x.shape, np.dtype(new_dtype), weak_type)
 
 

@@ -31,8 +31,8 @@ def _predicate(name: str, arity: int, kinds: str, reference: Callable[..., Any])
     return elementwise(name, arity, kinds, shape_rule=shape_rule, reference=quiet)
 
 
-eq = _predicate("eq", 2, "biufc", np.equal)
-ne = _predicate("ne", 2, "biufc", np.not_equal)
+eq = _predicate("eq", 2, "biufck", np.equal)
+ne = _predicate("ne", 2, "biufck", np.not_equal)
 lt = _predicate("lt", 2, "biuf", np.less)
 le = _predicate("le", 2, "biuf", np.less_equal)
 gt = _predicate("gt", 2, "biuf", np.greater)

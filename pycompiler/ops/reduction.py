@@ -136,8 +136,14 @@ def _rows(x: Value, start: int, limit: int) -> Value:
     return slice_.bind(x, start_indices=(start, *zeros), limit_indices=(limit, *shape[1:]), strides=(1,) * len(shape))
 
 
+def _check_ordered(name: str, dtype: rules.Dtype) -> None:
+    if rules.kind(dtype) == "k":
+        raise TypeError(f"{name}: keys of random numbers ({dtype}) have no order")
+
+
 def lowest(dtype: rules.Dtype) -> Any:
     """The identity of max."""
+    _check_ordered("max", dtype)
     if rules.kind(dtype) == "c":
         return complex(-np.inf, -np.inf)
     return -np.inf if rules.kind(dtype) == "f" else False if dtype == rules.BOOL else np.iinfo(dtype).min
@@ -145,6 +151,7 @@ def lowest(dtype: rules.Dtype) -> Any:
 
 def highest(dtype: rules.Dtype) -> Any:
     """The identity of min."""
+    _check_ordered("min", dtype)
     if rules.kind(dtype) == "c":
         return complex(np.inf, np.inf)
     return np.inf if rules.kind(dtype) == "f" else True if dtype == rules.BOOL else np.iinfo(dtype).max

@@ -44,11 +44,19 @@ arange: Callable[..., Any] = np.arange
 split: Callable[..., Any] = np.split
 finfo: Callable[[Dtype], Any] = ml_dtypes.finfo
 
-_KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "float", "c": "complex", "s": "small"}
+_KIND_NAMES = {
+    "b": "bool",
+    "i": "signed integer",
+    "u": "unsigned integer",
+    "f": "float",
+    "c": "complex",
+    "s": "small",
+    "k": "key",
+}
 
 
 def kind(dtype: Dtype) -> str:
-    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 's' one of the small types, which are stored only.
+    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 's' a small type, which is stored only, 'k' keys.
 
     bfloat16 is a float, though NumPy calls it a void.
     """

@@ -27,8 +27,20 @@ from pycompiler.random.continuous import (
 )
 from pycompiler.random.discrete import bernoulli, geometric, rademacher, randint
 from pycompiler.random.gammas import ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t
-from pycompiler.random.keys import PRNGKey, bits, clone, fold_in, key, key_data, split, wrap_key_data
-from pycompiler.random.rejection import binomial, multinomial
+from pycompiler.random.keys import (
+    PRNGKey,
+    bits,
+    clone,
+    fold_in,
+    key,
+    key_data,
+    key_dtype,
+    key_impl,
+    split,
+    wrap_key_data,
+)
+from pycompiler.random.matrices import multivariate_normal, orthogonal
+from pycompiler.random.rejection import binomial, multinomial, poisson
 from pycompiler.random.shuffles import categorical, choice, permutation
 
 __all__ = [
@@ -54,15 +66,20 @@ __all__ = [
     "gumbel",
     "key",
     "key_data",
+    "key_dtype",
+    "key_impl",
     "laplace",
     "loggamma",
     "logistic",
     "lognormal",
     "maxwell",
     "multinomial",
+    "multivariate_normal",
     "normal",
+    "orthogonal",
     "pareto",
     "permutation",
+    "poisson",
     "rademacher",
     "randint",
     "rayleigh",

@@ -14,7 +14,8 @@ def check_key(name: str, key: Any) -> None:
     """Raises a TypeError unless key is one key."""
     check_arrays(name, key)
     aval = get_aval(key)
-    if aval.dtype != dtypes.uint32 or aval.shape != (2,):
+    is_typed = dtypes.is_key(aval.dtype) and aval.shape == ()
+    if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (2,)):
         raise TypeError(
             f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
             "several, use vmap"
@@ -26,6 +27,14 @@ def float_dtype(name: str, dtype: Any) -> Dtype:
     wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
     if not dtypes.is_floating(wanted):
         raise TypeError(f"{name}: the dtype must be a floating-point one, got {wanted.name}")
+    return wanted
+
+
+def inexact_dtype(name: str, dtype: Any) -> Dtype:
+    """As `float_dtype`, or a complex dtype."""
+    wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
+    if not dtypes.is_inexact(wanted):
+        raise TypeError(f"{name}: the dtype must be a floating-point or complex one, got {wanted.name}")
     return wanted
 
 

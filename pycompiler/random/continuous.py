@@ -11,7 +11,8 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
 from pycompiler.numpy import ufuncs
-from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape
+from pycompiler.ops.complex import complex_
+from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, inexact_dtype, result_shape
 from pycompiler.random.discrete import rademacher_of
 from pycompiler.random.streams import normal_of, subkeys, uniform_of
 
@@ -40,24 +41,30 @@ def uniform(key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, m
 
 
 def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
-    return normal_of(key, shape, dtype)
+    if not dtypes.is_complex(dtype):
+        return normal_of(key, shape, dtype)
+    # The variance is that of the whole number.
+    root = np.asarray(np.sqrt(2), dtypes.real_part(dtype))
+    parts = (lax.div(normal_of(subkey, shape, root.dtype), root) for subkey in subkeys(key, 2))
+    return complex_.bind(*parts)
 
 
 def normal(key: Array, shape: Any = (), dtype: Any = None) -> Array:
-    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype is given."""
+    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype, which may be complex, is
+    given."""
     check_key("normal", key)
-    return fused(_normal, key, shape=canonical_shape("normal", shape), dtype=float_dtype("normal", dtype))
+    return fused(_normal, key, shape=canonical_shape("normal", shape), dtype=inexact_dtype("normal", dtype))
 
 
 def _lognormal(key: Array, sigma: Array, *, shape: Shape, dtype: Dtype) -> Array:
     (sigma,) = _spread(shape, dtype, sigma)
-    return lax.exp(lax.mul(normal_of(key, shape, dtype), sigma))
+    return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
 
 
 def lognormal(key: Array, sigma: Any = np.float32(1), shape: Any = None, dtype: Any = None) -> Array:  # noqa: B008
     """exp of normal numbers of mean 0 and standard deviation sigma."""
     check_key("lognormal", key)
-    wanted = float_dtype("lognormal", dtype)
+    wanted = inexact_dtype("lognormal", dtype)
     size = result_shape("lognormal", shape, sigma)
     check_castable("lognormal", wanted, sigma)
     return fused(_lognormal, key, sigma, shape=size, dtype=wanted)

@@ -14,6 +14,7 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_shape, cast
+from pycompiler.ops.random import gamma_sample
 from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape
 from pycompiler.random.continuous import exponential_from
 from pycompiler.random.discrete import rademacher_of
@@ -94,8 +95,10 @@ def gamma_of(key: Array, alpha: Array, shape: Shape, dtype: Dtype, *, log_space:
     alpha = broadcast_to(cast(alpha, dtype), shape)
     count = prod(shape)
     keys = halves(split_keys(key, (count,)))
-    flat = movement.reshape(alpha, (count,))
-    return movement.reshape(_gamma_elements(keys, flat, log_space=log_space), shape)
+    flat = movement.reshape(lax.stop_gradient(alpha), (count,))
+    drawn = movement.reshape(_gamma_elements(keys, flat, log_space=log_space), shape)
+    # The derivative goes past the loop: it keeps the quantile of each number.
+    return gamma_sample.bind(drawn, alpha, log_space=log_space)
 
 
 def _gamma(key: Array, a: Array, *, shape: Shape, dtype: Dtype, log_space: bool) -> Array:

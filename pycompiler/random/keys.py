@@ -1,6 +1,8 @@
-"""Keys: made of a seed, of another key, of their numbers.
+"""Keys: made of a seed, of another key, of their numbers; and bits of one.
 
-A key is a uint32 array of two numbers, of `key` and `PRNGKey` alike.
+`key` gives an array of the dtype key<fry>, without dimensions; `split(key, n)` one of n keys, which is indexed, stacked
+and mapped like any other. `PRNGKey` gives the numbers of a key, uint32[2], which every function takes as well; what is
+made of numbers is numbers again.
 """
 
 from typing import Any
@@ -14,60 +16,115 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.numpy.creation import array
 from pycompiler.random.arguments import check_key
-from pycompiler.random.streams import bits_of, fold_key, seed_key, split_keys
+from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_key, split_keys
+
+_IMPL = "threefry2x32"
 
 
-def key(seed: Any, *, impl: str | None = None) -> Array:
+def _check_impl(name: str, impl: Any, dtype: Any = None) -> None:
+    if impl is not None and dtype is not None:
+        raise ValueError(f"{name}: takes impl or dtype, not both")
+    for spec in (impl, dtype):
+        if spec not in (None, _IMPL) and not dtypes.is_key(spec):
+            raise ValueError(f"{name}: the generator that there is is {_IMPL!r} (dtype {dtypes.KEY}), got {spec!r}")
+
+
+def _is_typed(keys: Any) -> bool:
+    return dtypes.is_key(get_aval(keys).dtype)
+
+
+def _numbers_of_seed(name: str, seed: Any) -> Array:
+    if type(seed) is int:
+        # As JAX: 64 bits wide, of which the upper half counts only with enable_x64.
+        high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
+        return array(np.array([high, seed & 0xFFFFFFFF], np.uint32))
+    check_arrays(name, seed)
+    aval = get_aval(seed)
+    if aval.shape != () or not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"{name}: the seed must be one integer, got {short(aval)}; for several, use vmap")
+    return fused(seed_key, seed)
+
+
+def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
     """The key of an integer seed.
 
     TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
 
     >>> from pycompiler import random
     >>> random.key(42)
-    Array([ 0, 42], dtype=uint32)
+    Array((), dtype=key<fry>) overlaying:
+    [ 0 42]
     """
-    if impl not in (None, "threefry2x32"):
-        raise ValueError(f"key: the only generator there is yet is 'threefry2x32', got {impl!r}")
-    if type(seed) is int:
-        # As JAX: 64 bits wide, of which the upper half counts only with enable_x64.
-        high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
-        return array(np.array([high, seed & 0xFFFFFFFF], np.uint32))
-    check_arrays("key", seed)
-    aval = get_aval(seed)
-    if aval.shape != () or not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"key: the seed must be one integer, got {short(aval)}")
-    return fused(seed_key, seed)
+    _check_impl("key", impl, dtype)
+    return fused(packed, _numbers_of_seed("key", seed))
 
 
-PRNGKey = key
+def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
+    """The numbers of the key of an integer seed, uint32[2].
+
+    TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
+    """
+    _check_impl("PRNGKey", impl)
+    return _numbers_of_seed("PRNGKey", seed)
+
+
+def key_dtype(impl_spec: Any = None) -> Any:
+    """The dtype of the keys of a generator."""
+    _check_impl("key_dtype", impl_spec)
+    return dtypes.KEY
+
+
+def _check_keys(name: str, keys: Any) -> None:
+    """Raises a TypeError unless these are keys, or numbers of keys."""
+    check_arrays(name, keys)
+    aval = get_aval(keys)
+    if not dtypes.is_key(aval.dtype) and (aval.dtype != dtypes.uint32 or aval.shape[-1:] != (2,)):
+        raise TypeError(f"{name}: takes keys, or their numbers u32[..., 2], got {short(aval)}")
+
+
+def key_impl(keys: Array) -> str:
+    """The name of the generator of keys."""
+    _check_keys("key_impl", keys)
+    return _IMPL
 
 
 def key_data(keys: Array) -> Array:
-    """The numbers of keys: here the keys themselves."""
-    check_arrays("key_data", keys)
-    return keys
+    """The numbers of keys, uint32[..., 2]."""
+    _check_keys("key_data", keys)
+    return fused(numbers, keys) if _is_typed(keys) else keys
 
 
-def wrap_key_data(key_bits_array: Array, *, impl: str | None = None) -> Array:
-    """Keys of their numbers: here the numbers themselves."""
-    check_arrays("wrap_key_data", key_bits_array)
-    return key_bits_array
+def wrap_key_data(key_bits_array: Array, *, impl: str | None = None, dtype: Any = None) -> Array:
+    """Keys of their numbers uint32[..., 2]."""
+    _check_impl("wrap_key_data", impl, dtype)
+    _check_keys("wrap_key_data", key_bits_array)
+    if _is_typed(key_bits_array):
+        raise TypeError(f"wrap_key_data: takes the numbers of keys, u32[..., 2], got {short(get_aval(key_bits_array))}")
+    return fused(packed, key_bits_array)
 
 
 def clone(key: Array) -> Array:
     """The same key."""
-    check_arrays("clone", key)
+    _check_keys("clone", key)
     return key
 
 
+def _split_typed(key: Array, *, shape: tuple[int, ...]) -> Array:
+    return packed(split_keys(key, shape))
+
+
 def split(key: Array, num: Any = 2) -> Array:
-    """`num` new keys, uint32[num, 2] (or of a shape), whose streams have nothing to do with each other.
+    """`num` new keys (or as many as a shape holds), whose streams have nothing to do with each other.
 
     >>> from pycompiler import random
     >>> key, subkey = random.split(random.key(0))
     """
     check_key("split", key)
-    return fused(split_keys, key, shape=canonical_shape("split", num))
+    return fused(_split_typed if _is_typed(key) else split_keys, key, shape=canonical_shape("split", num))
+
+
+def _fold_typed(key: Array, data: Array) -> Array:
+    return packed(fold_key(key, data))
 
 
 def fold_in(key: Array, data: Any) -> Array:
@@ -79,13 +136,14 @@ def fold_in(key: Array, data: Any) -> Array:
     aval = get_aval(data)
     if aval.shape != () or not dtypes.is_integer(aval.dtype):
         raise TypeError(f"fold_in: the data must be one integer, got {short(aval)}")
-    return fused(fold_key, key, data)
+    return fused(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
 def bits(key: Array, shape: Any = (), dtype: Any = None) -> Array:
-    """Unsigned integers, every bit random; uint32 unless an unsigned dtype is given."""
+    """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given."""
     check_key("bits", key)
-    wanted = dtypes.uint32 if dtype is None else dtypes.canonicalize_requested(dtype, "bits")
+    default = dtypes.uint64 if config.enable_x64 else dtypes.uint32
+    wanted = default if dtype is None else dtypes.canonicalize_requested(dtype, "bits")
     if not dtypes.is_unsigned(wanted):
         raise TypeError(f"bits: the dtype must be an unsigned integer, got {wanted.name}")
     return fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape))

@@ -1,7 +1,8 @@
-"""Binomial and multinomial numbers: by inversion where few steps are expected, by rejection elsewhere. The
+"""Poisson, binomial and multinomial numbers: by inversion where few steps are expected, by rejection elsewhere. The
 algorithms are JAX's, so that the numbers are.
 
-References: Hormann, "The generation of binomial random variates" (1993);
+References: Knuth, "The Art of Computer Programming", volume 2; Hormann, "The transformed rejection method for
+generating Poisson random variables" (1993); Hormann, "The generation of binomial random variates" (1993);
 Kachitvichyanukul and Schmeiser, "Binomial random variate generation" (1988).
 """
 
@@ -16,10 +17,11 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import fori_loop, while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.lax.special import lgamma
 from pycompiler.numpy import indexing, sorting, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
-from pycompiler.random.arguments import Dtype, check_key, float_dtype, result_shape
-from pycompiler.random.streams import split_keys, subkeys, uniform_of
+from pycompiler.random.arguments import Dtype, check_key, float_dtype, int_dtype, result_shape
+from pycompiler.random.streams import numbers, split_keys, subkeys, uniform_of
 
 Shape = tuple[int, ...]
 
@@ -31,6 +33,59 @@ def _any(x: Array) -> Array:
 def _filled(value: float, like: Array) -> Array:
     aval = get_aval(like)
     return broadcast_to(cast(value, aval.dtype), aval.shape)
+
+
+def _poisson_knuth(key: Array, lam: Array, dtype: Dtype) -> Array:
+    """How many uniform numbers have a product above exp(-lam)."""
+    shape = get_aval(lam).shape
+
+    def body(state: tuple[Array, ...]) -> tuple[Array, ...]:
+        count, key, log_product = state
+        key, subkey = subkeys(key, 2)
+        count = lax.select(log_product > -lam, count + 1, count)
+        return count, key, log_product + lax.log(uniform_of(subkey, shape, dtypes.float32))
+
+    start = (broadcast_to(cast(0, dtype), shape), numbers(key), _filled(0.0, lam))
+    return while_loop(lambda state: _any(state[2] > -lam), body, start)[0] - 1
+
+
+def _poisson_rejection(key: Array, lam: Array, dtype: Dtype) -> Array:
+    shape, kind = get_aval(lam).shape, get_aval(lam).dtype
+    log_lam = lax.log(lam)
+    b = 0.931 + 2.53 * lax.sqrt(lam)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    v_r = 0.9277 - 3.6224 / (b - 2)
+
+    def body(state: tuple[Array, ...]) -> tuple[Array, ...]:
+        out, accepted, key = state
+        key, u_key, v_key = subkeys(key, 3)
+        u = uniform_of(u_key, shape, kind) - 0.5
+        v = uniform_of(v_key, shape, kind)
+        shifted = 0.5 - abs(u)
+        k = lax.floor((2 * a / shifted + b) * u + lam + 0.43)
+        s = lax.log(v * inverse_alpha / (a / (shifted * shifted) + b))
+        likely = s <= -lam + k * log_lam - lgamma(k + 1)
+        rejected = (k < 0) | ((shifted < 0.013) & (v > shifted))
+        accept = ((shifted >= 0.07) & (v <= v_r)) | (~rejected & likely)
+        return lax.select(accept, k, out), accepted | accept, key
+
+    start = (_filled(-1.0, lam), broadcast_to(False, shape), numbers(key))
+    return cast(while_loop(lambda state: _any(~state[1]), body, start)[0], dtype)
+
+
+def _poisson(key: Array, lam: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    lam = broadcast_to(cast(lam, dtypes.float32), shape)
+    is_small = lax.ne(lam, lam) | (lam < 10)
+    small, large = lax.select(is_small, lam, 0.0), lax.select(is_small, 100000.0, lam)
+    drawn = lax.select(is_small, _poisson_knuth(key, small, dtype), _poisson_rejection(key, large, dtype))
+    return lax.select(lam == 0, broadcast_to(cast(0, dtype), shape), drawn)
+
+
+def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Integers of the Poisson distribution of mean lam; int32 unless a dtype is given. Of a mean that is nan -1."""
+    check_key("poisson", key)
+    return fused(_poisson, key, lam, shape=result_shape("poisson", shape, lam), dtype=int_dtype("poisson", dtype))
 
 
 def _stirling_tail(k: Array) -> Array:
@@ -55,7 +110,7 @@ def _binomial_inversion(key: Array, count: Array, p: Array) -> Array:
         waited = lax.ceil(lax.log(uniform_of(subkey, aval.shape, aval.dtype)) / log_failure)
         return successes, trials + waited, key
 
-    start = (_filled(0.0, p), _filled(0.0, p), key)
+    start = (_filled(0.0, p), _filled(0.0, p), numbers(key))
     return while_loop(lambda state: _any(state[1] <= count), body, start)[0] - 1
 
 
@@ -92,7 +147,7 @@ def _binomial_rejection(key: Array, count: Array, p: Array) -> Array:
         accept = quick | (~rejected & (v <= bound))
         return lax.select(accept, k, out), accepted | accept, key
 
-    start = (_filled(-1.0, p), broadcast_to(False, aval.shape), key)
+    start = (_filled(-1.0, p), broadcast_to(False, aval.shape), numbers(key))
     return while_loop(lambda state: _any(~state[1]), body, start)[0]
 
 

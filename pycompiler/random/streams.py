@@ -1,6 +1,7 @@
 """The streams of the Threefry-2x32 generator: what a key stands for, as words, keys and floats.
 
-A key is two numbers of 32 bits. The streams are JAX's, bit for bit, for both values of the setting
+A key is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as uint32[..., 2], which is
+what the functions here return. The streams are JAX's, bit for bit, for both values of the setting
 threefry_partitionable. Below keys and the distributions; these functions are called inside of traced ones.
 """
 
@@ -15,6 +16,8 @@ from pycompiler.core.config import config
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.ops.arithmetic import bitcast, convert
+from pycompiler.ops.bits import or_, shift_left, shift_right_logical
 from pycompiler.ops.random import threefry2x32
 
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
@@ -23,9 +26,36 @@ Halves = tuple[Array, Array]
 
 def halves(key: Array) -> Halves:
     """The two numbers of a key; of several keys two arrays."""
+    if dtypes.is_key(get_aval(key).dtype):
+        word = bitcast.bind(key, new_dtype=dtypes.uint64)
+        return _narrow(word), _narrow(shift_right_logical.bind(word, _half_width(word)))
     last = len(get_aval(key).shape) - 1
     first, second = (movement.index_in_dim(key, i, last, keepdims=False) for i in (0, 1))
     return first, second
+
+
+def packed(keys: Array) -> Array:
+    """Keys of the dtype key<fry> of their numbers."""
+    first, second = (convert.bind(half, new_dtype=dtypes.uint64) for half in halves(keys))
+    word = or_.bind(first, shift_left.bind(second, _half_width(second)))
+    return bitcast.bind(word, new_dtype=dtypes.KEY)
+
+
+def numbers(keys: Array) -> Array:
+    """The numbers of keys, uint32[..., 2]: what loops carry."""
+    if not dtypes.is_key(get_aval(keys).dtype):
+        return keys
+    last = len(get_aval(keys).shape)
+    return movement.concatenate([movement.expand_dims(half, (last,)) for half in halves(keys)], last)
+
+
+def _narrow(word: Array) -> Array:
+    return convert.bind(word, new_dtype=dtypes.uint32)
+
+
+def _half_width(word: Array) -> Array:
+    # Words of 64 bits are there without enable_x64 too, but literals of them are not.
+    return broadcast_to(convert.bind(32, new_dtype=dtypes.uint64), get_aval(word).shape)
 
 
 def seed_key(seed: Array) -> Array:

@@ -234,6 +234,11 @@ static PyRef viewAsNumpy(ArrayObject *array) {
   if (!toNdarray || !waitFor(array->buffer))
     return nullptr;
   AvalObject *aval = array->aval;
+  if (aval->code == DType::Key) {
+    PyErr_Format(PyExc_TypeError, "%S has no elements that NumPy knows: random.key_data(keys) gives their numbers",
+                 aval);
+    return PyRef();
+  }
   if (formatOf(aval->code)) {
     // Through a memoryview: np.asarray on the array itself would come back here.
     PyRef memory = PyRef::steal(PyMemoryView_FromObject(reinterpret_cast<PyObject *>(array)));

@@ -74,6 +74,8 @@ constexpr DlDataType dlTypes[] = {{6, 8, 1},
                                   {},
                                   {},
                                   {},
+                                  {},
+                                  // keys
                                   {}};
 static_assert(sizeof(dlTypes) / sizeof(dlTypes[0]) == dtypeCount, "give every dtype its DLPack code");
 

@@ -22,6 +22,7 @@ enum PcrtStatus { PCRT_OK = 0, PCRT_INVALID_ARGUMENT = 1, PCRT_OUT_OF_MEMORY = 2
 
 // Element types. The codes are part of the ABI: never renumber. X(enumerator, code, bytes, name). A complex element is
 // its real part, then its imaginary part. Elements of less than a byte take one, in its low bits; the others are zero.
+// A key of random numbers is two uint32.
 #define PCRT_DTYPES(X)                                                                                                 \
   X(Bool, 0, 1, "bool")                                                                                                \
   X(Int8, 1, 1, "int8")                                                                                                \
@@ -54,7 +55,8 @@ enum PcrtStatus { PCRT_OK = 0, PCRT_INVALID_ARGUMENT = 1, PCRT_OUT_OF_MEMORY = 2
   X(Int2, 28, 1, "int2")                                                                                               \
   X(UInt2, 29, 1, "uint2")                                                                                             \
   X(Int1, 30, 1, "int1")                                                                                               \
-  X(UInt1, 31, 1, "uint1")
+  X(UInt1, 31, 1, "uint1")                                                                                             \
+  X(Key, 32, 8, "key<fry>")
 
 enum PcrtDType {
 #define PCRT_DTYPE_ENUMERATOR(enumerator, code, bytes, name) PCRT_DTYPE_##enumerator = code,

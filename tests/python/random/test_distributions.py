@@ -13,6 +13,12 @@ THREE = np.float32([1, 2, 3])
 ROWS = np.float32([[0, 1, 2, 3], [3, 1, 0, 5]])
 
 CASES = {
+    "multivariate_normal": lambda r, k, t: r.multivariate_normal(k, t([1, -1]), t([[2, 0.5], [0.5, 1]]), (7,), t),
+    "multivariate_normal of several": lambda r, k, t: r.multivariate_normal(
+        k, t([[1, -1], [0, 3]]), t([[[2, 0.5], [0.5, 1]], [[1, 0], [0, 4]]]), (5, 2), t
+    ),
+    "orthogonal": lambda r, k, t: r.orthogonal(k, 3, (2,), t),
+    "orthogonal rows": lambda r, k, t: r.orthogonal(k, 2, dtype=t, m=4),
     "lognormal": lambda r, k, t: r.lognormal(k, dtype=t, shape=(33,)),
     "lognormal of sigma": lambda r, k, t: r.lognormal(k, t(0.5), (33,), t),
     "pareto": lambda r, k, t: r.pareto(k, t([1, 2, 3]), (11, 3), t),
@@ -35,6 +41,8 @@ CASES = {
     "binomial": lambda r, k, t: r.binomial(k, t([3, 20, 100, 1000]), t([0.1, 0.5, 0.4, 0.9]), (9, 4), t),
 }
 INTEGERS = {
+    "poisson": lambda r, k: r.poisson(k, np.float32([0, 0.5, 5, 20, 1000, np.nan]), (9, 6)),
+    "poisson of an int": lambda r, k: r.poisson(k, 3, (5,), "int16"),
     "bernoulli high": lambda r, k: r.bernoulli(k, np.float32(0.3), (33,), mode="high"),
     "geometric": lambda r, k: r.geometric(k, np.float32([0.1, 0.5, 0.9]), (11, 3)),
     "geometric of an int": lambda r, k: r.geometric(k, 1, (3,)),
@@ -106,6 +114,39 @@ def test_halves(case, dtype, tolerance):
         close(case(ours, ours.key(17), kind), case(theirs, theirs.PRNGKey(17), kind), tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex(dtype):
+    with enable_x64(True), jax.enable_x64(True), threefry_partitionable(False), jax.threefry_partitionable(False):
+        got, want = ours.normal(ours.key(3), (5,), dtype), theirs.normal(theirs.PRNGKey(3), (5,), dtype)
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["eigh", "svd"])
+def test_factored_otherwise(method):
+    cov = np.float32([[2, 0.5, 0], [0.5, 1, 0], [0, 0, 0]])
+    drawn = np.asarray(ours.multivariate_normal(ours.key(1), THREE, cov, (20000,), method=method), np.float64)
+    np.testing.assert_allclose(drawn.mean(0), THREE, atol=0.04)
+    np.testing.assert_allclose(np.cov(drawn.T), cov, atol=0.06)
+
+
+SLOPES = {
+    "gamma": lambda r, k, a: r.gamma(k, a),
+    "loggamma": lambda r, k, a: r.loggamma(k, a),
+    "beta": lambda r, k, a: r.beta(k, a, np.float32(2)),
+    "dirichlet": lambda r, k, a: r.dirichlet(k, a)[1:],
+    "t": lambda r, k, a: r.t(k, a),
+}
+
+
+@pytest.mark.parametrize("case", SLOPES.values(), ids=SLOPES)
+def test_derivatives_by_the_parameters(case):
+    a = np.float32([0.5, 1, 2, 10])
+    with threefry_partitionable(False), jax.threefry_partitionable(False):
+        got = pc.grad(lambda a: case(ours, ours.key(3), a).sum())(a)
+        close(got, jax.grad(lambda a: case(theirs, theirs.PRNGKey(3), a).sum())(a), 1e-4)
+
+
 def test_vmap_of_a_rejection_sampler():
     keys = ours.split(ours.key(0), 3)
     drawn = pc.vmap(lambda key, a: ours.gamma(key, a, (4,)))(keys, THREE)
@@ -124,6 +165,8 @@ ERRORS = {
     "alpha": (lambda k: ours.dirichlet(k, 1.0), ValueError, "dirichlet: alpha must have at least one dimension"),
     "alphas": (lambda k: ours.dirichlet(k, ROWS, (3,)), ValueError, "dirichlet: .* does not broadcast"),
     "p": (lambda k: ours.multinomial(k, 3, 0.5), ValueError, "multinomial: p must have at least one dimension"),
+    "method": (lambda k: ours.multivariate_normal(k, THREE, np.eye(3), method="lu"), ValueError, "one of cholesky"),
+    "covariance": (lambda k: ours.multivariate_normal(k, THREE, np.eye(2)), ValueError, r"f32\[3\] and f32\[2,2\]"),
     "precision": (lambda k: ours.pareto(k, THREE, dtype="float16"), TypeError, "pareto: a parameter of float32"),
 }
 

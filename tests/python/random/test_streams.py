@@ -33,27 +33,30 @@ def close(a, b, tolerance=2e-6):
 
 @pytest.mark.parametrize("seed", [0, 1, 42, -1, 2**31 - 1, 2**40 + 3, np.int32(7), np.uint8(200)])
 def test_keys(seed):
-    same(ours.key(seed), theirs.PRNGKey(seed))
+    same(ours.key_data(ours.key(seed)), theirs.PRNGKey(seed))
     same(ours.PRNGKey(seed), theirs.PRNGKey(seed))
     if not isinstance(seed, int):
-        same(pc.jit(ours.key)(seed), theirs.PRNGKey(seed))
+        same(ours.key_data(pc.jit(ours.key)(seed)), theirs.PRNGKey(seed))
 
 
 def test_keys_of_64_bits():
     with enable_x64(True), jax.enable_x64(True):
         for seed in (2**40 + 3, -1, 5):
-            same(ours.key(seed), theirs.PRNGKey(seed))
-            same(pc.jit(ours.key)(seed), theirs.PRNGKey(seed))
+            same(ours.PRNGKey(seed), theirs.PRNGKey(seed))
+            same(pc.jit(ours.PRNGKey)(seed), theirs.PRNGKey(seed))
+            same(ours.key_data(ours.key(seed)), theirs.PRNGKey(seed))
 
 
 @pytest.mark.parametrize("num", [1, 2, 3, 10, (2, 3)])
 def test_split(num):
-    same(ours.split(ours.key(5), num), theirs.split(theirs.PRNGKey(5), num))
+    same(ours.split(ours.PRNGKey(5), num), theirs.split(theirs.PRNGKey(5), num))
+    same(ours.key_data(ours.split(ours.key(5), num)), theirs.split(theirs.PRNGKey(5), num))
 
 
 @pytest.mark.parametrize("data", [0, 1, 43, 2**32 - 1, np.int32(9)])
 def test_fold_in(data):
-    same(ours.fold_in(ours.key(42), data), theirs.fold_in(theirs.PRNGKey(42), data))
+    same(ours.fold_in(ours.PRNGKey(42), data), theirs.fold_in(theirs.PRNGKey(42), data))
+    same(ours.key_data(ours.fold_in(ours.key(42), data)), theirs.fold_in(theirs.PRNGKey(42), data))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -138,9 +141,9 @@ def test_derivative_of_the_bounds():
 
 
 def test_errors():
-    with pytest.raises(TypeError, match=r"normal: takes one key, u32\[2\] as random.key\(seed\) makes it, got i32"):
+    with pytest.raises(TypeError, match=r"normal: takes one key, as random.key\(seed\) makes it, .*, got i32"):
         ours.normal(3)
-    with pytest.raises(TypeError, match=r"got u32\[3,2\]; for several, use vmap"):
+    with pytest.raises(TypeError, match=r"got key<fry>\[3\]; for several, use vmap"):
         ours.uniform(ours.split(ours.key(0), 3))
     with pytest.raises(TypeError, match=r"key: the seed must be one integer, got f32\[\]"):
         ours.key(1.5)

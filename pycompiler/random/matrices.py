@@ -1,0 +1,93 @@
+"""Distributions that need decompositions: normal vectors of a covariance, orthogonal matrices. The algorithms are
+JAX's, and so are the numbers, but for the signs that a decomposition leaves open."""
+
+from typing import Any
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import linalg, movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_shape, cast, check_arrays
+from pycompiler.numpy import contraction
+from pycompiler.numpy.movement import diagonal
+from pycompiler.numpy.promotion import inexact
+from pycompiler.random.arguments import Dtype, check_key, float_dtype
+from pycompiler.random.streams import normal_of
+
+Shape = tuple[int, ...]
+_METHODS = ("cholesky", "eigh", "svd")
+
+
+def _columns_scaled(x: Array, scale: Array) -> Array:
+    """Each column of the matrices times its number."""
+    scale = movement.expand_dims(scale, (len(get_aval(scale).shape) - 1,))
+    return lax.mul(x, broadcast_to(scale, get_aval(x).shape))
+
+
+def _factor(covariance: Array, method: str) -> Array:
+    """A matrix whose product with its transpose is the covariance."""
+    if method == "cholesky":
+        return linalg.cholesky(covariance)
+    if method == "eigh":
+        vectors, values = linalg.eigh(covariance)
+        return _columns_scaled(vectors, lax.sqrt(values))
+    u, s, _ = linalg.svd(covariance)
+    return _columns_scaled(u, lax.sqrt(s))
+
+
+def _multivariate_normal(key: Array, mean: Array, cov: Array, *, shape: Shape, dtype: Dtype, method: str) -> Array:
+    size = get_aval(mean).shape[-1]
+    factor = _factor(cov, method)
+    drawn = cast(normal_of(key, (*shape, size), dtype), get_aval(factor).dtype)
+    if len(get_aval(factor).shape) == 2:
+        moved = contraction.matmul(drawn, movement.transpose(factor, (1, 0)))
+    else:
+        moved = contraction.matmul(factor, movement.expand_dims(drawn, (len(shape) + 1,)))
+        moved = movement.squeeze(moved, (len(shape) + 1,))
+    return lax.add(broadcast_to(mean, get_aval(moved).shape), moved)
+
+
+def multivariate_normal(
+    key: Array, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
+) -> Array:
+    """Vectors of the normal distribution of a mean [..., n] and a covariance [..., n, n]; `shape` is that without n.
+
+    The covariance is factored by its Cholesky decomposition, or, where it may be singular, by 'eigh' or 'svd'. Raises
+    ValueError for another method and for shapes that do not fit; TypeError for a dtype that is no float.
+    """
+    check_key("multivariate_normal", key)
+    check_arrays("multivariate_normal", mean, cov)
+    if method not in _METHODS:
+        raise ValueError(f"multivariate_normal: the method must be one of {', '.join(_METHODS)}, got {method!r}")
+    common = inexact(dtypes.result_type(mean, cov)[0])
+    mean, cov = cast(mean, common), cast(cov, common)
+    wanted = common if dtype is None else float_dtype("multivariate_normal", dtype)
+    of_mean, of_cov = get_aval(mean).shape, get_aval(cov).shape
+    if not of_mean or len(of_cov) < 2 or of_cov[-2:] != (of_mean[-1], of_mean[-1]):
+        shown = f"{short(get_aval(mean))} and {short(get_aval(cov))}"
+        raise ValueError(f"multivariate_normal: takes a mean [..., n] and a covariance [..., n, n], got {shown}")
+    batch = broadcast_shapes(of_mean[:-1], of_cov[:-2])
+    size = batch if shape is None else canonical_shape("multivariate_normal", shape)
+    if not broadcasts(batch, size):
+        raise ValueError(f"multivariate_normal: parameters of shape {batch} do not broadcast to the shape {size}")
+    return fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method)
+
+
+def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dtype) -> Array:
+    # Of a normal matrix, with signs that make the decomposition unique: Mezzadri, "How to generate random matrices from
+    # the classical compact groups" (2007).
+    drawn = normal_of(key, (*shape, max(rows, columns), min(rows, columns)), dtype)
+    q, r = linalg.qr(drawn, full_matrices=False)[:2]
+    q = _columns_scaled(q, lax.sign(diagonal(r, 0, -2, -1)))
+    rank = len(shape) + 2
+    return movement.transpose(q, (*range(rank - 2), rank - 1, rank - 2)) if rows < columns else q
+
+
+def orthogonal(key: Array, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
+    """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it."""
+    check_key("orthogonal", key)
+    rows, columns = canonical_shape("orthogonal", (n, n if m is None else m))
+    size, wanted = canonical_shape("orthogonal", shape), float_dtype("orthogonal", dtype)
+    return fused(_orthogonal, key, rows=rows, columns=columns, shape=size, dtype=wanted)
