@@ -8,6 +8,18 @@ from typing import NoReturn
 from pycompiler.core.boundary import expose
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import linalg
+from pycompiler.lax.arrays import (
+    broadcast_like,
+    dtype,
+    empty,
+    platform_dependent,
+    shape_as_value,
+    split,
+    stack,
+    stage,
+    tile,
+    unstack,
+)
 from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
 from pycompiler.lax.complexes import complex, conj, imag, real
 from pycompiler.lax.contraction import (
@@ -100,6 +112,7 @@ from pycompiler.lax.elementwise import (
     tanh,
 )
 from pycompiler.lax.fourier import FftType, fft
+from pycompiler.lax.generator import RandomAlgorithm, rng_bit_generator
 from pycompiler.lax.indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -194,6 +207,7 @@ __all__ = [
     "Precision",
     "PrecisionLike",
     "RaggedDotDimensionNumbers",
+    "RandomAlgorithm",
     "RoundingMethod",
     "ScatterDimensionNumbers",
     "Tolerance",
@@ -221,6 +235,7 @@ __all__ = [
     "bitwise_xor",
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_like",
     "broadcast_shapes",
     "broadcast_to_rank",
     "broadcasted_iota",
@@ -255,12 +270,14 @@ __all__ = [
     "div",
     "dot",
     "dot_general",
+    "dtype",
     "dynamic_index_in_dim",
     "dynamic_slice",
     "dynamic_slice_in_dim",
     "dynamic_update_index_in_dim",
     "dynamic_update_slice",
     "dynamic_update_slice_in_dim",
+    "empty",
     "eq",
     "erf",
     "erf_inv",
@@ -302,6 +319,7 @@ __all__ = [
     "nextafter",
     "pad",
     "padtype_to_pads",
+    "platform_dependent",
     "polygamma",
     "population_count",
     "pow",
@@ -324,6 +342,7 @@ __all__ = [
     "rem",
     "reshape",
     "rev",
+    "rng_bit_generator",
     "round",
     "rsqrt",
     "scaled_dot",
@@ -336,6 +355,7 @@ __all__ = [
     "scatter_sub",
     "select",
     "select_n",
+    "shape_as_value",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",
@@ -346,15 +366,20 @@ __all__ = [
     "slice_in_dim",
     "sort",
     "sort_key_val",
+    "split",
     "sqrt",
     "square",
     "squeeze",
+    "stack",
+    "stage",
     "stop_gradient",
     "sub",
     "tan",
     "tanh",
+    "tile",
     "top_k",
     "transpose",
+    "unstack",
     "while_loop",
     "zeta",
 ]

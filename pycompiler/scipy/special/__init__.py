@@ -6,7 +6,7 @@ gives.
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy.special.bessel import bessel_jn, hyp1f1, hyp2f1, i0, i0e, i1, i1e
 from pycompiler.scipy.special.entropy import boxcox, boxcox1p, entr, expit, kl_div, logit, rel_entr, xlog1py, xlogy
-from pycompiler.scipy.special.error import dawsn, erf, erfcx, erfinv, log_ndtr, ndtri
+from pycompiler.scipy.special.error import dawsn, erf, erfc, erfcx, erfinv, log_ndtr, ndtr, ndtri
 from pycompiler.scipy.special.exponentials import log_softmax, logsumexp, softmax
 from pycompiler.scipy.special.gamma import (
     bernoulli,
@@ -28,6 +28,7 @@ from pycompiler.scipy.special.gamma import (
     zeta,
 )
 from pycompiler.scipy.special.integrals import exp1, expi, expn, fresnel, owens_t, sici, spence
+from pycompiler.scipy.special.plane import sph_harm_y, wofz
 
 __all__ = [
     "bernoulli",
@@ -42,6 +43,7 @@ __all__ = [
     "digamma",
     "entr",
     "erf",
+    "erfc",
     "erfcx",
     "erfinv",
     "exp1",
@@ -68,6 +70,7 @@ __all__ = [
     "logit",
     "logsumexp",
     "multigammaln",
+    "ndtr",
     "ndtri",
     "owens_t",
     "poch",
@@ -76,6 +79,8 @@ __all__ = [
     "sici",
     "softmax",
     "spence",
+    "sph_harm_y",
+    "wofz",
     "xlog1py",
     "xlogy",
     "zeta",

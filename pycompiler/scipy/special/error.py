@@ -5,14 +5,21 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
+from pycompiler.scipy.special import plane
 
 
 def erf(x: Any) -> Array:
     """The error function."""
     return lax.erf(*promoted_inexact("erf", x))
+
+
+def erfc(x: Any) -> Array:
+    """1 - erf(x), accurate where that is small."""
+    return lax.erfc(*promoted_inexact("erfc", x))
 
 
 def erfinv(x: Any) -> Array:
@@ -21,13 +28,23 @@ def erfinv(x: Any) -> Array:
 
 
 def erfcx(x: Any) -> Array:
-    """exp(x**2) erfc(x), without underflow or overflow for x > 0."""
-    return ops.erfcx.bind(*promoted_inexact("erfcx", x))
+    """exp(x**2) erfc(x), also of complex numbers, without underflow or overflow for x > 0."""
+    (x,) = promoted_inexact("erfcx", x)
+    return fused(plane.complex_erfcx, x) if plane.is_complex(x) else ops.erfcx.bind(x)
 
 
 def dawsn(x: Any) -> Array:
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
     return ops.dawsn.bind(*promoted_inexact("dawsn", x))
+
+
+def ndtr(x: Any) -> Array:
+    """The normal distribution function, float32 or float64, else TypeError."""
+    return fused(_ndtr, wide_float("ndtr", x))
+
+
+def _ndtr(x: Array) -> Array:
+    return lax.mul(lax.erfc(lax.mul(x, -(0.5**0.5))), 0.5)
 
 
 def log_ndtr(x: Any, series_order: int = 3) -> Array:

@@ -14,6 +14,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
+from pycompiler.scipy.special import plane
 
 
 def gammaln(x: Any) -> Array:
@@ -22,8 +23,9 @@ def gammaln(x: Any) -> Array:
 
 
 def loggamma(x: Any) -> Array:
-    """The logarithm of the gamma function of a positive number; of others nan."""
-    return fused(_loggamma, *promoted_inexact("loggamma", x))
+    """The logarithm of the gamma function: of complex numbers the principal branch, of negative real ones nan."""
+    (x,) = promoted_inexact("loggamma", x)
+    return fused(plane.complex_loggamma if plane.is_complex(x) else _loggamma, x)
 
 
 def _loggamma(x: Array) -> Array:
@@ -47,8 +49,9 @@ def _gammasgn(x: Array) -> Array:
 
 
 def gamma(x: Any) -> Array:
-    """The gamma function; at 0 an infinity of its sign, at -1, -2, ... nan."""
-    return ops.gamma.bind(*promoted_inexact("gamma", x))
+    """The gamma function, also of complex numbers; at 0 an infinity of its sign, at -1, -2, ... nan."""
+    (x,) = promoted_inexact("gamma", x)
+    return fused(plane.complex_gamma, x) if plane.is_complex(x) else ops.gamma.bind(x)
 
 
 def digamma(x: Any) -> Array:

@@ -1,0 +1,123 @@
+"""Functions of lax that make arrays, take their shapes and dtypes, join and divide them."""
+
+import itertools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.lax import movement
+from pycompiler.lax.operands import (
+    Array,
+    broadcast_to,
+    broadcasts,
+    canonical_axis,
+    canonical_shape,
+    check_arrays,
+)
+from pycompiler.ops import shape as shapes
+
+
+def dtype(x: Any) -> Any:
+    """The dtype of an array, of a scalar, or of what a dtype is named by."""
+    if isinstance(x, (type, str | np.dtype)):
+        return dtypes.canonicalize(dtypes.as_dtype(x))
+    check_arrays("dtype", x)
+    return get_aval(x).dtype
+
+
+def empty(shape: Any, dtype: Any) -> Array:
+    """An array whose elements mean nothing yet. They are zeros."""
+    return movement.full(canonical_shape("empty", shape), 0, dtype)
+
+
+def shape_as_value(shape: Sequence[int]) -> Array:
+    """A shape as an array of int32. Its sizes are numbers: symbols have no value while a function is traced."""
+    return as_array(np.asarray(canonical_shape("shape_as_value", shape), np.int32))
+
+
+def broadcast_like(arr: Array, like_arr: Array) -> Array:
+    """arr repeated to the shape of like_arr, by NumPy's rule. ValueError where it does not fit."""
+    check_arrays("broadcast_like", arr, like_arr)
+    given, wanted = get_aval(arr), get_aval(like_arr).shape
+    if not broadcasts(given.shape, wanted):
+        raise ValueError(
+            f"broadcast_like: {short(given)} does not fit into {short(get_aval(like_arr))}; each dimension must be "
+            "equal or 1"
+        )
+    return as_array(broadcast_to(arr, wanted))
+
+
+def stage(x: Array, /) -> Array:
+    """x as an array: a scalar or NumPy array is put on the device."""
+    check_arrays("stage", x)
+    return as_array(x)
+
+
+def stack(operands: Sequence[Array], axis: int = 0) -> Array:
+    """Arrays of one shape and dtype joined along a new axis. ValueError where shapes differ, TypeError for dtypes."""
+    if not len(operands):
+        raise ValueError("stack: needs at least one array")
+    check_arrays("stack", *operands)
+    first = get_aval(operands[0])
+    for other in map(get_aval, operands):
+        if other.shape != first.shape:
+            raise ValueError(f"stack: shapes differ: {short(first)} and {short(other)}; all must be of one shape")
+    axis = canonical_axis("stack", axis, len(first.shape) + 1)
+    return movement.concatenate([movement.expand_dims(x, (axis,)) for x in operands], axis)
+
+
+def unstack(x: Array, axis: int = 0) -> tuple[Array, ...]:
+    """The slices of an array along an axis, without that axis."""
+    check_arrays("unstack", x)
+    shape = get_aval(x).shape
+    axis = canonical_axis("unstack", axis, len(shape))
+    return tuple(movement.index_in_dim(x, i, axis, keepdims=False) for i in range(shape[axis]))
+
+
+def split(operand: Array, sizes: Sequence[int], axis: int = 0) -> list[Array]:
+    """Parts of those sizes along an axis, which must be as long as all of them. Else ValueError."""
+    check_arrays("split", operand)
+    aval = get_aval(operand)
+    axis = canonical_axis("split", axis, len(aval.shape))
+    sizes = [operator.index(size) for size in sizes]
+    if any(size < 0 for size in sizes) or sum(sizes) != aval.shape[axis]:
+        raise ValueError(
+            f"split: sizes {tuple(sizes)} do not add up to axis {axis} of {short(aval)} ({sum(sizes)} vs "
+            f"{aval.shape[axis]})"
+        )
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [movement.slice_in_dim(operand, a, b, axis=axis) for a, b in itertools.pairwise(ends)]
+
+
+def tile(operand: Array, reps: Sequence[int]) -> Array:
+    """operand repeated so many times along each of its dimensions. ValueError for another number of them."""
+    check_arrays("tile", operand)
+    aval = get_aval(operand)
+    counts = [operator.index(count) for count in reps]
+    if len(counts) != len(aval.shape) or any(count < 0 for count in counts):
+        raise ValueError(
+            f"tile: {short(aval)} needs {len(aval.shape)} repetitions that are not negative, got {tuple(counts)}"
+        )
+    spread = [n for pair in zip(counts, aval.shape, strict=True) for n in pair]
+    kept = tuple(range(1, len(spread), 2))
+    repeated = shapes.broadcast_in_dim.bind(operand, shape=tuple(spread), broadcast_dimensions=kept)
+    return movement.reshape(repeated, [count * n for count, n in zip(counts, aval.shape, strict=True)])
+
+
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
+    """The function for the platform that the computation runs on, or the default, called with the arguments.
+
+    The only platform is "cpu". ValueError where neither it nor a default is given.
+    """
+    chosen = per_platform.get("cpu", default)
+    if chosen is None:
+        raise ValueError(
+            f"platform_dependent: runs on cpu, but has functions for {sorted(per_platform)} and no default"
+        )
+    return chosen(*args)

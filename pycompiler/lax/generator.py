@@ -1,0 +1,147 @@
+"""Blocks of random bits from a state that counts: the algorithms that other compilers have as an operation.
+
+For streams that stay the same from release to release, and keys that split, there is `random`.
+"""
+
+import enum
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import bits as lax_bits
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
+from pycompiler.ops.random import threefry2x32
+
+
+class RandomAlgorithm(enum.IntEnum):
+    """How rng_bit_generator makes bits. The default is Philox."""
+
+    RNG_DEFAULT = 0
+    RNG_THREE_FRY = 1
+    RNG_PHILOX = 2
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
+
+
+def rng_bit_generator(
+    key: Any, shape: Any, dtype: Any = np.uint32, algorithm: Any = RandomAlgorithm.RNG_DEFAULT
+) -> tuple[Array, Array]:
+    """A new state, and random bits of that shape in an unsigned dtype; the same for the same state.
+
+    key is the state: u32[4] or u64[2], the key's half first, then the counter's. Philox4x32-10 and Threefry2x32-20 are
+    those of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011. TypeError for other states and
+    dtypes.
+    """
+    check_arrays("rng_bit_generator", key)
+    aval = get_aval(key)
+    if (aval.shape, aval.dtype) not in (((4,), dtypes.uint32), ((2,), dtypes.uint64)):
+        raise TypeError(f"rng_bit_generator: the state must be u32[4] or u64[2], got {short(aval)}")
+    shape = canonical_shape("rng_bit_generator", shape)
+    wanted = dtypes.canonicalize_requested(dtype, "rng_bit_generator")
+    if wanted not in map(np.dtype, _WIDTHS):
+        raise TypeError(f"rng_bit_generator: makes unsigned integers, got dtype={wanted.name}; bitcast the bits")
+    algorithm = RandomAlgorithm(algorithm)
+    threefry = algorithm == RandomAlgorithm.RNG_THREE_FRY
+    return fused(_threefry if threefry else _philox, key, shape=shape, dtype=wanted)
+
+
+def _words(key: Array) -> list[Array]:
+    """The state as four numbers of 32 bits."""
+    if get_aval(key).dtype == dtypes.uint64:
+        key = movement.reshape(lax_bits.bitcast_convert_type(key, dtypes.uint32), (4,))
+    return [movement.index_in_dim(key, i, keepdims=False) for i in range(4)]
+
+
+def _advanced(key: Array, low: Array, high: Array) -> Array:
+    """The state with another counter."""
+    words = [*_words(key)[:2], low, high]
+    state = movement.concatenate([movement.reshape(word, (1,)) for word in words], 0)
+    if get_aval(key).dtype == dtypes.uint64:
+        return lax_bits.bitcast_convert_type(movement.reshape(state, (2, 2)), dtypes.uint64)
+    return state
+
+
+def _counters(low: Array, high: Array, count: int) -> tuple[Array, Array]:
+    """The counter and the count - 1 numbers after it, 64 bits in two halves."""
+    step = movement.iota(dtypes.uint32, count)
+    low = movement.broadcast_in_dim(low, (count,), ())
+    high = movement.broadcast_in_dim(high, (count,), ())
+    sums = lax.add(low, step)
+    return sums, lax.add(high, cast(lax.lt(sums, low), dtypes.uint32))
+
+
+def _after(low: Array, high: Array, count: int) -> tuple[Array, Array]:
+    total = lax.add(low, np.uint32(count))
+    return total, lax.add(high, cast(lax.lt(total, low), dtypes.uint32))
+
+
+def _wide(low: Array, high: Array) -> Array:
+    """Pairs of 32 bits as 64."""
+    low, high = cast(low, dtypes.uint64), cast(high, dtypes.uint64)
+    return lax.bitwise_or(low, lax.shift_left(high, movement.full_like(high, 32)))
+
+
+def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:
+    size, wide = prod(shape), dtype.itemsize == 8
+    blocks = -(-size * (2 if wide else 1) // 4)
+    k0, k1, low, high = _words(key)
+    state = _advanced(key, *_after(low, high, blocks))
+    if not size:
+        return state, movement.full(shape, 0, dtype)
+    c0, c1 = _counters(low, high, blocks)
+    k0, k1 = (movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1))
+    # The counter has 128 bits, of which the upper ones start as the key.
+    carry = cast(lax.bitwise_and(lax.lt(c0, low), lax.eq(c1, 0)), dtypes.uint32)
+    c2 = lax.add(k0, carry)
+    c3 = lax.add(k1, cast(lax.lt(c2, k0), dtypes.uint32))
+    first, second = (movement.full_like(c0, m) for m in (np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)))
+    for round in range(10):
+        if round:
+            k0, k1 = lax.add(k0, np.uint32(0x9E3779B9)), lax.add(k1, np.uint32(0xBB67AE85))
+        c0, c1, c2, c3 = (
+            lax.bitwise_xor(lax.bitwise_xor(lax_bits.mulhi(second, c2), c1), k0),
+            lax.mul(second, c2),
+            lax.bitwise_xor(lax.bitwise_xor(lax_bits.mulhi(first, c0), c3), k1),
+            lax.mul(first, c0),
+        )
+    words = [_wide(c0, c1), _wide(c2, c3)] if wide else [c0, c1, c2, c3]
+    columns = movement.concatenate([movement.reshape(word, (blocks, 1)) for word in words], 1)
+    flat = movement.slice_in_dim(movement.reshape(columns, (blocks * len(words),)), 0, size)
+    return state, cast(movement.reshape(flat, shape), dtype)
+
+
+def _threefry(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:
+    k0, k1, low, high = _words(key)
+    if dtype.itemsize == 8:
+        half, halved = shape, None
+    else:
+        # The words of a pair alternate along the first dimension of even size, else along the longest.
+        halved = next((i for i, n in enumerate(shape) if n % 2 == 0), None)
+        if halved is None and shape:
+            halved = max(range(len(shape)), key=lambda i: shape[i])
+        half = tuple(-(-n // 2) if i == halved else n for i, n in enumerate(shape))
+    count = prod(half)
+    state = _advanced(key, *_after(low, high, count))
+    if not count:
+        return state, movement.full(shape, 0, dtype)
+    x0, x1 = _counters(low, high, count)
+    keys = [movement.broadcast_in_dim(word, (count,), ()) for word in (k0, k1)]
+    a, b = (movement.reshape(word, half) for word in threefry2x32.bind(*keys, x0, x1))
+    if dtype.itemsize == 8:
+        return state, _wide(a, b)
+    if halved is None:
+        return state, cast(a, dtype)
+    pairs = movement.concatenate([movement.expand_dims(word, (halved + 1,)) for word in (a, b)], halved + 1)
+    merged = tuple(2 * n if i == halved else n for i, n in enumerate(half))
+    whole = movement.slice_in_dim(movement.reshape(pairs, merged), 0, shape[halved], axis=halved)
+    return state, cast(whole, dtype)

@@ -1,0 +1,140 @@
+"""Special functions of complex numbers: the Faddeeva function, spherical harmonics, the logarithm of gamma.
+
+They are composed of functions of the real and imaginary parts.
+"""
+
+import operator
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.numpy import movement
+from pycompiler.numpy.promotion import promoted, promoted_inexact
+from pycompiler.ops import special as ops
+from pycompiler.ops.complex import complex_, imag, real
+
+
+def is_complex(x: Array) -> bool:
+    """Whether the array is complex."""
+    return dtypes.is_complex(get_aval(x).dtype)
+
+
+def wofz(z: Any) -> Array:
+    """The Faddeeva function exp(-z**2) erfc(-i z) of complex z; real numbers are taken as complex."""
+    (z,) = promoted_inexact("wofz", z)
+    if not is_complex(z):
+        z = cast(z, dtypes.with_parts(get_aval(z).dtype))
+    return fused(_wofz, z)
+
+
+def _wofz(z: Array) -> Array:
+    return _faddeeva(real.bind(z), imag.bind(z))
+
+
+def _faddeeva(x: Array, y: Array) -> Array:
+    return complex_.bind(ops.wofz_real.bind(x, y), ops.wofz_imag.bind(x, y))
+
+
+def complex_erfcx(z: Array) -> Array:
+    """erfcx of a complex array: the Faddeeva function of i z."""
+    return _faddeeva(lax.neg(imag.bind(z)), real.bind(z))
+
+
+def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None) -> Array:
+    """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta and azimuth phi.
+
+    Orthonormal on the sphere, with the phase of Condon and Shortley. The arguments broadcast; n_max, a Python integer
+    that no degree exceeds, is not needed. NotImplementedError for diff_n.
+    """
+    if diff_n is not None:
+        raise NotImplementedError("sph_harm_y: diff_n is not there; differentiate with grad or jacfwd")
+    if n_max is not None:
+        operator.index(n_max)
+    n, m = promoted("sph_harm_y", n, m)
+    for what, given in (("degree", n), ("order", m)):
+        if not dtypes.is_integer(get_aval(given).dtype):
+            raise TypeError(f"sph_harm_y: the {what} must be of integers, got {short(get_aval(given))}; convert it")
+    check_arrays("sph_harm_y", theta, phi)
+    n, m, theta, phi = promoted_inexact("sph_harm_y", n, m, movement.atleast_1d(theta), phi)
+    return fused(_sph_harm_y, n, m, theta, phi)
+
+
+def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
+    size, angle = ops.sph_legendre.bind(n, m, theta), lax.mul(m, phi)
+    return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
+
+
+def complex_loggamma(z: Array) -> Array:
+    """The principal branch of log gamma of a complex array; at 0, -1, -2, ... nan.
+
+    Stirling's formula (DLMF 5.11.1) where it is good, near 0 after 8 steps of the recurrence, on the left half after
+    the reflection of D. Hare, "Computing the principal branch of log-Gamma", 1997.
+    """
+    x, y = real.bind(z), imag.bind(z)
+    near_axis = lax.lt(lax.abs(y), 8)
+    left = lax.bitwise_and(near_axis, lax.lt(x, 0.1))
+    # 1 - z stands for z on the left.
+    right_x = lax.select(left, lax.sub(1, x), x)
+    right_y = lax.select(left, lax.neg(y), y)
+    close = lax.bitwise_and(near_axis, lax.lt(right_x, 8))
+    steps = _zero(z)
+    for k in range(8):
+        steps = lax.add(steps, lax.log(complex_.bind(lax.add(right_x, k), right_y)))
+    moved = complex_.bind(lax.select(close, lax.add(right_x, 8), right_x), right_y)
+    value = lax.sub(_stirling(moved), lax.select(close, steps, _zero(z)))
+    reflected = lax.sub(_reflection(x, y, left), value)
+    result = lax.select(left, reflected, value)
+    pole = lax.bitwise_and(lax.eq(y, 0), lax.bitwise_and(lax.le(x, 0), lax.eq(x, lax.floor(x))))
+    return lax.select(pole, _constant(z, complex(np.nan, np.nan)), result)
+
+
+def _stirling(z: Array) -> Array:
+    # B(2k) / (2k (2k - 1)).
+    coefficients = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400]
+    inverse = lax.div(_constant(z, 1), z)
+    square, rest = lax.mul(inverse, inverse), _constant(z, coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        rest = lax.add(lax.mul(rest, square), _constant(z, coefficient))
+    main = lax.sub(lax.mul(lax.sub(z, _constant(z, 0.5)), lax.log(z)), z)
+    return lax.add(lax.add(main, _constant(z, log(2 * pi) / 2)), lax.mul(rest, inverse))
+
+
+def _reflection(x: Array, y: Array, left: Array) -> Array:
+    """log(pi / sin(pi z)) on the branch that continues log gamma from the right."""
+    # sin(pi z) by the distance to the nearest integer, so that it is exact near its zeros.
+    nearest = lax.round(x)
+    turn = lax.mul(lax.sub(x, nearest), pi)
+    odd = lax.ne(lax.rem(nearest, 2), 0)
+    height = lax.mul(lax.select(left, y, broadcast_to(cast(0, get_aval(y).dtype), get_aval(y).shape)), pi)
+    sine, cosine = lax.mul(lax.sin(turn), lax.cosh(height)), lax.mul(lax.cos(turn), lax.sinh(height))
+    sine, cosine = (lax.select(odd, lax.neg(part), part) for part in (sine, cosine))
+    logarithm = lax.log(complex_.bind(sine, cosine))
+    # Whole turns that the principal logarithm has lost.
+    turns = lax.mul(lax.floor(lax.add(lax.mul(x, 0.5), 0.25)), 2 * pi)
+    turns = lax.select(_is_negative(y), lax.neg(turns), turns)
+    return complex_.bind(lax.sub(log(pi), real.bind(logarithm)), lax.sub(turns, imag.bind(logarithm)))
+
+
+def _is_negative(y: Array) -> Array:
+    """Whether y is below 0 or the negative zero."""
+    return lax.bitwise_or(lax.lt(y, 0), lax.bitwise_and(lax.eq(y, 0), lax.lt(lax.div(1, y), 0)))
+
+
+def complex_gamma(z: Array) -> Array:
+    """gamma of a complex array."""
+    return lax.exp(complex_loggamma(z))
+
+
+def _constant(z: Array, value: complex) -> Array:
+    aval = get_aval(z)
+    return broadcast_to(np.asarray(value, aval.dtype), aval.shape)
+
+
+def _zero(z: Array) -> Array:
+    return _constant(z, 0)

@@ -1,0 +1,92 @@
+"""Special functions of complex numbers against SciPy, and their derivatives against jax."""
+
+import inspect
+
+import jax
+import jax.scipy.special
+import numpy as np
+import pytest
+import scipy.special
+
+import pycompiler as pc
+from pycompiler.core.config import enable_x64
+from pycompiler.scipy import special
+
+rng = np.random.default_rng(0)
+GRID = np.array(
+    [x + 1j * y for x in (-20.3, -5.5, -2.0001, -0.7, 0.05, 0.5, 1, 2.5, 9, 30) for y in (-9, -3, -0.3, 0.01, 2, 40)]
+)
+SMALL = GRID[np.abs(GRID.imag) < 10]
+PLANE = np.array([x + 1j * y for x in (-30, -6, -1.5, 0, 1e-3, 0.7, 5, 12) for y in (-2.5, -0.1, 0, 1e-3, 0.5, 4, 20)])
+
+
+@pytest.mark.parametrize(
+    ("name", "z"),
+    [("wofz", PLANE), ("loggamma", GRID), ("gamma", SMALL), ("erfcx", -1j * PLANE)],
+)
+def test_is_scipy(name, z):
+    want = getattr(scipy.special, name)(z)
+    with enable_x64(True):
+        got = getattr(special, name)(z)
+        assert got.dtype == np.complex128
+        np.testing.assert_allclose(np.asarray(got), want, rtol=2e-12, atol=1e-14)
+    got = getattr(special, name)(z.astype(np.complex64))
+    assert got.dtype == np.complex64
+    with np.errstate(over="ignore"):
+        want = getattr(scipy.special, name)(z.astype(np.complex64).astype(np.complex128))
+        fits = np.abs(want) < 1e37
+    np.testing.assert_allclose(np.asarray(got)[fits], want[fits], rtol=3e-4 if name == "gamma" else 2e-5, atol=5e-6)
+
+
+def test_special_values():
+    poles = np.array([0, -1, -3], np.complex64)
+    assert np.isnan(np.asarray(special.loggamma(poles))).all()
+    assert np.isnan(np.asarray(special.gamma(poles))).all()
+    np.testing.assert_allclose(np.asarray(special.loggamma(np.array([1, 2], np.complex64))), 0, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(special.wofz(np.float32(0.5))), scipy.special.wofz(0.5), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["wofz", "loggamma"])
+def test_derivative_is_that_of_jax(name):
+    z = np.array([0.5 + 0.3j, 2 - 1j, 3 + 0.5j])
+
+    def total(module):
+        return lambda z: getattr(module, name)(z).real.sum() + 2 * getattr(module, name)(z).imag.sum()
+
+    with enable_x64(True), jax.enable_x64(True):
+        got, want = pc.grad(total(special))(z), jax.grad(total(jax.scipy.special))(z)
+    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-9)
+
+
+def test_spherical_harmonics():
+    n = np.array([0, 1, 1, 2, 5, 10, 3], np.int32)
+    m = np.array([0, 0, -1, 2, -3, 7, 4], np.int32)
+    theta = rng.uniform(0, 3.1, 7).astype(np.float32)
+    phi = rng.uniform(0, 6, 7).astype(np.float32)
+    want = scipy.special.sph_harm_y(n, m, theta.astype(np.float64), phi.astype(np.float64))
+    for params in ({}, {"n_max": 10}):
+        got = special.sph_harm_y(n, m, theta, phi, **params)
+        assert got.dtype == np.complex64
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-6)
+    theirs = jax.scipy.special.sph_harm_y(n[:1], m[:1], 0.5, 0.3)
+    ours = special.sph_harm_y(n[:1], m[:1], 0.5, 0.3)
+    assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+    slope = pc.grad(lambda t: special.sph_harm_y(3, 2, t, 0.4).real.sum())(0.7)
+    step = 1e-5
+    ahead, back = (scipy.special.sph_harm_y(3, 2, 0.7 + s, 0.4).real for s in (step, -step))
+    np.testing.assert_allclose(slope, (ahead - back) / (2 * step), rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["wofz", "sph_harm_y"])
+def test_signature_is_that_of_jax(name):
+    ours, theirs = (inspect.signature(getattr(m, name)).parameters.values() for m in (special, jax.scipy.special))
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
+
+
+def test_errors():
+    with pytest.raises(TypeError, match=r"sph_harm_y: the degree must be of integers, got f32"):
+        special.sph_harm_y(1.5, 1, 0.5, 0.5)
+    with pytest.raises(NotImplementedError, match="sph_harm_y: diff_n is not there"):
+        special.sph_harm_y(1, 1, 0.5, 0.5, diff_n=1)
+    with pytest.raises(TypeError, match="takes float arrays, got c64"):
+        special.digamma(np.complex64(1j))
