@@ -176,6 +176,17 @@ def test_lax_takes_parts_and_refuses_others():
         pnp.signbit(Z)
 
 
+def test_complex_numbers_are_sorted_and_carried_along():
+    with enable_x64():
+        keys, wide = np.array([3, 1, 2], np.int32), np.array([1 + 2j, 3 - 4j, 5j])
+        ordered, carried = lax.sort((keys, wide), num_keys=1)
+        assert ordered.tolist() == [1, 2, 3]
+        np.testing.assert_array_equal(carried, wide[[1, 2, 0]])
+        by_number, places = lax.sort((wide, keys), num_keys=1)
+        np.testing.assert_array_equal(by_number, np.sort(wide))
+        assert places.tolist() == [2, 3, 1]
+
+
 # Derivatives: JAX's conventions.
 
 
