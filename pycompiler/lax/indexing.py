@@ -131,7 +131,7 @@ def gather(
     mode: Mode = None,
     fill_value: Any = None,
 ) -> Array:
-    """Windows of operand at index vectors. Out of range gives fill_value with mode 'fill', else they are moved inside."""
+    """Windows of operand at index vectors. Out of range gives fill_value with mode 'fill', else is clamped."""
     check_arrays("gather", operand, start_indices)
     how = "promise_in_bounds" if mode is None else GatherScatterMode.from_any(mode).attribute
     dims = GatherDimensionNumbers(*map(_ints, dimension_numbers))
