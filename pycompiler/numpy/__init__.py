@@ -193,12 +193,10 @@ from pycompiler.numpy.polynomial import (
     polyadd,
     polyder,
     polydiv,
-    polyfit,
     polyint,
     polymul,
     polysub,
     polyval,
-    roots,
     vander,
 )
 from pycompiler.numpy.positions import (
@@ -710,7 +708,6 @@ __all__ = [
     "polyadd",
     "polyder",
     "polydiv",
-    "polyfit",
     "polyint",
     "polymul",
     "polysub",
@@ -740,7 +737,6 @@ __all__ = [
     "rint",
     "roll",
     "rollaxis",
-    "roots",
     "rot90",
     "round",
     "s_",

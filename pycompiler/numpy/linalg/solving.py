@@ -104,8 +104,8 @@ def _pinv(a: Array, rtol: Array, *, hermitian: bool) -> Array:
 
 
 def det(a: Any) -> Array:
-    """The determinant of each matrix [..., n, n]: by its definition up to n = 3, then by LU, whose derivative is that of
-    matrices that are not singular."""
+    """The determinant of each matrix [..., n, n]: by its definition for n = 2 and 3, else by LU, whose derivative is
+    that of matrices that are not singular."""
     return fused(_det, square_matrix("det", a))
 
 

@@ -75,7 +75,7 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Array:
-    """x of op(a) x = b for a triangular a. trans: 0 or 'N' for a, 1 or 'T' for its transpose, 2 or 'C' for its adjoint."""
+    """x of op(a) x = b for a triangular a. trans: 0 or 'N' for a, 1 or 'T' for its transpose, 2 or 'C' the adjoint."""
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"solve_triangular: trans is 0, 1, 2, 'N', 'T' or 'C', got {trans!r}")
     number = "NTC".index(trans) if isinstance(trans, str) else trans
