@@ -214,14 +214,14 @@ def floor_divide(x: Any, y: Any, /) -> Array:
 
 
 def remainder(x: Any, y: Any, /) -> Array:
-    """The remainder of floor_divide: it has the sign of y. That of integers by 0 is 0."""
+    """The remainder of floor_divide: it has the sign of y, a zero too. That of integers by 0 is 0."""
     x, y = promoted("remainder", x, y)
     if dtypes.is_integer(get_aval(y).dtype):
         aval = get_aval(y)
         y = lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
     rest = lax.rem(x, y)
     other_side = lax.bitwise_and(lax.ne(lax.lt(rest, 0), lax.lt(y, 0)), lax.ne(rest, 0))
-    return lax.select(other_side, lax.add(rest, y), rest)
+    return _zero_like(y, lax.select(other_side, lax.add(rest, y), rest))
 
 
 mod = remainder
@@ -243,7 +243,17 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
     other_side = lax.bitwise_and(lax.ne(rest, 0), lax.ne(lax.sign(y), lax.sign(rest)))
     rest = lax.select(other_side, lax.add(rest, y), rest)
     quotient = lax.select(other_side, lax.sub(quotient, 1), quotient)
-    return lax.round(quotient, 1), rest
+    whole = lax.round(quotient, 1)
+    return lax.select(lax.eq(whole, 0), lax.mul(lax.div(x, y), 0), whole), _zero_like(y, rest)
+
+
+def _zero_like(y: Array, rest: Array) -> Array:
+    """The rest, a zero with the sign of y, as IEEE's callers of a modulus that follows y expect it."""
+    aval = get_aval(y)
+    if not dtypes.is_floating(aval.dtype):
+        return rest
+    positive = broadcast_to(cast(0.0, aval.dtype, aval.weak_type), aval.shape)
+    return lax.select(lax.eq(rest, 0), lax.select(lax.lt(y, 0), lax.neg(positive), positive), rest)
 
 
 def power(x: Any, y: Any, /) -> Array:

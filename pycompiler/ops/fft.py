@@ -5,12 +5,12 @@ are symmetric, are their own transposes.
 """
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import dim_product
 from pycompiler.core.dtype import real_part
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.structural import move_dim
@@ -69,7 +69,7 @@ def _multiplicity(like: Value, length: int, scale: float, *, inverse: bool) -> V
 
 
 def _fft_transpose(ct: Value, x: Value, *, fft_type: str, fft_lengths: Ints) -> tuple[Value]:
-    total = float(dim_product(fft_lengths))
+    total = float(prod(fft_lengths))
     match fft_type:
         case "RFFT":
             # Each entry of the spectrum is paired with the real part of its row, which the inverse counts twice.

@@ -83,8 +83,8 @@ def _eig_reference(a: Any, *, compute_left: bool, compute_right: bool) -> Any:
     def one(a: Any) -> Any:
         if not a.size:
             return (np.zeros(0, dtype), *(np.zeros((0, 0), dtype),) * (compute_left + compute_right))
-        found = scipy_linalg().eig(a, left=compute_left, right=compute_right)
-        found = found if isinstance(found, tuple) else (found,)
+        result: Any = scipy_linalg().eig(a, left=compute_left, right=compute_right)
+        found: tuple[Any, ...] = result if compute_left or compute_right else (result,)
         return tuple(np.asarray(x, dtype) for x in found)
 
     return la.each(one, 2)(a)
