@@ -4,7 +4,12 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from pycompiler.lax.operands import Array
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import linalg, movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast
 from pycompiler.numpy import creation, ufuncs
 from pycompiler.random import continuous as distributions
 
@@ -126,3 +131,62 @@ he_uniform = kaiming_uniform = _family("he_uniform", 2.0, "fan_in", "uniform")
 he_normal = kaiming_normal = _family("he_normal", 2.0, "fan_in", "truncated_normal")
 lecun_uniform = _family("lecun_uniform", 1.0, "fan_in", "uniform")
 lecun_normal = _family("lecun_normal", 1.0, "fan_in", "truncated_normal")
+
+
+def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """scale times a matrix with orthonormal columns (or rows, of which there are fewer), uniformly distributed.
+
+    The rows are all axes but column_axis. ValueError for fewer than two dimensions. The factor q of a matrix of normal
+    numbers, with the signs of r's diagonal (Mezzadri, "How to generate random matrices ...", 2007).
+    """
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        if len(shape) < 2:
+            raise ValueError(f"orthogonal: needs at least two dimensions, got the shape {tuple(shape)}")
+        wanted = dtype or given
+        if 0 in shape:
+            return creation.zeros(shape, wanted)
+        axis = canonical_axis("orthogonal", column_axis, len(shape))
+        columns = shape[axis]
+        rows = prod(shape) // columns
+        drawn = distributions.normal(key, (max(rows, columns), min(rows, columns)), wanted)
+        matrix = fused(_orthonormal, drawn)
+        if rows < columns:
+            matrix = movement.transpose(matrix, (1, 0))
+        others = [i for i in range(len(shape)) if i != axis]
+        whole = movement.reshape(matrix, (*(shape[i] for i in others), columns))
+        order = [*others, axis]
+        return ufuncs.multiply(movement.transpose(whole, [order.index(i) for i in range(len(shape))]), scale)
+
+    return initialize
+
+
+def _orthonormal(x: Array) -> Array:
+    q, r = linalg.qr(x, full_matrices=False)
+    count = get_aval(r).shape[-1]
+    places = [movement.broadcasted_iota(dtypes.int32, (count, count), axis) for axis in (0, 1)]
+    on_diagonal = lax.select(lax.eq(*places), r, movement.full_like(r, 0))
+    signs = lax.sign(reduction.reduce_sum(on_diagonal, (0,)))
+    return lax.mul(q, broadcast_to(signs, get_aval(q).shape))
+
+
+def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """For kernels [..., inputs, outputs] of 1 to 3 spatial dimensions: an orthogonal matrix in the middle, else zeros.
+
+    ValueError for another number of dimensions, and where there are more inputs than outputs.
+    """
+    given = dtype
+
+    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+        if len(shape) not in (3, 4, 5):
+            raise ValueError(f"delta_orthogonal: needs three to five dimensions, got the shape {tuple(shape)}")
+        if shape[-1] < shape[-2]:
+            raise ValueError(f"delta_orthogonal: {shape[-2]} inputs are more than the {shape[-1]} outputs")
+        matrix = orthogonal(scale, column_axis, dtype or given)(key, shape[-2:])
+        middle = [((size - 1) // 2, size - 1 - (size - 1) // 2, 0) for size in shape[:-2]]
+        centre = movement.expand_dims(matrix, range(len(shape) - 2))
+        zero = cast(0, get_aval(matrix).dtype)
+        return movement.pad(centre, zero, [*middle, (0, 0, 0), (0, 0, 0)])
+
+    return initialize

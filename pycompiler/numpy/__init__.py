@@ -193,10 +193,12 @@ from pycompiler.numpy.polynomial import (
     polyadd,
     polyder,
     polydiv,
+    polyfit,
     polyint,
     polymul,
     polysub,
     polyval,
+    roots,
     vander,
 )
 from pycompiler.numpy.positions import (
@@ -708,6 +710,7 @@ __all__ = [
     "polyadd",
     "polyder",
     "polydiv",
+    "polyfit",
     "polyint",
     "polymul",
     "polysub",
@@ -737,6 +740,7 @@ __all__ = [
     "rint",
     "roll",
     "rollaxis",
+    "roots",
     "rot90",
     "round",
     "s_",

@@ -6,13 +6,20 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, check_arrays
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.movement import atleast_1d
+from pycompiler.numpy.contraction import matmul
+from pycompiler.numpy.creation import array, eye
+from pycompiler.numpy.linalg.decompositions import eigvals
+from pycompiler.numpy.linalg.solving import inv, lstsq
+from pycompiler.numpy.movement import atleast_1d, transpose
 from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promoted_inexact
+from pycompiler.numpy.sorting import argsort
+from pycompiler.numpy.taking import take
 
 
 def _vectors(name: str, *polynomials: Any) -> None:
@@ -191,3 +198,84 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     aval = get_aval(x)
     return ufuncs.power(movement.expand_dims(x, (1,)), powers.astype(aval.dtype))
+
+
+def roots(p: Any, *, strip_zeros: bool = True) -> Array:
+    """The zeros of a polynomial, complex: the eigenvalues of its companion matrix.
+
+    Leading zeros are left out (outside jit); with strip_zeros=False as many roots are nan.
+    """
+    (p,) = promoted_inexact("roots", p)
+    p = atleast_1d(p)
+    _vectors("roots", p)
+    count = get_aval(p).shape[0]
+    if strip_zeros:
+        if isinstance(p, Tracer):
+            raise TypeError("roots: how many leading zeros there are is not known under jit; pass strip_zeros=False")
+        (places,) = np.nonzero(np.asarray(p))
+        return _roots(movement.slice_in_dim(p, int(places[0]) if places.size else count, None))
+    leading = ufuncs.where(reductions.all(ufuncs.equal(p, 0)), count, reductions.argmin(ufuncs.equal(p, 0)))
+    # The zeros are turned to the end, where they make roots of 0, which are put last in their turn.
+    place = ufuncs.remainder(ufuncs.add(movement.iota(np.int32, count), leading), count)
+    turned = ufuncs.where(ufuncs.equal(leading, count), cast(1, get_aval(p).dtype), take(p, place))
+    found = _roots(turned)
+    number = get_aval(found).shape[0]
+    found = take(found, argsort(ufuncs.equal(found, 0)))
+    there = ufuncs.less(movement.iota(np.int32, number), ufuncs.subtract(number, leading))
+    return ufuncs.where(there, found, cast(complex(np.nan, np.nan), get_aval(found).dtype))
+
+
+def _roots(p: Array) -> Array:
+    count = get_aval(p).shape[0]
+    kind = dtypes.promote_types(get_aval(p).dtype, dtypes.complex64)
+    if count < 2:
+        return movement.full((0,), 0, kind)
+    first, rest = movement.slice_in_dim(p, 0, 1), movement.slice_in_dim(p, 1, None)
+    top = movement.expand_dims(lax.neg(ufuncs.divide(rest, first)), (0,))
+    below = eye(count - 2, count - 1, dtype=get_aval(p).dtype)
+    return eigvals(movement.concatenate([top, below], 0))
+
+
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:
+    """The polynomial of degree deg that is nearest to the points (x, y) in squared distance.
+
+    y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to so
+    much of the greatest count as zero (len(x) eps). full: also the residuals, the rank, the singular values and rcond;
+    cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
+    """
+    check_arrays("polyfit", x, y, *(() if w is None else (w,)))
+    order = _order("polyfit", deg) + 1
+    (x,), (y,) = promoted_inexact("polyfit", x), promoted_inexact("polyfit", y)
+    if get_aval(x).ndim != 1 or get_aval(x).size == 0 or get_aval(y).ndim not in (1, 2):
+        raise TypeError(f"polyfit: x is a vector, y a vector or a matrix, got {short(x)} and {short(y)}")
+    count = get_aval(x).shape[0]
+    if get_aval(y).shape[0] != count:
+        raise TypeError(f"polyfit: there is one of y for each of x, got {short(x)} and {short(y)}")
+    rcond = count * float(dtypes.finfo(get_aval(x).dtype).eps) if rcond is None else rcond
+    left, right = vander(x, order), y
+    if w is not None:
+        (w,) = promoted_inexact("polyfit", w)
+        if get_aval(w).shape != (count,):
+            raise TypeError(f"polyfit: w has one weight for each of x, got {short(w)}")
+        left = ufuncs.multiply(left, movement.expand_dims(w, (1,)))
+        right = ufuncs.multiply(right, movement.expand_dims(w, (1,)) if get_aval(y).ndim == 2 else w)
+    # Columns of length 1 are of the best condition.
+    scale = ufuncs.sqrt(reductions.sum(ufuncs.square(left), 0))
+    left = ufuncs.divide(left, scale)
+    found, residuals, rank, values = lstsq(left, right, rcond)
+    found = ufuncs.divide(found, movement.expand_dims(scale, (1,)) if get_aval(found).ndim == 2 else scale)
+    if full:
+        return found, residuals, rank, values, array(rcond)
+    if not cov:
+        return found
+    base = ufuncs.divide(inv(matmul(transpose(left), left)), ufuncs.multiply(movement.expand_dims(scale, (1,)), scale))
+    factor = array(1.0)
+    if cov != "unscaled":
+        if count <= order:
+            raise ValueError(f"polyfit: the covariance needs more than {order} points, got {count}; or cov='unscaled'")
+        factor = ufuncs.divide(residuals, count - order)
+    if get_aval(y).ndim == 1:
+        return found, ufuncs.multiply(base, factor)
+    return found, ufuncs.multiply(movement.expand_dims(base, (2,)), atleast_1d(factor))

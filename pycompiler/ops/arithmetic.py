@@ -156,7 +156,7 @@ convert = Primitive(
 
 
 def _bitcast_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:
-    new_dtype = np.dtype(new_dtype)
+    new_dtype = new_dtype if is_key(new_dtype) else np.dtype(new_dtype)
     kinds = rules.kind(x.dtype) + rules.kind(new_dtype)
     if bit_width(x.dtype) != bit_width(new_dtype) or "b" in kinds or "c" in kinds:
         raise TypeError(

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
+from pycompiler.lax import bits, movement, reduction
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
 from pycompiler.numpy import ufuncs
 from pycompiler.ops.complex import complex_
 from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, inexact_dtype, result_shape
 from pycompiler.random.discrete import rademacher_of
-from pycompiler.random.streams import normal_of, subkeys, uniform_of
+from pycompiler.random.streams import bits_of, normal_of, subkeys, uniform_of
 
 Shape = tuple[int, ...]
 
@@ -256,6 +256,8 @@ def gumbel_of(key: Array, shape: Shape, dtype: Dtype, mode: str) -> Array:
     info = dtypes.finfo(dtype)
     if mode == "low":
         return lax.neg(lax.log(lax.neg(lax.log(uniform_of(key, shape, dtype, float(info.tiny), 1.0)))))
+    if mode == "highest" and dtype == dtypes.float32:
+        return _finest_gumbel(key, shape)
     drawn = uniform_of(key, (2, *shape), dtype)
     high, low = (movement.index_in_dim(drawn, i, keepdims=False) for i in (0, 1))
     fine = lax.add(lax.add(high, lax.mul(low, 2.0 ** -int(info.nmant))), float(info.tiny))
@@ -263,15 +265,41 @@ def gumbel_of(key: Array, shape: Shape, dtype: Dtype, mode: str) -> Array:
     return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(x)))))
 
 
+def _fraction(high: Array, low: Array) -> Array:
+    """The float32 below 1 whose first 64 binary digits are these words; its mantissa is cut off."""
+    leading, leading_low = bits.clz(high), bits.clz(low)
+    is_low = lax.eq(leading, 32)
+    rest = lax.select(is_low, lax.shift_left(low, leading_low), lax.shift_right_logical(low, lax.sub(32, leading)))
+    digits = lax.bitwise_or(lax.shift_left(high, leading), rest)
+    mantissa = lax.bitwise_and(lax.shift_right_logical(digits, 8), (1 << 23) - 1)
+    zeros = lax.select(is_low, lax.add(leading_low, 32), leading)
+    exponent = lax.bitwise_and(lax.shift_left(lax.sub(126, zeros), 23), (1 << 30) - (1 << 22))
+    return bits.bitcast_convert_type(lax.bitwise_or(exponent, mantissa), dtypes.float32)
+
+
+def _finest_gumbel(key: Array, shape: Shape) -> Array:
+    # A uniform number of 64 digits, whose distance from the nearer end of 0..1 is what has to be exact.
+    words = bits_of(key, 32, (2, *shape))
+    high, low = (movement.index_in_dim(words, i, keepdims=False) for i in (0, 1))
+    near_zero = lax.lt(high, 1 << 31)
+    flipped, flipped_low = lax.bitwise_not(high), lax.bitwise_not(low)
+    carry = cast(lax.eq(flipped_low, 2**32 - 1), dtypes.uint32)
+    flipped, flipped_low = lax.add(flipped, carry), lax.add(flipped_low, 1)
+    x = _fraction(lax.select(near_zero, high, flipped), lax.select(near_zero, low, flipped_low))
+    rate = lax.select(near_zero, lax.log1p(lax.neg(x)), lax.log(x))
+    return lax.neg(lax.log(lax.neg(rate)))
+
+
 def gumbel_mode(name: str, mode: str | None) -> str:
     """The mode of Gumbel noise that was asked for, 'low' without one."""
-    if mode not in (None, "low", "high"):
-        raise ValueError(f"{name}: the mode must be 'low' or 'high' (two words for each number), got {mode!r}")
+    if mode not in (None, "low", "high", "highest"):
+        raise ValueError(f"{name}: the mode must be 'low', 'high' or 'highest', got {mode!r}")
     return mode or "low"
 
 
 def gumbel(key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
-    """Numbers of the Gumbel distribution, -log(-log(u)); with the mode 'high' of twice as many random bits."""
+    """Numbers of the Gumbel distribution, -log(-log(u)); with the modes 'high' and 'highest' of twice as many random
+    bits."""
     check_key("gumbel", key)
     size, wanted = canonical_shape("gumbel", shape), float_dtype("gumbel", dtype)
     return fused(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode))

@@ -18,7 +18,7 @@ from pycompiler.lax.control_flow import fori_loop, while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.lax.special import lgamma
-from pycompiler.numpy import indexing, sorting, ufuncs
+from pycompiler.numpy import cumulative, indexing, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, int_dtype, result_shape
 from pycompiler.random.streams import numbers, split_keys, subkeys, uniform_of
@@ -185,7 +185,7 @@ def _multinomial(key: Array, n: Array, p: Array, *, shape: Shape, dtype: Dtype) 
     n, p = broadcast_to(cast(n, kind), shape[:-1]), broadcast_to(p, shape)
     last, categories = len(shape) - 1, shape[-1]
     p = movement.transpose(p, (last, *range(last)))
-    left = movement.rev(sorting.cumsum(movement.rev(p, (0,)), 0), (0,))
+    left = movement.rev(cumulative.cumsum(movement.rev(p, (0,)), 0), (0,))
     ratios = ufuncs.clip(p / lax.select(lax.eq(left, 0.0), 1.0, left), 0, 1)
     keys = split_keys(key, (categories,))
 

@@ -11,7 +11,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
-from pycompiler.numpy import indexing, sorting
+from pycompiler.numpy import cumulative, indexing, sorting
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import check_key
 from pycompiler.random.continuous import gumbel_mode, gumbel_of
@@ -146,7 +146,7 @@ def choice(
 
 
 def _weighted(key: Array, p: Array, *, shape: tuple[int, ...]) -> Array:
-    total = sorting.cumsum(p)
+    total = cumulative.cumsum(p)
     drawn = lax.sub(1.0, uniform_of(key, shape, get_aval(p).dtype))
     last = movement.index_in_dim(total, -1, keepdims=False)
     return sorting.searchsorted(total, lax.mul(drawn, last))

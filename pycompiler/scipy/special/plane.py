@@ -107,6 +107,8 @@ def _stirling(z: Array) -> Array:
 
 def _reflection(x: Array, y: Array, left: Array) -> Array:
     """log(pi / sin(pi z)) on the branch that continues log gamma from the right."""
+    # Elsewhere 1/2 stands for z: what is not chosen must have a derivative.
+    x = lax.select(left, x, broadcast_to(cast(0.5, get_aval(x).dtype), get_aval(x).shape))
     # sin(pi z) by the distance to the nearest integer, so that it is exact near its zeros.
     nearest = lax.round(x)
     turn = lax.mul(lax.sub(x, nearest), pi)

@@ -11,7 +11,7 @@ from pycompiler.lax import movement as lax_movement
 from pycompiler.lax import reduction as lax_reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
-from pycompiler.numpy import cumulative, indexing, movement, reductions, sorting, ufuncs
+from pycompiler.numpy import cumulative, movement, reductions, sorting, taking, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 
 
@@ -86,10 +86,10 @@ def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: 
 def _mode(lines: Array) -> tuple[Array, Array]:
     ordered = sorting.sort(lines, -1)
     number, bounds = _run_bounds(_run_starts(ordered))
-    length = lax.sub(_positions(get_aval(number).shape), indexing.take_along_axis(bounds, number, -1))
+    length = lax.sub(_positions(get_aval(number).shape), taking.take_along_axis(bounds, number, -1))
     last = len(get_aval(number).shape) - 1
     place = lax_reduction.argmax(length, last, dtypes.int32)
-    value = indexing.take_along_axis(ordered, lax_movement.expand_dims(place, (last,)), -1)
+    value = taking.take_along_axis(ordered, lax_movement.expand_dims(place, (last,)), -1)
     return lax_movement.squeeze(value, (last,)), lax.add(lax_reduction.reduce_max(length, (last,)), 1)
 
 
@@ -119,7 +119,7 @@ def _rankdata(a: Array, *, axis: int, method: str, dtype: Any) -> Array:
         result = cast(lax.add(rank, 1), dtype)
     else:
         number, bounds = _run_bounds(_run_starts(ordered))
-        run = indexing.take_along_axis(number, rank, -1)
+        run = taking.take_along_axis(number, rank, -1)
         result = cast(_tied(run, bounds, method), dtype)
         if method == "average":
             result = lax.mul(result, 0.5)
@@ -132,8 +132,8 @@ def _tied(run: Array, bounds: Array, method: str) -> Array:
     """The ranks of runs by their bounds; 'average' gives twice them."""
     if method == "dense":
         return lax.add(run, 1)
-    least = lax.add(indexing.take_along_axis(bounds, run, -1), 1)
-    greatest = indexing.take_along_axis(bounds, lax.add(run, 1), -1)
+    least = lax.add(taking.take_along_axis(bounds, run, -1), 1)
+    greatest = taking.take_along_axis(bounds, lax.add(run, 1), -1)
     return least if method == "min" else greatest if method == "max" else lax.add(least, greatest)
 
 

@@ -87,6 +87,18 @@ def test_initializer(name, shape):
     np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("name", "shape", "options"), [
+    ("orthogonal", (7, 5), {}), ("orthogonal", (5, 7), {"scale": 2.0}), ("orthogonal", (2, 5, 3), {"column_axis": 1}),
+    ("delta_orthogonal", (3, 4, 5), {}), ("delta_orthogonal", (3, 2, 4, 4), {"scale": 0.5}),
+])  # fmt: skip
+def test_orthogonal_initializer(name, shape, options):
+    with jax.threefry_partitionable(False):
+        want = getattr(theirs.initializers, name)(**options)(jax.random.PRNGKey(1), shape)
+    got = getattr(ours.initializers, name)(**options)(random.key(1), shape)
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("make", [
     lambda m: m.zeros, lambda m: m.ones, lambda m: m.constant(3.0), lambda m: m.uniform(0.5), lambda m: m.normal(0.5),
     lambda m: m.truncated_normal(0.5),

@@ -512,6 +512,24 @@ CASES |= {
     ],
 }
 
+CASES |= {
+    "roots": [
+        lambda m: m.sort(m.real(m.roots(np.array([1.0, -6, 11, -6])))),
+        lambda m: m.sort(m.abs(m.roots(V))),
+        lambda m: m.sort(m.imag(m.roots(np.array([0, 0, 2, 0, 8])))),
+        lambda m: m.roots(np.array([3.0])),
+        lambda m: m.sort(m.abs(m.roots(np.array([0, 1.0, -3, 2]), strip_zeros=False))),
+    ],
+    "polyfit": [
+        lambda m: m.polyfit(V, SORTED, 2),
+        lambda m: m.polyfit(V[:3], F, 1),
+        lambda m: m.polyfit(V, SORTED, 1, w=P.ravel()[:7]),
+        lambda m: m.polyfit(V, SORTED, 2, full=True)[:4],
+        lambda m: m.polyfit(V, SORTED, 2, cov=True),
+        lambda m: m.polyfit(V, SORTED, 1, cov="unscaled"),
+        lambda m: m.polyfit(INT[0], SORTED[:5], deg=1, rcond=1e-3),
+    ],
+}
 COUNTS = np.array([0, 3, 1, 3, 7, 1])
 CASES |= {
     "tril_indices": [lambda m: m.tril_indices(3), lambda m: m.tril_indices(3, -1, 4)],

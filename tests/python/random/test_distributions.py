@@ -40,6 +40,10 @@ CASES = {
     "ball": lambda r, k, t: r.ball(k, 3, 1.5, (11,), t),
     "binomial": lambda r, k, t: r.binomial(k, t([3, 20, 100, 1000]), t([0.1, 0.5, 0.4, 0.9]), (9, 4), t),
 }
+FLOATS_OF_32 = {
+    "gumbel highest": lambda r, k: r.gumbel(k, (33,), mode="highest"),
+    "categorical highest": lambda r, k: r.categorical(k, ROWS, mode="highest"),
+}
 INTEGERS = {
     "poisson": lambda r, k: r.poisson(k, np.float32([0, 0.5, 5, 20, 1000, np.nan]), (9, 6)),
     "poisson of an int": lambda r, k: r.poisson(k, 3, (5,), "int16"),
@@ -78,6 +82,11 @@ def close(a, b, tolerance):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_floats(case, partitionable):
     close(case(ours, ours.key(17), np.float32), case(theirs, theirs.PRNGKey(17), np.float32), 1e-5)
+
+
+@pytest.mark.parametrize("case", FLOATS_OF_32.values(), ids=FLOATS_OF_32)
+def test_floats_of_32_bits(case, partitionable):
+    close(case(ours, ours.key(17)), case(theirs, theirs.PRNGKey(17)), 1e-5)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -158,7 +167,7 @@ ERRORS = {
     "dtype": (lambda k: ours.gamma(k, 1.0, dtype=int), TypeError, "gamma: the dtype must be a floating-point one"),
     "int dtype": (lambda k: ours.geometric(k, 0.5, dtype=float), TypeError, "geometric: the dtype must be an integer"),
     "shape": (lambda k: ours.gamma(k, THREE, (2,)), ValueError, r"gamma: parameters of shape \(3,\) do not broadcast"),
-    "mode": (lambda k: ours.gumbel(k, mode="highest"), ValueError, "gumbel: the mode must be"),
+    "mode": (lambda k: ours.gumbel(k, mode="higher"), ValueError, "gumbel: the mode must be"),
     "bernoulli's mode": (lambda k: ours.bernoulli(k, mode="medium"), ValueError, "bernoulli: the mode must be"),
     "bernoulli of an int": (lambda k: ours.bernoulli(k, 1), TypeError, "bernoulli: the probability p must be a float"),
     "too many": (lambda k: ours.categorical(k, ROWS, shape=(5, 2), replace=False), ValueError, "5 draws from 4"),
