@@ -15,6 +15,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
+from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops import linalg as solving
 from pycompiler.ops import linalg_complex as complexes
@@ -372,3 +373,29 @@ def qdwh(
     weights = tuple(_weights(eps, max_iterations))
     u, h, converged = fused(_qdwh, x, weights=weights, eps=eps)
     return u, h, movement.full((), len(weights), np.int32), converged
+
+
+__all__ = [
+    "EigImplementation",
+    "EighImplementation",
+    "SvdAlgorithm",
+    "cholesky",
+    "cholesky_update",
+    "eig",
+    "eigh",
+    "hessenberg",
+    "householder_product",
+    "lu",
+    "lu_pivots_to_permutation",
+    "ormqr",
+    "qdwh",
+    "qr",
+    "schur",
+    "svd",
+    "symmetric_product",
+    "triangular_solve",
+    "tridiagonal",
+    "tridiagonal_solve",
+]
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -9,6 +9,7 @@ from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg, movement, reduction
 from pycompiler.lax.fused import fused
+from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast
 from pycompiler.numpy import creation, ufuncs
 from pycompiler.random import continuous as distributions
@@ -190,3 +191,29 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
         return movement.pad(centre, zero, [*middle, (0, 0, 0), (0, 0, 0)])
 
     return initialize
+
+
+__all__ = [
+    "Initializer",
+    "constant",
+    "delta_orthogonal",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "ones",
+    "orthogonal",
+    "truncated_normal",
+    "uniform",
+    "variance_scaling",
+    "xavier_normal",
+    "xavier_uniform",
+    "zeros",
+]
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -151,10 +151,18 @@ def test_svd_algorithms(algorithm):
     np.testing.assert_allclose(s, np.linalg.svd(A, compute_uv=False), rtol=1e-5)
 
 
+def test_implementations():
+    values, *_ = pll.eig(A, implementation=pll.EigImplementation.LAPACK)
+    np.testing.assert_array_equal(values, pll.eig(A)[0])
+    np.testing.assert_array_equal(pll.eigh(S, implementation=pll.EighImplementation.QR)[1], pll.eigh(S)[1])
+
+
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
+        (lambda: pll.eig(A, implementation=pll.EigImplementation.MAGMA), NotImplementedError, "eig: .*MAGMA"),
+        (lambda: pll.eigh(S, implementation=pll.EighImplementation.JACOBI), NotImplementedError, "eigh: .*JACOBI"),
         (lambda: pll.cholesky(WIDE), ValueError, r"cholesky: expects shapes \[..., n, n\], got f32\[3,5\]"),
         (lambda: pll.qr(np.ones((2, 2), np.int32)), TypeError, "qr: takes arrays of float32"),
         (lambda: pll.eigh(np.ones(3, np.float32)), ValueError, r"eigh: expects shapes"),

@@ -1,5 +1,7 @@
 """nn against jax's: values, derivatives at the corners, and the initializers' numbers."""
 
+import typing
+
 import jax
 import numpy as np
 import pytest
@@ -74,7 +76,8 @@ def test_relu_has_no_slope_at_zero():
 
 
 INITIALIZERS = [
-    f"{who}_{how}" for who in ("glorot", "xavier", "he", "kaiming", "lecun") for how in ("uniform", "normal")
+    *("glorot_uniform", "glorot_normal", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal"),
+    *("kaiming_uniform", "kaiming_normal", "lecun_uniform", "lecun_normal"),
 ]
 
 
@@ -104,6 +107,7 @@ def test_orthogonal_initializer(name, shape, options):
     lambda m: m.truncated_normal(0.5),
 ])  # fmt: skip
 def test_plain_initializer(make):
+    assert isinstance(make(ours.initializers), typing.get_origin(ours.initializers.Initializer))
     with jax.threefry_partitionable(False):
         want = make(theirs.initializers)(jax.random.PRNGKey(1), (4, 3))
     got = make(ours.initializers)(random.key(1), (4, 3))

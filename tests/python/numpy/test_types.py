@@ -90,6 +90,12 @@ def test_objects_and_elements_are_told_apart():
 
 SMALL_FLOATS = [name for name in dtypes.SMALL if name.startswith("float")]
 SMALL_INTEGERS = [name for name in dtypes.SMALL if not name.startswith("float")]
+# Of what is listed in one table, nothing may get lost.
+assert set(dtypes.SMALL) == {
+    *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"),
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    *("int1", "int2", "int4", "uint1", "uint2", "uint4"),
+}
 HALVES = np.arange(65536, dtype=np.uint16).view(np.float16)
 
 

@@ -1,0 +1,41 @@
+"""The public names: all there, tested, or left out with a reason; what is not there says what is nearest."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[3] / "tools/count_names.py"
+spec = importlib.util.spec_from_file_location("count_names", SCRIPT)
+count_names = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(count_names)
+
+COUNTS = count_names.count()
+
+
+@pytest.mark.parametrize("module", COUNTS)
+def test_every_name_is_there_or_left_out_with_a_reason(module):
+    assert COUNTS[module].missing == []
+    assert COUNTS[module].present  # no module is left out whole
+
+
+@pytest.mark.parametrize("module", COUNTS)
+def test_every_name_is_named_by_a_test(module):
+    assert COUNTS[module].untested == []
+
+
+def test_few_names_are_left_out():
+    assert sum(len(c.left_out) for c in COUNTS.values()) <= 0.05 * sum(len(c.names) for c in COUNTS.values())
+
+
+def test_reasons_are_given_for_names_that_are_not_there():
+    named = {name for module, c in COUNTS.items() for name in [f"{module}.{left}" for left in c.left_out]}
+    for name, reason in count_names.left_out().items():
+        assert len(reason) > 10
+        assert name in named, f"{name} is listed in docs/differences.md, but is there or is not in the list of names"
+
+
+@pytest.mark.parametrize("module", [module for module in COUNTS if module != "Array"])
+def test_a_name_that_is_not_there(module):
+    with pytest.raises(AttributeError, match=f"module pycompiler.{module} has no attribute no_such_thing"):
+        _ = count_names.owner(module).no_such_thing
