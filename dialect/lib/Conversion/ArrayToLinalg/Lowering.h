@@ -21,8 +21,8 @@ public:
 
 /// Types that are stored and converted only: the floats of 8 bits and what is narrower, but for bool.
 bool isSmall(Type element);
-/// The scalar type that bodies compute with: uiN is signless there, bool stays i1. Of a complex number the integer whose
-/// low half holds the bits of the real part, so that what moves elements need not know of it.
+/// The scalar type that bodies compute with: uiN is signless there, bool stays i1. Of a complex number the integer
+/// whose low half holds the bits of the real part, so that what moves elements need not know of it.
 Type bodyType(Type element);
 /// The scalar type of a stored element: as bodyType, but bool is i8.
 Type storageType(Type element);
