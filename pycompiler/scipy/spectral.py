@@ -172,8 +172,8 @@ def _spectra(
     return _Spectra(freqs, middles, transformed(x), of_y, scale, is_onesided)
 
 
-def _signals(name: str, axis: int, *xs: Array | None) -> tuple[int, list[Array | None]]:
-    """The axis from the front, and the signals in one inexact dtype with that axis last."""
+def _signals(name: str, axis: int, *xs: Array) -> tuple[int, list[Array]]:
+    """The axis from the front, and the signals (some may be None) in one inexact dtype with that axis last."""
     given = [x for x in xs if x is not None]
     check_arrays(name, *given)
     arrays = [pnp.asarray(x) for x in given]
