@@ -128,6 +128,8 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
     count = sizes[axis]
     if not isinstance(repeats, Tracer):
         repeats = np.asarray(repeats)
+    if get_aval(repeats).dtype == dtypes.bool_:
+        repeats = cast(repeats, index_dtype())
     check_integers("repeat", "repeats", repeats)
     given = get_aval(repeats).shape
     if given not in ((), (1,), (count,)):
