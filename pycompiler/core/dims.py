@@ -7,7 +7,7 @@ for any size of at least 1. Equality is equality for all sizes; an order that de
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeGuard, Union
+from typing import TypeGuard, Union
 
 from pycompiler.core.errors import InconclusiveDimensionError
 
@@ -209,16 +209,6 @@ def _divide(dim: Dimension, by: Dimension) -> Dimension | None:
 def is_dimension(x: object) -> TypeGuard[Dimension]:
     """Whether `x` can be a dimension: an int (bool excepted) or symbolic."""
     return isinstance(x, Dim) or (isinstance(x, int) and not isinstance(x, bool))
-
-
-def is_static(shape: Iterable[Any]) -> bool:
-    """Whether every dimension has a fixed size."""
-    return not any(isinstance(dim, Dim) for dim in shape)
-
-
-def same_dim(a: Dimension, b: Dimension) -> bool:
-    """Whether two dimensions are equal for all sizes."""
-    return a == b
 
 
 def same_shape(a: Iterable[Dimension], b: Iterable[Dimension]) -> bool:

@@ -102,6 +102,12 @@ def _in_order(sizes: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(sizes[place]) for place in np.argsort(spec))
 
 
+def _described(lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any) -> tuple[Any, Any, Any]:
+    """The sizes of both sides in the order batch or output, feature, spatial, and the places of those of the result."""
+    lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
+    return [lhs_shape[axis] for axis in lhs_spec], [rhs_shape[axis] for axis in rhs_spec], out_spec
+
+
 def conv_general_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -110,8 +116,7 @@ def conv_general_shape_tuple(
     dimension_numbers: Any,
 ) -> tuple[int, ...]:
     """The shape of a convolution whose dimensions are described by three strings."""
-    lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
-    left, right = [lhs_shape[axis] for axis in lhs_spec], [rhs_shape[axis] for axis in rhs_spec]
+    left, right, out_spec = _described(lhs_shape, rhs_shape, dimension_numbers)
     return _in_order(conv_shape_tuple(left, right, window_strides, padding), out_spec)
 
 
@@ -123,8 +128,7 @@ def conv_transpose_shape_tuple(
     dimension_numbers: Any,
 ) -> tuple[int, ...]:
     """The shape of a transposed convolution whose dimensions are described by three strings."""
-    lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
-    left, right = [lhs_shape[axis] for axis in lhs_spec], [rhs_shape[axis] for axis in rhs_spec]
+    left, right, out_spec = _described(lhs_shape, rhs_shape, dimension_numbers)
     pads: Any = padding
     if isinstance(padding, str):
         pads = [_transposed_pads(k, s, padding) for k, s in zip(right[2:], window_strides, strict=True)]

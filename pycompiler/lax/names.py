@@ -2,7 +2,14 @@
 
 import difflib
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import NoReturn
+
+
+def _likeness(name: str, other: str) -> tuple[float, int]:
+    """How near two names are; of those that are as near, the ones that begin alike are nearer."""
+    begins = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
+    return difflib.SequenceMatcher(None, other, name).ratio(), begins
 
 
 def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]:
@@ -10,7 +17,8 @@ def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]
     public = sorted(name for name in names if not name.startswith("_"))
 
     def missing(name: str) -> NoReturn:
-        close = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
+        close = difflib.get_close_matches(name, public, cutoff=0.75)
+        close.sort(key=lambda other: _likeness(name, other), reverse=True)
         if not close and len(name) > 3:
             close = sorted(
                 (other for other in public if other.startswith(name) or name.startswith(f"{other}_")), key=len

@@ -37,11 +37,6 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
     return arithmetic.convert.bind(x, new_dtype=dtype)
 
 
-def strong(x: Any, dtype: Any) -> Array:
-    """x in a dtype, no longer weakly typed."""
-    return cast(x, dtype)
-
-
 def broadcast_to(x: Any, shape: Sequence[Any]) -> Array:
     """x repeated to a shape, by NumPy's rule. The caller knows that it fits."""
     shape = tuple(shape)

@@ -70,6 +70,12 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     return sorting.top_k.bind(operand, k=int(k), axis=canonical_axis("top_k", axis, len(aval.shape)))
 
 
+def _check_floats(name: str, operand: Array) -> None:
+    check_arrays(name, operand)
+    if not dtypes.is_floating(get_aval(operand).dtype):
+        raise ValueError(f"{name}: takes floats, got {short(get_aval(operand))}")
+
+
 def approx_max_k(
     operand: Array,
     k: int,
@@ -79,9 +85,7 @@ def approx_max_k(
     aggregate_to_topk: bool = True,
 ) -> tuple[Array, Array]:
     """The k greatest of a dimension and their indices: exactly, whatever recall_target allows."""
-    check_arrays("approx_max_k", operand)
-    if not dtypes.is_floating(get_aval(operand).dtype):
-        raise ValueError(f"approx_max_k: takes floats, got {short(get_aval(operand))}")
+    _check_floats("approx_max_k", operand)
     return top_k(operand, k, axis=reduction_dimension)
 
 
@@ -94,8 +98,6 @@ def approx_min_k(
     aggregate_to_topk: bool = True,
 ) -> tuple[Array, Array]:
     """The k least of a dimension and their indices: exactly, whatever recall_target allows."""
-    check_arrays("approx_min_k", operand)
-    if not dtypes.is_floating(get_aval(operand).dtype):
-        raise ValueError(f"approx_min_k: takes floats, got {short(get_aval(operand))}")
+    _check_floats("approx_min_k", operand)
     values, places = top_k(elementwise.neg(operand), k, axis=reduction_dimension)
     return elementwise.neg(values), places

@@ -4,15 +4,14 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
-from pycompiler.lax import elementwise as lax
-from pycompiler.lax import linalg, movement, reduction
+from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast
+from pycompiler.lax.operands import Array, canonical_axis, cast
 from pycompiler.numpy import creation, ufuncs
 from pycompiler.random import continuous as distributions
+from pycompiler.random.matrices import orthonormal
 
 Initializer = Callable[..., Array]
 
@@ -137,8 +136,7 @@ lecun_normal = _family("lecun_normal", 1.0, "fan_in", "truncated_normal")
 def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
     """scale times a matrix with orthonormal columns (or rows, of which there are fewer), uniformly distributed.
 
-    The rows are all axes but column_axis. ValueError for fewer than two dimensions. The factor q of a matrix of normal
-    numbers, with the signs of r's diagonal (Mezzadri, "How to generate random matrices ...", 2007).
+    The rows are all axes but column_axis. ValueError for fewer than two dimensions.
     """
     given = dtype
 
@@ -152,7 +150,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         columns = shape[axis]
         rows = prod(shape) // columns
         drawn = distributions.normal(key, (max(rows, columns), min(rows, columns)), wanted)
-        matrix = fused(_orthonormal, drawn)
+        matrix = fused(orthonormal, drawn)
         if rows < columns:
             matrix = movement.transpose(matrix, (1, 0))
         others = [i for i in range(len(shape)) if i != axis]
@@ -161,15 +159,6 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         return ufuncs.multiply(movement.transpose(whole, [order.index(i) for i in range(len(shape))]), scale)
 
     return initialize
-
-
-def _orthonormal(x: Array) -> Array:
-    q, r = linalg.qr(x, full_matrices=False)
-    count = get_aval(r).shape[-1]
-    places = [movement.broadcasted_iota(dtypes.int32, (count, count), axis) for axis in (0, 1)]
-    on_diagonal = lax.select(lax.eq(*places), r, movement.full_like(r, 0))
-    signs = lax.sign(reduction.reduce_sum(on_diagonal, (0,)))
-    return lax.mul(q, broadcast_to(signs, get_aval(q).shape))
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:

@@ -15,20 +15,16 @@ from pycompiler.lax.operands import (
     Array,
     broadcast_to,
     canonical_axis,
+    canonical_shape,
     cast,
     check_arrays,
 )
-from pycompiler.numpy import movement as movement_functions
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.cumulative import cumsum
-from pycompiler.numpy.positions import index_dtype
+from pycompiler.numpy.positions import flattened, index_dtype
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.taking import check_integers, take
 from pycompiler.numpy.updates import Place
-
-
-def _flat(x: Array) -> Array:
-    return movement.reshape(x, (dim_product(get_aval(x).shape),))
 
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
@@ -45,13 +41,13 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
     """
     check_arrays("delete", arr)
     if axis is None:
-        arr, axis = _flat(arr), 0
+        arr, axis = flattened(arr), 0
     axis = canonical_axis("delete", axis, len(get_aval(arr).shape))
     size = get_aval(arr).shape[axis]
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
     if isinstance(obj, Tracer) and assume_unique_indices and get_aval(obj).dtype != dtypes.bool_:
-        mask = Place(movement.full((size,), True), _flat(obj)).set(False)
+        mask = Place(movement.full((size,), True), flattened(obj)).set(False)
         left = size - dim_product(get_aval(obj).shape)
         ranks = np.arange(size, dtype=np.int32)
         # The places that stay come first in a sort that keeps the order.
@@ -76,7 +72,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     """arr with values put in before an integer, a slice or integers of an axis (None: of the flat array)."""
     check_arrays("insert", arr, values)
     if axis is None:
-        arr, axis = _flat(arr), 0
+        arr, axis = flattened(arr), 0
     shape = get_aval(arr).shape
     axis = canonical_axis("insert", axis, len(shape))
     size = shape[axis]
@@ -124,19 +120,35 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
 
     With total_repeat_length the repeats may be traced: what is too much is left out, the last element fills the rest.
     """
-    if total_repeat_length is None:
-        return movement_functions.repeat(a, repeats, axis)
-    check_arrays("repeat", a, repeats)
-    check_integers("repeat", "repeats", repeats)
+    check_arrays("repeat", a)
     if axis is None:
-        a, axis = _flat(a), 0
-    axis = canonical_axis("repeat", axis, len(get_aval(a).shape))
-    count, given = get_aval(a).shape[axis], get_aval(repeats).shape
+        a, axis = flattened(a), 0
+    sizes = get_aval(a).shape
+    axis = canonical_axis("repeat", axis, len(sizes))
+    count = sizes[axis]
+    if not isinstance(repeats, Tracer):
+        repeats = np.asarray(repeats)
+    if get_aval(repeats).dtype == dtypes.bool_:
+        repeats = cast(repeats, index_dtype())
+    check_integers("repeat", "repeats", repeats)
+    given = get_aval(repeats).shape
     if given not in ((), (1,), (count,)):
         raise ValueError(f"repeat: {short(get_aval(repeats))} repeats for the {count} elements of axis {axis}")
-    total = total_repeat_length.__index__()
-    if count == 0 and total:
-        raise ValueError(f"repeat: there is nothing to repeat in {short(get_aval(a))}")
-    ends = cumsum(broadcast_to(cast(repeats, index_dtype()), (count,)))
-    places = searchsorted(ends, movement.iota(index_dtype(), total), side="right")
-    return take(a, lax.min(places, max(count - 1, 0)), axis=axis, mode="clip")
+    if total_repeat_length is not None:
+        total = total_repeat_length.__index__()
+        if count == 0 and total:
+            raise ValueError(f"repeat: there is nothing to repeat in {short(get_aval(a))}")
+        ends = cumsum(broadcast_to(cast(repeats, index_dtype()), (count,)))
+        places = searchsorted(ends, movement.iota(index_dtype(), total), side="right")
+        return take(a, lax.min(places, max(count - 1, 0)), axis=axis, mode="clip")
+    if isinstance(repeats, Tracer):
+        raise ConcretizationTypeError(
+            f"repeat: the size of the result depends on {repeats!r}; pass total_repeat_length=, or mark it static"
+        )
+    if dim_product(given) == 1:
+        (times,) = canonical_shape("repeat", repeats.item())
+        wide = broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
+        return movement.reshape(wide, (*sizes[:axis], count * times, *sizes[axis + 1 :]))
+    if np.any(repeats < 0):
+        raise ValueError(f"repeat: nothing is repeated less than 0 times, got {repeats.min()}")
+    return take(a, np.repeat(np.arange(count, dtype=np.int32), repeats), axis=axis, mode="clip")

@@ -78,7 +78,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     return as_array(np.asarray(made).astype(dtype))
 
 
-def to_device(self: Any, device: Device, /, *, stream: None = None) -> Any:
+def to_device(self: Any, device: Device, *, stream: None = None) -> Any:
     """The array on `device`. Raises ValueError for a device that there is not."""
     check_device("to_device", device)
     return self

@@ -10,8 +10,6 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
-from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import (
@@ -390,27 +388,6 @@ def triu(m: Any, k: int = 0) -> Array:
 def result_type(*args: Any) -> Any:
     """The dtype that the arguments promote to."""
     return dtypes.result_type(*args)[0]
-
-
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
-    """Every element of a, one after the other, so many times: a number, or (outside jit) one number for each."""
-    check_arrays("repeat", a)
-    if axis is None:
-        a, axis = ravel(a), 0
-    sizes = get_aval(a).shape
-    axis = canonical_axis("repeat", axis, len(sizes))
-    if isinstance(repeats, int) or (not isinstance(repeats, Tracer) and np.size(repeats) == 1):
-        (times,) = canonical_shape("repeat", np.asarray(repeats).reshape(()).item())
-        wide = _broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
-        result = movement.reshape(wide, (*sizes[:axis], sizes[axis] * times, *sizes[axis + 1 :]))
-    elif isinstance(repeats, Tracer):
-        raise ConcretizationTypeError(
-            f"repeat: the size of the result depends on {repeats!r}; pass total_repeat_length=, or mark it static"
-        )
-    else:
-        places = np.repeat(np.arange(sizes[axis], dtype=np.int32), np.asarray(repeats))
-        result = getitem(a, (*(slice(None),) * axis, places))
-    return result
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:

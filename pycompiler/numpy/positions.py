@@ -43,6 +43,11 @@ def known_size(name: str, count: Array, size: int | None) -> int:
     return int(np.asarray(count))
 
 
+def flattened(x: Array) -> Array:
+    """The elements as a vector."""
+    return movement.reshape(x, (dim_product(get_aval(x).shape),))
+
+
 def holds(x: Array) -> Array:
     """Where x is not zero."""
     return x if get_aval(x).dtype == dtypes.bool_ else ufuncs.not_equal(x, 0)
@@ -73,7 +78,7 @@ def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]
 def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Array, ...]:
     check_arrays(name, a)
     shape = get_aval(a).shape
-    flat = holds(movement.reshape(a, (dim_product(shape),)))
+    flat = holds(flattened(a))
     places, there = flat_places(name, flat, size)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * len(shape)
     if len(fills) != len(shape):
@@ -111,8 +116,7 @@ def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tup
 def flatnonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The indices of the elements of the flat array that are not zero. See `nonzero` for size and fill_value."""
     check_arrays("flatnonzero", a)
-    flat = movement.reshape(a, (dim_product(get_aval(a).shape),))
-    return _nonzero("flatnonzero", flat, size, fill_value)[0]
+    return _nonzero("flatnonzero", flattened(a), size, fill_value)[0]
 
 
 def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
@@ -142,11 +146,7 @@ def where(
 def extract(condition: Array, arr: Array, *, size: int | None = None, fill_value: Array = 0) -> Array:
     """The elements of the flat array where a condition holds. See `nonzero` for size and fill_value."""
     check_arrays("extract", condition, arr)
-    return compress(_flat(condition), arr, size=size, fill_value=fill_value)
-
-
-def _flat(x: Array) -> Array:
-    return movement.reshape(x, (dim_product(get_aval(x).shape),))
+    return compress(flattened(condition), arr, size=size, fill_value=fill_value)
 
 
 def compress(
@@ -164,7 +164,7 @@ def compress(
     if len(get_aval(condition).shape) != 1:
         raise ValueError(f"compress: the condition must have one dimension, got {short(get_aval(condition))}")
     if axis is None:
-        a, axis = _flat(a), 0
+        a, axis = flattened(a), 0
     axis = canonical_axis("compress", axis, len(get_aval(a).shape))
     shape, given = get_aval(a).shape, get_aval(condition).shape[0]
     condition = holds(condition)

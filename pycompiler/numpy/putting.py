@@ -9,13 +9,9 @@ from pycompiler.lax import movement
 from pycompiler.lax.indexing import GatherScatterMode, Mode
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
-from pycompiler.numpy.positions import INT32, holds
+from pycompiler.numpy.positions import INT32, flattened, holds
 from pycompiler.numpy.taking import check_integers, from_end, take
 from pycompiler.numpy.updates import Place
-
-
-def _flat(x: Array) -> Array:
-    return movement.reshape(x, (dim_product(get_aval(x).shape),))
 
 
 def _not_inplace(name: str, inplace: bool) -> None:
@@ -29,11 +25,11 @@ def place(arr: Array, mask: Array, vals: Array, *, inplace: bool = True) -> Arra
     check_arrays("place", arr, mask, vals)
     if dim_product(get_aval(mask).shape) != dim_product(get_aval(arr).shape):
         raise ValueError(f"place: {short(get_aval(arr))} and {short(get_aval(mask))} differ in size")
-    values = cast(_flat(vals), get_aval(arr).dtype)
+    values = cast(flattened(vals), get_aval(arr).dtype)
     count = get_aval(values).shape[0]
     if count == 0:
         raise ValueError("place: needs at least one value")
-    flat, chosen = _flat(arr), holds(_flat(mask))
+    flat, chosen = flattened(arr), holds(flattened(mask))
     if get_aval(flat).shape == (0,):
         return arr
     ranks = lax.sub(cumulative.cumsum(cast(chosen, INT32)), 1)
@@ -49,7 +45,7 @@ def put(a: Array, ind: Array, v: Array, mode: str | None = None, *, inplace: boo
     _not_inplace("put", inplace)
     check_arrays("put", a, ind, v)
     check_integers("put", "ind", ind)
-    flat, places, values = _flat(a), _flat(ind), _flat(v)
+    flat, places, values = flattened(a), flattened(ind), flattened(v)
     size, count, given = (get_aval(x).shape[0] for x in (flat, places, values))
     if mode == "raise":
         raise NotImplementedError(
@@ -77,7 +73,7 @@ def put_along_axis(
     check_integers("put_along_axis", "indices", indices)
     GatherScatterMode.from_any(mode)
     if axis is None:
-        flat = put_along_axis(_flat(arr), _flat(indices), values, 0, False, mode=mode)
+        flat = put_along_axis(flattened(arr), flattened(indices), values, 0, False, mode=mode)
         return movement.reshape(flat, get_aval(arr).shape)
     shape, taken = get_aval(arr).shape, get_aval(indices).shape
     if len(shape) != len(taken):

@@ -13,14 +13,10 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
-from pycompiler.numpy.positions import INT32, index_dtype, known_size, nonzero
+from pycompiler.numpy.positions import INT32, flattened, index_dtype, known_size, nonzero
 from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import Place
-
-
-def _flat(x: Array) -> Array:
-    return movement.reshape(x, (dim_product(get_aval(x).shape),))
 
 
 def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
@@ -122,7 +118,7 @@ def unique(
         rows = movement.reshape(movement.transpose(ar, order), (shape[axis], dim_product(rest)))
     found = _unique_rows("unique", rows, equal_nan, size, fill_value)
     if axis is None:
-        values = _flat(found.rows)
+        values = flattened(found.rows)
         inverse = movement.reshape(found.inverse, shape)
     else:
         wide = movement.reshape(found.rows, (get_aval(found.rows).shape[0], *rest))
@@ -187,7 +183,7 @@ def union1d(ar1: Array, ar2: Array, *, size: int | None = None, fill_value: Any 
     """The elements that are in one of the arrays, in order. See `unique` for size and fill_value."""
     check_arrays("union1d", ar1, ar2)
     return unique(
-        movement.concatenate(converted("union1d", _flat(ar1), _flat(ar2)), 0), size=size, fill_value=fill_value
+        movement.concatenate(converted("union1d", flattened(ar1), flattened(ar2)), 0), size=size, fill_value=fill_value
     )
 
 
@@ -201,7 +197,7 @@ def isin(
     check_arrays("isin", element, test_elements)
     if method not in ("auto", "compare_all", "binary_search", "sort"):
         raise ValueError(f"isin: method is 'auto', 'compare_all', 'binary_search' or 'sort', got {method!r}")
-    x, tests = converted("isin", element, _flat(test_elements))
+    x, tests = converted("isin", element, flattened(test_elements))
     return fused(_isin, x, tests, invert=invert, search=method in ("binary_search", "sort"))
 
 
@@ -236,7 +232,7 @@ def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any)
 
 def _kept_first(x: Array, mask: Array) -> tuple[Array, Array]:
     rows, new, order = _sorted_rows(movement.expand_dims(x, (1,)), equal_nan=True)
-    return _flat(rows), ufuncs.logical_and(new, take(mask, order, mode="clip"))
+    return flattened(rows), ufuncs.logical_and(new, take(mask, order, mode="clip"))
 
 
 def setdiff1d(
@@ -244,7 +240,7 @@ def setdiff1d(
 ) -> Array:
     """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). What is missing to size is 0."""
     check_arrays("setdiff1d", ar1, ar2)
-    x = _flat(ar1)
+    x = flattened(ar1)
     mask = isin(x, ar2, invert=True)
     if not assume_unique:
         return _set_of("setdiff1d", x, size, mask, fill_value)
@@ -260,7 +256,7 @@ def setxor1d(
 ) -> Array:
     """The elements that are in one of the arrays and not in the other, in order. What is missing to size is 0."""
     check_arrays("setxor1d", ar1, ar2)
-    x, y = converted("setxor1d", _flat(ar1), _flat(ar2))
+    x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
     mask = movement.concatenate([isin(x, y, invert=True), isin(y, x, invert=True)], 0)
     return _set_of("setxor1d", movement.concatenate([x, y], 0), size, mask, fill_value)
 
@@ -279,14 +275,14 @@ def intersect1d(
     What is missing to size is fill_value (by default the first), and its index the length of the array.
     """
     check_arrays("intersect1d", ar1, ar2)
-    x, y = converted("intersect1d", _flat(ar1), _flat(ar2))
+    x, y = converted("intersect1d", flattened(ar1), flattened(ar2))
     count = get_aval(x).shape[0]
     if count == 0 or get_aval(y).shape[0] == 0:
         values = movement.full((size or 0,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype))
         none = movement.full((size or 0,), 0, index_dtype())
         return (values, none, none) if return_indices else values
     ordered, new, order = fused(_sorted_rows, movement.expand_dims(x, (1,)), equal_nan=True)
-    ordered = _flat(ordered)
+    ordered = flattened(ordered)
     kept = ufuncs.logical_and(new, isin(ordered, y))
     total = known_size("intersect1d", reductions.sum(cast(kept, INT32)), size)
     (places,) = nonzero(kept, size=total, fill_value=count)

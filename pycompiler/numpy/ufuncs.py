@@ -37,10 +37,11 @@ def _float_function(name: str, function: Callable[[Array], Array], summary: str)
 
 
 def _logarithm(primitive: str, base: int, x: Array) -> Array:
-    """By the primitive; of complex numbers composed."""
-    if not dtypes.is_complex(get_aval(x).dtype):
-        return PRIMITIVES[primitive].bind(x)
-    return lax.div(lax.log(x), np.asarray(scalar_log(base), get_aval(x).dtype))
+    """By the primitive; of complex numbers composed. The result is strong, as JAX's is."""
+    dtype = get_aval(x).dtype
+    if not dtypes.is_complex(dtype):
+        return PRIMITIVES[primitive].bind(cast(x, dtype))
+    return lax.div(lax.log(x), np.asarray(scalar_log(base), dtype))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")

@@ -316,20 +316,3 @@ def take_along(x: Value, indices: Value, dimension: int, mode: str = "clip", fil
         mode=mode,
         **_HINTS,
     )
-
-
-def take_rows(x: Value, indices: Value) -> Value:
-    """x[indices] along dimension 0; an index is brought into range."""
-    shape, rank = get_aval(x).shape, len(get_aval(indices).shape)
-    return gather.bind(
-        x,
-        indices,
-        offset_dims=tuple(range(rank, rank + len(shape) - 1)),
-        collapsed_slice_dims=(0,),
-        start_index_map=(0,),
-        operand_batching_dims=(),
-        start_indices_batching_dims=(),
-        slice_sizes=(1, *shape[1:]),
-        mode="clip",
-        **_HINTS,
-    )

@@ -43,30 +43,26 @@ def hermitian_from(x: Value, lower: bool = True) -> Value:
     return add.bind(half, la.adjoint(half))
 
 
-def solve_left(a: Value, b: Value, *, lower: bool = True, transpose: bool = False, unit: bool = False) -> Value:
-    """The solution of op(A) X = B for a triangular A; `transpose` takes the conjugate transpose."""
+def _solve(a: Value, b: Value, left: bool, lower: bool, transpose: bool, unit: bool) -> Value:
     return triangular_solve.bind(
         a,
         b,
-        left_side=True,
+        left_side=left,
         lower=lower,
         transpose_a=transpose,
         conjugate_a=transpose and la.is_complex(a),
         unit_diagonal=unit,
     )
+
+
+def solve_left(a: Value, b: Value, *, lower: bool = True, transpose: bool = False, unit: bool = False) -> Value:
+    """The solution of op(A) X = B for a triangular A; `transpose` takes the conjugate transpose."""
+    return _solve(a, b, True, lower, transpose, unit)
 
 
 def solve_right(a: Value, b: Value, *, lower: bool = False, transpose: bool = False, unit: bool = False) -> Value:
     """The solution of X op(A) = B for a triangular A; `transpose` takes the conjugate transpose."""
-    return triangular_solve.bind(
-        a,
-        b,
-        left_side=False,
-        lower=lower,
-        transpose_a=transpose,
-        conjugate_a=transpose and la.is_complex(a),
-        unit_diagonal=unit,
-    )
+    return _solve(a, b, False, lower, transpose, unit)
 
 
 def _cholesky_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
@@ -88,15 +84,11 @@ def _cholesky_reference(a: Any) -> Any:
     return la.each(one, 2)(a)
 
 
-def _positive(rng: numpy.random.Generator, *shape: int, dtype: rules.Dtype) -> Any:
-    return la.hermitian(rng, *shape, dtype=dtype)
-
-
 def _cholesky_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     for dtype in la.each_dtype():
-        yield Sample((_positive(rng, 4, 4, dtype=dtype),), {})
+        yield Sample((la.hermitian(rng, 4, 4, dtype=dtype),), {})
     for shape in ((1, 1), (2, 3, 3)):
-        yield Sample((_positive(rng, *shape, dtype=rules.FLOAT32),), {})
+        yield Sample((la.hermitian(rng, *shape, dtype=rules.FLOAT32),), {})
     yield Sample((np.zeros((0, 0), np.float32),), {})
     # Not positive definite, and far from tame: no derivative is tested there.
     yield Sample((-1e5 * np.eye(3, dtype=np.float32),), {})

@@ -1,11 +1,13 @@
 """What every distribution does to its arguments: the key, the dtype, the shape of the result."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
-from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import Array, broadcasts, canonical_shape, check_arrays
 
 Dtype = Any
 
@@ -64,3 +66,11 @@ def check_castable(name: str, dtype: Dtype, *parameters: Any) -> None:
     for x in parameters:
         if dtypes.result_type(x, dtype)[0] != dtype:
             raise TypeError(f"{name}: a parameter of {get_aval(x).dtype.name} would lose digits in {dtype.name}")
+
+
+def sampled(name: str, function: Callable[..., Array], key: Any, shape: Any, dtype: Dtype, *parameters: Any) -> Array:
+    """What a function draws with a key for parameters, once all of them are checked; compiled as one."""
+    check_key(name, key)
+    size = result_shape(name, shape, *parameters)
+    check_castable(name, dtype, *parameters)
+    return fused(function, key, *parameters, shape=size, dtype=dtype)

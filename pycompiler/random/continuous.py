@@ -12,7 +12,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
 from pycompiler.numpy import ufuncs
 from pycompiler.ops.complex import complex_
-from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, inexact_dtype, result_shape
+from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype, result_shape, sampled
 from pycompiler.random.discrete import rademacher_of
 from pycompiler.random.streams import bits_of, normal_of, subkeys, uniform_of
 
@@ -63,11 +63,7 @@ def _lognormal(key: Array, sigma: Array, *, shape: Shape, dtype: Dtype) -> Array
 
 def lognormal(key: Array, sigma: Any = np.float32(1), shape: Any = None, dtype: Any = None) -> Array:  # noqa: B008
     """exp of normal numbers of mean 0 and standard deviation sigma."""
-    check_key("lognormal", key)
-    wanted = inexact_dtype("lognormal", dtype)
-    size = result_shape("lognormal", shape, sigma)
-    check_castable("lognormal", wanted, sigma)
-    return fused(_lognormal, key, sigma, shape=size, dtype=wanted)
+    return sampled("lognormal", _lognormal, key, shape, inexact_dtype("lognormal", dtype), sigma)
 
 
 def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -144,11 +140,7 @@ def _pareto(key: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 def pareto(key: Array, b: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the Pareto distribution with shape parameter b, from 1 upwards."""
-    check_key("pareto", key)
-    wanted = float_dtype("pareto", dtype)
-    size = result_shape("pareto", shape, b)
-    check_castable("pareto", wanted, b)
-    return fused(_pareto, key, b, shape=size, dtype=wanted)
+    return sampled("pareto", _pareto, key, shape, float_dtype("pareto", dtype), b)
 
 
 def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -158,11 +150,7 @@ def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 def rayleigh(key: Array, scale: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the Rayleigh distribution of a scale."""
-    check_key("rayleigh", key)
-    wanted = float_dtype("rayleigh", dtype)
-    size = result_shape("rayleigh", shape, scale)
-    check_castable("rayleigh", wanted, scale)
-    return fused(_rayleigh, key, scale, shape=size, dtype=wanted)
+    return sampled("rayleigh", _rayleigh, key, shape, float_dtype("rayleigh", dtype), scale)
 
 
 def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -179,11 +167,7 @@ def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 def wald(key: Array, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the Wald (inverse Gaussian) distribution of a mean and scale 1."""
-    check_key("wald", key)
-    wanted = float_dtype("wald", dtype)
-    size = result_shape("wald", shape, mean)
-    check_castable("wald", wanted, mean)
-    return fused(_wald, key, mean, shape=size, dtype=wanted)
+    return sampled("wald", _wald, key, shape, float_dtype("wald", dtype), mean)
 
 
 def _triangular(key: Array, left: Array, mode: Array, right: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -196,11 +180,7 @@ def _triangular(key: Array, left: Array, mode: Array, right: Array, *, shape: Sh
 
 def triangular(key: Array, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the triangular distribution on left..right with its peak at mode."""
-    check_key("triangular", key)
-    wanted = float_dtype("triangular", dtype)
-    size = result_shape("triangular", shape, left, mode, right)
-    check_castable("triangular", wanted, left, mode, right)
-    return fused(_triangular, key, left, mode, right, shape=size, dtype=wanted)
+    return sampled("triangular", _triangular, key, shape, float_dtype("triangular", dtype), left, mode, right)
 
 
 def _weibull_min(key: Array, scale: Array, concentration: Array, *, shape: Shape, dtype: Dtype) -> Array:

@@ -15,7 +15,7 @@ from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_shape, cast
 from pycompiler.ops.random import gamma_sample
-from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape
+from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape, sampled
 from pycompiler.random.continuous import exponential_from
 from pycompiler.random.discrete import rademacher_of
 from pycompiler.random.streams import (
@@ -143,11 +143,7 @@ def _chisquare(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 def chisquare(key: Array, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the chi-square distribution of df degrees of freedom."""
-    check_key("chisquare", key)
-    wanted = float_dtype("chisquare", dtype)
-    size = result_shape("chisquare", shape, df)
-    check_castable("chisquare", wanted, df)
-    return fused(_chisquare, key, df, shape=size, dtype=wanted)
+    return sampled("chisquare", _chisquare, key, shape, float_dtype("chisquare", dtype), df)
 
 
 def _f(key: Array, dfnum: Array, dfden: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -159,11 +155,7 @@ def _f(key: Array, dfnum: Array, dfden: Array, *, shape: Shape, dtype: Dtype) ->
 
 def f(key: Array, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the F distribution of dfnum and dfden degrees of freedom."""
-    check_key("f", key)
-    wanted = float_dtype("f", dtype)
-    size = result_shape("f", shape, dfnum, dfden)
-    check_castable("f", wanted, dfnum, dfden)
-    return fused(_f, key, dfnum, dfden, shape=size, dtype=wanted)
+    return sampled("f", _f, key, shape, float_dtype("f", dtype), dfnum, dfden)
 
 
 def _t(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -175,11 +167,7 @@ def _t(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 def t(key: Array, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of Student's t distribution of df degrees of freedom."""
-    check_key("t", key)
-    wanted = float_dtype("t", dtype)
-    size = result_shape("t", shape, df)
-    check_castable("t", wanted, df)
-    return fused(_t, key, df, shape=size, dtype=wanted)
+    return sampled("t", _t, key, shape, float_dtype("t", dtype), df)
 
 
 def _dirichlet(key: Array, alpha: Array, *, shape: Shape, dtype: Dtype) -> Array:

@@ -75,12 +75,19 @@ def multivariate_normal(
     return fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method)
 
 
+def orthonormal(x: Array) -> Array:
+    """Orthonormal columns from matrices of normal numbers, uniformly distributed; inside other functions.
+
+    The factor q, with signs that make the decomposition unique: Mezzadri, "How to generate random matrices from the
+    classical compact groups" (2007).
+    """
+    q, r = linalg.qr(x, full_matrices=False)[:2]
+    return _columns_scaled(q, lax.sign(diagonal(r, 0, -2, -1)))
+
+
 def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dtype) -> Array:
-    # Of a normal matrix, with signs that make the decomposition unique: Mezzadri, "How to generate random matrices from
-    # the classical compact groups" (2007).
     drawn = normal_of(key, (*shape, max(rows, columns), min(rows, columns)), dtype)
-    q, r = linalg.qr(drawn, full_matrices=False)[:2]
-    q = _columns_scaled(q, lax.sign(diagonal(r, 0, -2, -1)))
+    q = orthonormal(drawn)
     rank = len(shape) + 2
     return movement.transpose(q, (*range(rank - 2), rank - 1, rank - 2)) if rows < columns else q
 

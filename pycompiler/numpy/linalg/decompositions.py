@@ -69,7 +69,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         return QRResult(la.transposed(reflectors), taus)
     if mode not in ("reduced", "r", "full", "complete"):
         raise ValueError(f"qr: mode is 'reduced', 'complete', 'r' or 'raw', got {mode!r}")
-    q, r = lax_linalg.qr(a, full_matrices=mode == "complete")
+    q, r = lax_linalg.qr(a, full_matrices=mode == "complete")[:2]
     return r if mode == "r" else QRResult(q, r)
 
 

@@ -67,8 +67,6 @@ def test_order_is_decided_where_it_holds_for_all_sizes():
 def test_shapes_broadcast_and_multiply():
     assert dims.broadcast_shapes((n, 1), (3,), ()) == (n, 3)
     assert dims.dim_product((2, n, m)) == 2 * n * m
-    assert dims.is_static((1, 2))
-    assert not dims.is_static((1, n))
     with pytest.raises(ValueError, match=r"shapes \[n\] and \[m\] do not broadcast: axis 0 has n and m"):
         dims.broadcast_shapes((n,), (m,))
     with pytest.raises(ValueError, match=r"shapes \[3,4\] and \[3\] do not broadcast: axis 1 has 4 and 3"):

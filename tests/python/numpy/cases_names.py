@@ -388,6 +388,7 @@ for _name, _cases in {
         lambda m: m.repeat(F, 2, axis=-1, total_repeat_length=10),
         lambda m: m.repeat(V, 0),
         lambda m: m.repeat(F, np.array([2]), 0),
+        lambda m: m.repeat(V, V > 0),
     ],
     "squeeze": [lambda m: m.squeeze(F[None, :, None], (0, -2))],
     "expand_dims": [lambda m: m.expand_dims(F, axis=(1, 3)), lambda m: m.expand_dims(2.0, 0)],

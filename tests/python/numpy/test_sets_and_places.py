@@ -151,6 +151,14 @@ def test_errors():
         pnp.delete(X, 9)
     with pytest.raises(ValueError, match="put: arrays don't change; pass inplace=False"):
         pnp.put(X, 1, 2)
+    with pytest.raises(ValueError, match=r"repeat: i32\[2\] repeats for the 6 elements of axis 0"):
+        pnp.repeat(X, np.array([1, 2], np.int32))
+    with pytest.raises(ValueError, match="repeat: nothing is repeated less than 0 times, got -1"):
+        pnp.repeat(X, np.array([1, 1, 1, 1, 1, -1]))
+    with pytest.raises(TypeError, match=r"repeat: repeats must be integers, got f32\[6\]"):
+        pnp.repeat(X, F)
+    with pytest.raises(pc.errors.ConcretizationTypeError, match=r"repeat: .*; pass total_repeat_length="):
+        pc.jit(pnp.repeat)(X, X)
     with pytest.raises(ValueError, match="isin: method is"):
         pnp.isin(X, Y, method="fast")
 
