@@ -40,6 +40,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       return signalPassFailure();
     takeBuffers(main);
     fillSplats(main);
+    copyWhereReadLater(main.getBody().front());
   }
 
   static LogicalResult checkTypes(func::FuncOp main, TypeRange types, StringRef kind) {
@@ -83,17 +84,24 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     }
   }
 
+  /// Whether the user computes its result in place of this operand, as loops and insertions do.
+  static bool isChanged(OpOperand &use) {
+    Operation *user = use.getOwner();
+    auto type = dyn_cast<RankedTensorType>(use.get().getType());
+    if (!type || type.getRank() == 0 || !type.hasStaticShape())
+      return false;
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(user))
+      return &use == &insertion.getDestMutable();
+    return isa<scf::ForOp, scf::WhileOp>(user) || (isa<tensor::InsertOp>(user) && use.getOperandNumber() == 1);
+  }
+
   /// An argument that loops or insertions start from is copied into an empty tensor before them: the result's buffer
   /// can take its place, while the copy that bufferization makes has a buffer of its own.
   static void copyWhereChanged(bufferization::ToTensorOp argument) {
     auto type = cast<RankedTensorType>(argument.getType());
     for (OpOperand &use : llvm::make_early_inc_range(argument->getUses())) {
       Operation *user = use.getOwner();
-      auto loop = dyn_cast<scf::ForOp>(user);
-      auto insertion = dyn_cast<tensor::InsertSliceOp>(user);
-      if (!(loop && use.getOperandNumber() >= loop.getNumControlOperands()) &&
-          !(insertion && &use == &insertion.getDestMutable()) &&
-          !(isa<tensor::InsertOp>(user) && use.getOperandNumber() == 1))
+      if (!isChanged(use) || isa<scf::WhileOp>(user)) // array-prepare-loops copies what a while starts from
         continue;
       OpBuilder builder(user);
       Location loc = user->getLoc();
@@ -102,6 +110,52 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
           strides(sizes.size(), builder.getIndexAttr(1));
       use.set(tensor::InsertSliceOp::create(builder, loc, argument.getResult(), empty, offsets, sizes, strides));
+    }
+  }
+
+  static bool isView(Operation *op) {
+    return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
+  }
+
+  /// Whether a value of the block, or a view of it, has another use that does not stand before this one.
+  static bool isReadLater(Value value, OpOperand &changed, Block &body) {
+    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+      Operation *reader = use.getOwner();
+      if (&use == &changed)
+        return false;
+      if (isView(reader))
+        return isReadLater(reader->getResult(0), changed, body);
+      return !body.findAncestorOpInBlock(*reader)->isBeforeInBlock(body.findAncestorOpInBlock(*changed.getOwner()));
+    });
+  }
+
+  /// A value that is changed in place before others read it is copied, or filled once more, into an empty tensor of its
+  /// own. Left to bufferization, the empty tensor of the one value could become the buffer of a result that is computed
+  /// in the copy, and be overwritten by it while another result is still in there: bufferization does not know that
+  /// what it writes to a result's buffer may be read as another value.
+  static void copyWhereReadLater(Block &body) {
+    SmallVector<OpOperand *> changed;
+    body.walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isChanged(operand))
+          changed.push_back(&operand);
+    });
+    for (OpOperand *use : changed) {
+      Value value = use->get(), viewed = value;
+      while (isView(viewed.getDefiningOp()))
+        viewed = viewed.getDefiningOp()->getOperand(0);
+      if (viewed.getParentBlock() != &body ||
+          isa_and_nonnull<bufferization::ToTensorOp, tensor::EmptyOp>(viewed.getDefiningOp()) ||
+          !isReadLater(viewed, *use, body))
+        continue;
+      OpBuilder builder(use->getOwner());
+      Location loc = use->getOwner()->getLoc();
+      auto type = cast<RankedTensorType>(value.getType());
+      Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+      if (auto fill = value.getDefiningOp<linalg::FillOp>())
+        use->set(linalg::FillOp::create(builder, loc, fill.value(), empty).getResult(0));
+      else // it isn't folded, as the insertion of the whole would be
+        use->set(bufferization::MaterializeInDestinationOp::create(builder, loc, type, value, empty).getResult());
     }
   }
 

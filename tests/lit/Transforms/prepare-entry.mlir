@@ -58,3 +58,40 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   %1 = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   return %0, %0, %1 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// What a loop changes while another one reads it later is copied, and each result is computed in its own buffer.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[E:.*]] = linalg.exp
+// CHECK:         %[[COPY:.*]] = bufferization.materialize_in_destination %[[E]] in
+// CHECK:         scf.for {{.*}} = %[[COPY]])
+// CHECK:         scf.for {{.*}} = %[[E]])
+
+// BUFFERS-LABEL: func.func @main(
+// BUFFERS-SAME:    %[[X:.*]]: memref<4xf32> {{.*}}, %[[R0:.*]]: memref<4xf32> {{.*}}, %[[R1:.*]]: memref<4xf32> {{.*}})
+// BUFFERS-NOT:     alloc
+// BUFFERS:         linalg.exp ins(%[[X]] : memref<4xf32>) outs(%[[R1]] : memref<4xf32>)
+// BUFFERS-NEXT:    memref.copy %[[R1]], %[[R0]]
+// BUFFERS:         memref.store %{{.*}}, %[[R0]]
+// BUFFERS:         memref.store %{{.*}}, %[[R1]]
+// BUFFERS-NOT:     memref.copy
+// BUFFERS:         return
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %empty = tensor.empty() : tensor<4xf32>
+  %e = linalg.exp ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+  %0 = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %e) -> (tensor<4xf32>) {
+    %next = tensor.insert %one into %t[%i] : tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  %1 = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %e) -> (tensor<4xf32>) {
+    %next = tensor.insert %two into %t[%i] : tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}

@@ -143,4 +143,27 @@ def test_hessian_is_jaxs(name):
         return pc.jvp(gradient, (x,), (v,))[1]
 
     np.testing.assert_allclose(np.reshape(pc.vmap(tangent)(seeds), expected.shape), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(pc.hessian(loss(pnp, lax))(x), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(pc.jacrev(gradient)(x), expected, rtol=1e-9, atol=1e-9)
+
+
+ALIASED = {
+    "changed and read": lambda y, a, b: (y.at[ROWS, ROWS].set(a), y),
+    "read and changed": lambda y, a, b: (y, y.at[ROWS, ROWS].set(a)),
+    "changed and reshaped": lambda y, a, b: (y.at[ROWS, ROWS].set(a), y.reshape(9)),
+    "changed twice": lambda y, a, b: (y.at[ROWS, ROWS].add(a), y.at[ROWS, ROWS].add(b)),
+    "slices": lambda y, a, b: tuple(lax.dynamic_update_slice(y, v[None], (INDEX[0], INDEX[1])) for v in (a, b)),
+    "loops": lambda y, a, b: tuple(lax.fori_loop(0, 3, lambda k, c, v=v: c.at[k].set(v), y) for v in (a, b)),
+}
+
+
+@pytest.mark.parametrize("start", [lambda x: x + 1, pnp.zeros_like], ids=["computed", "filled"])
+@pytest.mark.parametrize("name", ALIASED)
+def test_values_with_one_start_have_buffers_of_their_own(name, start):
+    x, a, b = np.ones((3, 3), np.float32), np.arange(3, dtype=np.float32), np.full(3, 7, np.float32)
+
+    def function(x, a, b):
+        return ALIASED[name](start(x), a, b)
+
+    for ours, expected in zip(pc.jit(function)(x, a, b), function(*map(pnp.asarray, (x, a, b))), strict=True):
+        np.testing.assert_array_equal(ours, expected)
