@@ -42,8 +42,11 @@ public:
     for (int64_t dim = 0; dim < lastIndexed; ++dim) {
       if (isOne(dim))
         continue;
+      int64_t inUpdates = *windowDim++;
+      if (llvm::is_contained(op.getScatterDimsToOperandDims(), dim))
+        continue; // windows that overlap in it must be written in the order of the indices
       outerOperandDims.push_back(dim);
-      outerWindowDims.push_back(*windowDim++);
+      outerWindowDims.push_back(inUpdates);
     }
   }
 
