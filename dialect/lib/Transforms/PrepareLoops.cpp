@@ -157,12 +157,15 @@ Value viewedTensor(Value tensor) {
   return tensor;
 }
 
-/// Whether whatever else reads the tensor, or a view of it, stands before `last`.
+/// Whether whatever else reads the tensor, or a view of it, stands before `last`, or within it where it has branches:
+/// these read before they write.
 bool isReadBefore(Value tensor, Operation *last) {
   return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
     if (user == last)
       return true;
     Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
+    if (inBlock == last)
+      return isa<scf::IfOp, scf::ForOp>(last);
     return inBlock && inBlock->isBeforeInBlock(last) && (!isView(user) || isReadBefore(user->getResult(0), last));
   });
 }
@@ -184,6 +187,44 @@ OpOperand *initOf(scf::WhileOp loop, OpResult result) {
   return &loop->getOpOperand(passed.getArgNumber());
 }
 
+/// The tensor in whose place an op computes its result; null when there is none. `init` is set when it is a loop's.
+Value startOf(OpResult result, OpOperand *&init) {
+  Operation *owner = result.getOwner();
+  // The value outside of a region that what it yields started from.
+  auto outside = [&](Value value, Region &region) {
+    OpOperand *inner = nullptr;
+    while (value && value.getDefiningOp() && region.isAncestor(value.getParentRegion()))
+      value = startOf(cast<OpResult>(value), inner);
+    return value;
+  };
+  if (auto loop = dyn_cast<scf::WhileOp>(owner)) {
+    OpOperand *found = initOf(loop, result);
+    init = found ? found : init;
+    return found ? found->get() : Value();
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(owner)) {
+    unsigned index = result.getResultNumber();
+    Value last = outside(loop.getYieldedValues()[index], loop.getRegion());
+    return last == loop.getRegionIterArg(index) ? loop.getInitArgs()[index] : Value();
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(owner)) {
+    unsigned index = result.getResultNumber();
+    Value taken = outside(branch.thenYield().getOperand(index), branch.getThenRegion());
+    Value other = outside(branch.elseYield().getOperand(index), branch.getElseRegion());
+    return taken == other ? taken : Value();
+  }
+  if (auto op = dyn_cast<DestinationStyleOpInterface>(owner))
+    return op.getTiedOpOperand(result)->get();
+  return {};
+}
+
+void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(init.getOwner());
+  auto type = cast<RankedTensorType>(init.get().getType());
+  init.set(bufferization::AllocTensorOp::create(rewriter, init.getOwner()->getLoc(), type, ValueRange(), init.get()));
+}
+
 /// Whether an update is computed in place of the current value by an inner loop, which starts with it. Nobody may read
 /// it later then: if anybody does, the loop gets a copy to start with.
 bool isUpdatedByInnerLoop(RewriterBase &rewriter, const Update &update, Operation *yield) {
@@ -191,27 +232,35 @@ bool isUpdatedByInnerLoop(RewriterBase &rewriter, const Update &update, Operatio
   bool isAlone = isReadBefore(update.next, yield);
   for (Value value = update.next; value != update.current;) {
     auto result = dyn_cast<OpResult>(value);
-    if (!result)
+    value = result ? startOf(result, init) : Value();
+    if (!value)
       return false;
-    OpOperand *tied = nullptr;
-    if (auto loop = dyn_cast<scf::WhileOp>(result.getOwner()))
-      tied = init = initOf(loop, result);
-    else if (auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner()))
-      tied = op.getTiedOpOperand(result);
-    if (!tied)
-      return false;
-    value = tied->get();
-    isAlone &= tied->getOwner()->getBlock() == yield->getBlock() && isReadBefore(value, tied->getOwner()) &&
-               llvm::count(tied->getOwner()->getOperands(), value) == 1;
+    Operation *owner = result.getOwner();
+    isAlone &= owner->getBlock() == yield->getBlock() && isReadBefore(value, owner) &&
+               llvm::count(owner->getOperands(), value) <= 1;
   }
-  if (!init || isAlone)
-    return init;
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(init->getOwner());
-  auto type = cast<RankedTensorType>(init->get().getType());
-  init->set(
-      bufferization::AllocTensorOp::create(rewriter, init->getOwner()->getLoc(), type, ValueRange(), init->get()));
-  return false;
+  if (init && !isAlone)
+    startWithCopy(rewriter, *init);
+  return init && isAlone;
+}
+
+/// An inner loop that starts with the current value, though the next one is something else, works on a copy.
+void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &body) {
+  for (auto inner : body.getOps<scf::WhileOp>()) {
+    for (OpOperand &init : inner->getOpOperands()) {
+      OpOperand *nested = nullptr;
+      Value value = init.get();
+      while (value != update.current &&
+             isa_and_nonnull<scf::IfOp, scf::ForOp, DestinationStyleOpInterface>(value.getDefiningOp())) {
+        Value start = startOf(cast<OpResult>(value), nested);
+        if (!start)
+          break;
+        value = start;
+      }
+      if (value == update.current)
+        startWithCopy(rewriter, init);
+    }
+  }
 }
 
 /// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each
@@ -228,8 +277,10 @@ void updateInPlace(RewriterBase &rewriter, scf::WhileOp loop) {
       continue;
     Value current = loop.getAfterArguments()[found - passed.begin()];
     Update update{unsigned(index), current, next};
-    if (next != current && !isUpdatedByInnerLoop(rewriter, update, yield))
-      pending.push_back(update);
+    if (next == current || isUpdatedByInnerLoop(rewriter, update, yield))
+      continue;
+    separateInnerLoops(rewriter, update, *yield->getBlock());
+    pending.push_back(update);
   }
   rewriter.setInsertionPoint(yield);
   auto keptCopy = [&](Update &update) {

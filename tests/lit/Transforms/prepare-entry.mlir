@@ -69,7 +69,7 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
 // CHECK:         scf.for {{.*}} = %[[E]])
 
 // BUFFERS-LABEL: func.func @main(
-// BUFFERS-SAME:    %[[X:.*]]: memref<4xf32> {{.*}}, %[[R0:.*]]: memref<4xf32> {{.*}}, %[[R1:.*]]: memref<4xf32> {{.*}})
+// BUFFERS-SAME:    %[[X:arg0]]: memref<4xf32> {array.role = "argument"}, %[[R0:arg1]]: memref<4xf32> {array.role = "result"}, %[[R1:arg2]]: memref<4xf32>
 // BUFFERS-NOT:     alloc
 // BUFFERS:         linalg.exp ins(%[[X]] : memref<4xf32>) outs(%[[R1]] : memref<4xf32>)
 // BUFFERS-NEXT:    memref.copy %[[R1]], %[[R0]]
