@@ -68,7 +68,8 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
 // CHECK:         scf.for {{.*}} = %[[COPY]])
 // CHECK:         scf.for {{.*}} = %[[E]])
 
-// BUFFERS-LABEL: func.func @main(
+// BUFFERS-LABEL: func.func private @shared_start
+// BUFFERS:       func.func @main(
 // BUFFERS-SAME:    %[[X:arg0]]: memref<4xf32> {array.role = "argument"}, %[[R0:arg1]]: memref<4xf32> {array.role = "result"}, %[[R1:arg2]]: memref<4xf32>
 // BUFFERS-NOT:     alloc
 // BUFFERS:         linalg.exp ins(%[[X]] : memref<4xf32>) outs(%[[R1]] : memref<4xf32>)
@@ -77,6 +78,7 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
 // BUFFERS:         memref.store %{{.*}}, %[[R1]]
 // BUFFERS-NOT:     memref.copy
 // BUFFERS:         return
+func.func private @shared_start()
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
