@@ -89,6 +89,7 @@ sort = Primitive(
 
 def _top_k_shape(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ...]:
     rules.check_axes("top_k", "axis", (axis,), len(x.shape))
+    rules.check_kind("top_k", x, "biuf")
     size = x.shape[axis]
     if k < 0 or (isinstance(size, int) and k > size):
         raise ValueError(f"top_k: k = {k} is not in 0..{size}, the size of axis {axis} of {short(x)}")

@@ -6,6 +6,7 @@
 #include "array/Transforms/Entry.h"
 
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
@@ -25,12 +26,36 @@ template <typename Stage> auto timed(Timings &timings, StringRef name, Stage sta
   return result;
 }
 
+/// Notes the first pass that failed.
+struct FailedPass : PassInstrumentation {
+  explicit FailedPass(std::string &name) : name(name) {}
+  void runAfterPassFailed(Pass *pass, Operation *) override {
+    if (name.empty())
+      name = (pass->getArgument().empty() ? pass->getName() : pass->getArgument()).str();
+  }
+  std::string &name;
+};
+
+/// A pass that fails without saying why is named at least.
 LogicalResult runPipeline(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   // The input was verified, and every pass has tests that verify its output.
   pm.enableVerifier(false);
   build(pm);
-  return pm.run(module);
+  std::string name;
+  pm.addInstrumentation(std::make_unique<FailedPass>(name));
+  bool explained = false;
+  {
+    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+      explained |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return failure(); // for the handlers around this one
+    });
+    if (succeeded(pm.run(module)))
+      return success();
+  }
+  if (!explained)
+    module.emitError("the pass ") << name << " failed";
+  return failure();
 }
 
 LogicalResult report(ModuleOp module, llvm::Error error) {

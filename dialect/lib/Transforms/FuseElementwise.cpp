@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::array {
@@ -187,10 +189,25 @@ struct FuseProducer : OpRewritePattern<linalg::GenericOp> {
       // read goes away.
       for (Value result : op.getResults())
         rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
+      Operation *producer = operand->get().getDefiningOp();
       rewriter.eraseOp(op);
+      // At once, so that what it read is known to have one consumer less.
+      if (producer->use_empty())
+        rewriter.eraseOp(producer);
       return success();
     }
     return failure();
+  }
+};
+
+/// Computes once in a body what came in by several ways: x, y = y, x + y would double the body every other step.
+struct ShareInBody : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    DominanceInfo dominance(op);
+    bool changed = false;
+    eliminateCommonSubExpressions(rewriter, dominance, op, &changed);
+    return success(changed);
   }
 };
 
@@ -226,15 +243,18 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
 struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape>(&getContext());
+    patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ShareInBody>(&getContext());
     // After the others: an operand that a fused op has several times would become as many in what it is fused into.
     patterns.add<FuseProducer>(&getContext(), PatternBenefit(0));
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     config.enableFolding(false).enableConstantCSE(false); // canonicalization follows
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
-      signalPassFailure();
+    int64_t size = 0;
+    getOperation().walk([&](linalg::GenericOp) { ++size; });
+    config.setMaxIterations(4).setMaxNumRewrites(64 + 8 * size); // in each, so that the time is linear
+    // That it stops before a fixed point is no failure: what is not fused by then stays as it is.
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
   }
 };
 

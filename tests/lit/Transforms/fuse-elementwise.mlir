@@ -206,3 +206,90 @@ func.func @unit_reshape(%x: tensor<?x16xf32>, %m: tensor<?xf32>, %n: index) -> t
   } -> tensor<?x16xf32>
   return %sum : tensor<?x16xf32>
 }
+
+// -----
+
+#vector = affine_map<(i) -> (i)>
+
+// x, y = y, rem(x, y): all but the last two have a second consumer until that has taken in the others.
+// CHECK-LABEL: func @long_chain
+// CHECK-COUNT-1: linalg.generic
+// CHECK-COUNT-12: arith.remsi
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: arith.remsi
+func.func @long_chain(%v0: tensor<16xi32>, %v1: tensor<16xi32>) -> tensor<16xi32> {
+  %e = tensor.empty() : tensor<16xi32>
+  %v2 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v0, %v1 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v3 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v1, %v2 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v4 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v2, %v3 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v5 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v3, %v4 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v6 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v4, %v5 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v7 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v5, %v6 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v8 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v6, %v7 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v9 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v7, %v8 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v10 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v8, %v9 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v11 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v9, %v10 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v12 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v10, %v11 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  %v13 = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]}
+      ins(%v11, %v12 : tensor<16xi32>, tensor<16xi32>) outs(%e : tensor<16xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.remsi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<16xi32>
+  return %v13 : tensor<16xi32>
+}
