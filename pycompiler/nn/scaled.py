@@ -111,7 +111,7 @@ def scaled_dot_general(
     count = len(batch[0])
     last = [len(get_aval(x).shape) - 1 for x in sides]
     numbers = (((last[0],), (last[1],)), (tuple(range(count)), tuple(range(count))))
-    return cast(contraction.dot_general(*sides, numbers), wanted)
+    return cast(contraction.dot_general(sides[0], sides[1], numbers), wanted)
 
 
 def _rounded(x: Array, *scale: Array, axes: tuple[int, ...], batch: tuple[int, ...], mode: str, block: int) -> Array:

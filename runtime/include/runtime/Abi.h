@@ -90,8 +90,9 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
   X(triangular_solve)                                                                                                  \
   X(lu)                                                                                                                \
   X(lu_pivots_to_permutation)                                                                                          \
-  X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3) X(householder_product) X(ormqr)      \
-      X(hessenberg) X(tridiagonal) X(eigh) X(eig) X(svd) X(schur) X(sylvester) X(expm) X(expm_frechet)
+  X(linear_solve)                                                                                                      \
+  X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3) X(householder_product) X(ormqr) X(hessenberg)        \
+      X(tridiagonal) X(eigh) X(eig) X(svd) X(schur) X(sylvester) X(expm) X(expm_frechet)
 
 //   top_k: params = {dimension}; outputs the greatest, as many as they have room for, and their positions (int32).
 //   cumulative: params = {0 sum, 1 product, 2 max, 3 min, 4 log-sum-exp; dimension; whether from the end}.

@@ -36,7 +36,7 @@ CASES = {
     "betaln": [(POS, POS[::-1])],
     "boxcox": [(POS, ANY), (POS, 0.0)],
     "boxcox1p": [(POS, ANY), (P, 0.0)],
-    "comb": [(integers(5, 12), integers(0, 6)), (7, 3), (3, 5)],
+    "comb": [(integers(5, 12).astype(np.float64), integers(0, 6).astype(np.float64)), (7.0, 3.0), (3.0, 5.0)],
     "dawsn": [(ANY,)],
     "digamma": [(POS,), (3,)],
     "entr": [(ANY,)],
