@@ -85,14 +85,15 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
 //   fft: params = {type (0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT), number of trailing dimensions}; one input, one output.
 //   cholesky to expm: named and parametrized as the ops of the dialect's LinearAlgebra family, params are their
 //   attributes in alphabetical order; PCRT_LIBRARY_FAILED unless the table of runtime/Lapack.h is filled.
-#define PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                   \
-  X(cholesky)                                                                                                          \
-  X(triangular_solve)                                                                                                  \
-  X(lu)                                                                                                                \
-  X(lu_pivots_to_permutation)                                                                                          \
-  X(linear_solve)                                                                                                      \
-  X(tridiagonal_solve) X(cholesky_update) X(qr) X(geqrf) X(geqp3) X(householder_product) X(ormqr) X(hessenberg)        \
-      X(tridiagonal) X(eigh) X(eig) X(svd) X(schur) X(sylvester) X(expm) X(expm_frechet)
+// clang-format off
+#define PCRT_LINEAR_ALGEBRA_CALLS(X) \
+  X(cholesky) X(triangular_solve) X(lu) X(lu_pivots_to_permutation) \
+  X(linear_solve) X(tridiagonal_solve) X(cholesky_update) X(qr) \
+  X(geqrf) X(geqp3) X(householder_product) X(ormqr) \
+  X(hessenberg) X(tridiagonal) X(eigh) X(eig) \
+  X(svd) X(schur) X(sylvester) X(expm) \
+  X(expm_frechet)
+// clang-format on
 
 //   top_k: params = {dimension}; outputs the greatest, as many as they have room for, and their positions (int32).
 //   cumulative: params = {0 sum, 1 product, 2 max, 3 min, 4 log-sum-exp; dimension; whether from the end}.
