@@ -75,6 +75,22 @@ PROGRAMS = {
         ),
         (V,),
     ),
+    "an element after an inner loop": (
+        lambda lib, n, x: lib.fori_loop(
+            0, 5, lambda i, v: lib.fori_loop(0, 3, lambda j, w: w.at[j].add(1), v).at[i].set(3), x
+        ),
+        (V,),
+    ),
+    "an element before an inner loop": (
+        lambda lib, n, x: lib.fori_loop(0, 5, lambda i, v: lib.fori_loop(0, 3, lambda j, w: w * 2, v.at[i].add(3)), x),
+        (V,),
+    ),
+    "rows in both loops": (
+        lambda lib, n, x: lib.fori_loop(
+            0, 4, lambda i, v: lib.fori_loop(0, 3, lambda j, w: w.at[j].add(1), v).at[i].multiply(v[0]), x
+        ),
+        (X,),
+    ),
     "closure": (lambda lib, n, x: lib.fori_loop(0, 3, lambda i, v: v * x + n.arange(5), n.ones(5, n.float32)), (V,)),
     "no arrays": (lambda lib, n, x: (lib.while_loop(lambda v: False, lambda v: v, ()), x), (V,)),
     "half": (
