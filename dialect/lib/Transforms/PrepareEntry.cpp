@@ -125,7 +125,11 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
         return false;
       if (isView(reader))
         return isReadLater(reader->getResult(0), changed, body);
-      return !body.findAncestorOpInBlock(*reader)->isBeforeInBlock(body.findAncestorOpInBlock(*changed.getOwner()));
+      Operation *readerInBody = body.findAncestorOpInBlock(*reader);
+      Operation *changerInBody = body.findAncestorOpInBlock(*changed.getOwner());
+      if (readerInBody == changerInBody) // a loop reads what it starts from; branches are alternatives
+        return changerInBody == changed.getOwner();
+      return !readerInBody->isBeforeInBlock(changerInBody);
     });
   }
 
