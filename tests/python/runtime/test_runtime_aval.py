@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -57,7 +58,6 @@ def test_copies_and_pickles_are_the_same_object():
 # A key is no dtype of NumPy's: core.dtype gives it one.
 @pytest.mark.parametrize("dtype", [name for name in rt.dtype_codes() if not name.startswith("key")])
 def test_every_dtype_of_the_abi(dtype):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     scalar = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
     if dtype == "bfloat16":
         rt.register_dtype(np.dtype(scalar), rt.dtype_codes()[dtype], dtype)
