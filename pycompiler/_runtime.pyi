@@ -246,12 +246,14 @@ class JitFunction:
     def __init__(
         self,
         fun: Callable[..., Any],
-        miss: Callable[[tuple[Any, ...], dict[str, Any], CallKey], CompiledCall],
+        miss: Callable[[tuple[Any, ...], dict[str, Any], CallKey], Callable[..., Any]],
         traced: Callable[..., Any],
         static_argnums: tuple[int, ...] = (),
         static_argnames: tuple[str, ...] = (),
     ) -> None:
-        """`miss(args, kwargs, key)` compiles: args and kwargs are as passed, leaves not converted.
+        """`miss(args, kwargs, key)` compiles: args and kwargs are as passed, leaves not converted. It returns a
+        CompiledCall, which is called with the leaves, or something else, which is called as the function was. Either is
+        kept under the key.
 
         `traced(*args, **kwargs)` is called instead of everything else when a leaf is a tracer or this thread is
         tracing. static_argnums are not negative: the caller resolves negative ones, and names to numbers and back.

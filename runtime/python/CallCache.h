@@ -1,5 +1,5 @@
 // The cache of a jitted function: from the words of a call (structure, avals, static values, configuration) to the
-// CompiledCall. Used by JitFunction alone.
+// what is called for it. Used by JitFunction alone.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H
 #define PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H
 
@@ -13,7 +13,7 @@ struct CallEntry {
   uint64_t hash;
   std::vector<Word> words; // their objects are owned
   PyRef key;               // CallKey
-  PyRef call;              // CompiledCall
+  PyRef call;              // CompiledCall, or a callable
   ~CallEntry();
 };
 

@@ -305,11 +305,12 @@ static PyRef compileCall(JitObject *jit, const CallReader &reader, const Argumen
                                                          description.key.get(), nullptr));
   if (!call)
     return nullptr;
-  if (!isCompiledCall(call.get())) {
-    PyErr_Format(PyExc_TypeError, "miss returned %R, not a CompiledCall", Py_TYPE(call.get()));
+  if (!PyCallable_Check(call.get())) {
+    PyErr_Format(PyExc_TypeError, "miss returned %R, neither a CompiledCall nor callable", Py_TYPE(call.get()));
     return nullptr;
   }
-  if (leavesNeeded(reinterpret_cast<CompiledCallObject *>(call.get())) > reader.sink.leaves.size()) {
+  if (isCompiledCall(call.get()) &&
+      leavesNeeded(reinterpret_cast<CompiledCallObject *>(call.get())) > reader.sink.leaves.size()) {
     PyErr_SetString(PyExc_ValueError, "miss returned a CompiledCall that needs more leaves than the call has");
     return nullptr;
   }
@@ -346,6 +347,8 @@ static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, 
     if (!call)
       return nullptr;
   }
+  if (!isCompiledCall(call.get()))
+    return PyObject_Vectorcall(call.get(), values, flags, names);
   return runCompiledCall(reinterpret_cast<CompiledCallObject *>(call.get()), reader.sink.leaves.data());
 }
 

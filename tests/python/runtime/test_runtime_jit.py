@@ -63,6 +63,23 @@ def test_outputs_are_results_arguments_and_constants(load, vector):
     np.testing.assert_array_equal(np.asarray(call(a, b, c)["sum"]), 12)
 
 
+def test_a_miss_may_return_any_callable(vector):
+    misses = []
+
+    def miss(args, kwargs, key):
+        misses.append(key)
+        return lambda *args, **kwargs: (args, kwargs)
+
+    jitted = rt.JitFunction(lambda *args, **kwargs: None, miss, None)
+    x, tree = vector(), {"a": [vector()]}
+    for _ in range(2):
+        args, kwargs = jitted(x, tree, named=x)
+        assert args[0] is x
+        assert args[1] is tree
+        assert kwargs == {"named": x}
+    assert len(misses) == jitted.cache_size() == 1
+
+
 def test_the_key_is_the_tree_and_the_avals(vector, converter):
     jitted, calls = make()
     x = vector()
@@ -337,7 +354,7 @@ def test_a_miss_that_fails_is_not_cached(vector):
 
 
 def test_what_a_miss_returns_is_checked(vector):
-    with pytest.raises(TypeError, match="not a CompiledCall"):
+    with pytest.raises(TypeError, match="neither a CompiledCall nor callable"):
         rt.JitFunction(lambda x: x, lambda *args: 3, None)(vector())
     call = rt.CompiledCall(None, (), (("arg", 3),), (), LEAF)
     with pytest.raises(ValueError, match="more leaves"):
