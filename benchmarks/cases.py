@@ -1,6 +1,6 @@
 """The benchmark cases: one function source for pycompiler, jax and, where it makes sense, NumPy.
 
-A case's `build(lib)` gets a library (see `Library`) and returns the function to time; `inputs(rng)` gives NumPy arrays.
+What a case is stands in library.py; loops are in loops.py.
 Every size and dtype stands here and nowhere else.
 """
 
@@ -8,34 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-Tree = Any
-
-
-@dataclass(frozen=True)
-class Library:
-    """What a case may use of a library: its NumPy namespace and, unless it is NumPy, its transformations."""
-
-    name: str
-    numpy: Any
-    top: Any = None
-    nn: Any = None
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    inputs: Callable[[np.random.Generator], tuple[Tree, ...]]
-    build: Callable[[Library], Callable[..., Tree]]
-    flops: float = 0.0
-    numpy: bool = True
-    tolerance: float = 1e-4
-    target: str = ""  # what the project asks of the ratio, printed beside it
-    x64: bool = False  # with 64-bit types
+from library import Case, Library, Tree
+from loops import LOOPS
 
 
 def _matmul(n: int) -> Case:
@@ -80,6 +57,20 @@ def _sorting(name: str, dtype: str) -> Case:
         return (rng.uniform(-1e9, 1e9, 10**6).astype(dtype),)
 
     return Case(f"{name} 1e6 {dtype}", inputs, build, target="jax's time x <= 1")
+
+
+def _drawing(name: str, newer: bool) -> Case:
+    def build(lib: Library) -> Callable[..., Tree]:
+        return lambda key: getattr(lib.random, name)(key, (10**6,))
+
+    # A key as its two words: what it draws is the same numbers in both libraries.
+    stream = "partitionable" if newer else "original"
+    title = f"random.{name} 1e6 f32, {stream} stream"
+    return Case(title, _key, build, numpy=False, target="jax's time x <= 1.1", partitionable=newer)
+
+
+def _key(rng: np.random.Generator) -> tuple[Tree, ...]:
+    return (rng.integers(0, 2**32, 2, dtype=np.uint32),)
 
 
 MLP = (784, 512, 512, 10)
@@ -137,6 +128,8 @@ CASES = (
     ),
     *(_function(name, dtype) for name in ("exp", "log", "sin", "tanh") for dtype in ("float32", "float64")),
     *(_sorting(name, dtype) for name in ("sort", "argsort") for dtype in ("float32", "int32")),
+    *(_drawing(name, newer) for name in ("normal", "uniform") for newer in (False, True)),
+    *LOOPS,
 )
 
 

@@ -17,21 +17,27 @@ import json  # noqa: E402
 import pathlib  # noqa: E402
 import statistics  # noqa: E402
 import time  # noqa: E402
+import warnings  # noqa: E402
 from collections.abc import Callable  # noqa: E402
 from typing import Any  # noqa: E402
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
-from cases import CASES, Case, Library, compile_case  # noqa: E402
+from cases import CASES, compile_case  # noqa: E402
+from library import Case, Library  # noqa: E402
+from loops import STEPS, chain, counted  # noqa: E402
 from rich.console import Console  # noqa: E402
+from rich.markup import escape  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 import pycompiler as pc  # noqa: E402
+import pycompiler.lax  # noqa: E402
 import pycompiler.nn  # noqa: E402
 import pycompiler.numpy  # noqa: E402
+import pycompiler.random  # noqa: E402
 
-OURS = Library("pycompiler", pc.numpy, pc, pc.nn)
-JAX = Library("jax", jax.numpy, jax, jax.nn)
+OURS = Library("pycompiler", pc.numpy, pc, pc.nn, pc.lax, pc.random)
+JAX = Library("jax", jax.numpy, jax, jax.nn, jax.lax, jax.random)
 NUMPY = Library("numpy", np)
 
 
@@ -73,7 +79,9 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> dict[str, lis
 
 
 def run_case(case: Case, runs: int) -> dict[str, list[float]]:
-    with jax.enable_x64(case.x64), pc.enable_x64(case.x64):
+    newer = case.partitionable
+    streams = jax.threefry_partitionable(newer), pc.threefry_partitionable(newer)
+    with jax.enable_x64(case.x64), pc.enable_x64(case.x64), streams[0], streams[1]:
         return timed(case, runs)
 
 
@@ -100,12 +108,38 @@ def compile_times(runs: int) -> dict[str, list[float]]:
     return samples
 
 
+def lower_times(runs: int) -> dict[str, list[float]]:
+    """Seconds to trace, differentiate and lower a new function of a thousand operations, without code generation."""
+    samples: dict[str, list[float]] = {OURS.name: [], JAX.name: []}
+    warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
+    for run in range(runs + 1):
+        for lib in (OURS, JAX):
+            start = time.perf_counter()
+            module = lib.top.jit(chain(lib)).lower(1.0).compiler_ir()
+            if run:  # the first one loads what it needs
+                samples[lib.name].append(time.perf_counter() - start)
+            assert module is not None
+    return samples
+
+
+def step_times(size: int, runs: int) -> dict[str, list[float]]:
+    """Seconds of one step of a loop that changes one element of an array: the difference of many steps and few."""
+    arrays = (np.zeros(size, np.float32),)
+    few, many = (
+        {lib.name: prepare(lib, Case("", lambda rng: arrays, counted(size, steps)), arrays) for lib in (OURS, JAX)}
+        for steps in (STEPS, 100 * STEPS)
+    )
+    few, many = interleaved(few, runs), interleaved(many, runs)
+    return {name: [(m - f) / (99 * STEPS) for f, m in zip(few[name], many[name], strict=True)] for name in few}
+
+
 def median(samples: list[float]) -> float:
     return statistics.median(samples)
 
 
 def spread(samples: list[float]) -> str:
-    return f"{median(samples) * 1e6:,.1f} ({min(samples) * 1e6:,.1f}-{max(samples) * 1e6:,.1f})"
+    digits = 1 if median(samples) > 1e-6 else 4
+    return " ".join(f"{x * 1e6:,.{digits}f}" for x in (median(samples), min(samples), max(samples)))
 
 
 def main() -> None:
@@ -115,7 +149,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", help="parts of the names of the cases to run (all)")
     options = parser.parse_args()
 
-    table = Table(title="microseconds: median (min-max); one core", title_justify="left")
+    table = Table(title="microseconds: median, least, greatest; one core", title_justify="left")
     for column in ("case", "pycompiler", "jax", "numpy", "GFLOP/s", "ours/jax", "ours/numpy", "asked"):
         table.add_column(column, justify="left" if column in ("case", "asked") else "right")
     results: dict[str, dict[str, list[float]]] = {}
@@ -125,7 +159,7 @@ def main() -> None:
         ours, theirs, numpy = (samples.get(lib.name) for lib in (OURS, JAX, NUMPY))
         assert ours is not None
         table.add_row(
-            name,
+            escape(name),
             spread(ours),
             spread(theirs) if theirs else "-",
             spread(numpy) if numpy else "-",
@@ -138,8 +172,15 @@ def main() -> None:
     for case in CASES:
         if not options.cases or any(part in case.name for part in options.cases):
             add(case.name, run_case(case, options.runs), case.flops, case.target)
-    if not options.cases or any(part in "compile" for part in options.cases):
-        add("trace + compile + load (x*y+1).sum()", compile_times(options.runs), 0.0, "jax's time x <= 1")
+    measured: tuple[tuple[str, Callable[[int], dict[str, list[float]]], str], ...] = (
+        ("trace + compile + load (x*y+1).sum()", compile_times, "jax's time x <= 1"),
+        ("trace + grad + lower of 1000 sin(x)*1.01", lower_times, "jax's time x <= 0.35"),
+        ("1 step of fori_loop, x.at[i].set, 1k f32", lambda runs: step_times(1 << 10, runs), "jax's time x <= 1"),
+        ("1 step of fori_loop, x.at[i].set, 1M f32", lambda runs: step_times(1 << 20, runs), "as of 1k"),
+    )
+    for name, measure, target in measured:
+        if not options.cases or any(part in name for part in options.cases):
+            add(name, measure(options.runs), 0.0, target)
     Console(width=190).print(table)
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(results, indent=1))

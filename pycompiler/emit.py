@@ -62,7 +62,8 @@ class Emitter:
         self.module = ir.Module.create(self.unknown)
         self._elements = {dtype: ir.Type.parse(text, context) for dtype, text in _ELEMENTS.items()}
         self._types: dict[tuple[Any, Any], ir.Type] = {}
-        self._locations: dict[tuple[str, int, int], ir.Location] = {}
+        self._locations: dict[tuple[int, int], ir.Location] = {}
+        self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
 
     def type_of(self, aval: ShapedArray) -> ir.Type:
@@ -82,14 +83,23 @@ class Emitter:
         """The location of a place in the user's code."""
         if source is None:
             return self.unknown
-        key = (source.file, source.line, source.column)
+        # A thousand equations of one line are read off its code object once; the graph keeps the code alive.
+        key = (id(source.code), source.lasti)
         known = self._locations.get(key)
         if known is None:
-            known = self._locations[key] = ir.Location.file(*key, self.context)
+            known = ir.Location.file(source.file, source.line, source.column, self.context)
+            self._locations[key] = known
         return known
 
     def attribute(self, value: Any) -> ir.Attribute:
         """The attribute of a parameter: by the kind of its value, the same for all primitives."""
+        key = (type(value), value)
+        known = self._attributes.get(key)
+        if known is None:
+            known = self._attributes[key] = self._attribute(value)
+        return known
+
+    def _attribute(self, value: Any) -> ir.Attribute:
         if isinstance(value, bool):
             return ir.BoolAttr.get(value, self.context)
         if isinstance(value, int):
@@ -123,19 +133,31 @@ class Emitter:
 
     def _body(self, graph: Graph, values: dict[Any, ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """The equations of a graph; `values` holds its variables. Returns the values of its results."""
-        for equation in graph.equations:
-            operands = [self._read(atom, values, ip) for atom in equation.inputs]
-            values.update(zip(equation.outputs, self._equation(equation, operands, ip), strict=True))
-        return [self._read(atom, values, ip) for atom in graph.outputs]
+        constants: dict[tuple[Any, bytes], ir.Value] = {}
 
-    def _read(self, atom: Atom, values: dict[Atom, ir.Value], ip: ir.InsertionPoint) -> ir.Value:
-        if not isinstance(atom, Literal):
-            return values[atom]
-        tensor = self.type_of(atom.aval)
-        attribute = ir.DenseElementsAttr.get(np.asarray(atom.value, atom.aval.dtype), tensor)
-        constant = ir.Operation.create(
-            "array.constant", [tensor], attributes={"value": attribute}, loc=self.unknown, ip=ip
-        )
+        def read(atom: Atom) -> ir.Value:
+            if not isinstance(atom, Literal):
+                return values[atom]
+            # A scalar that is written a hundred times is one constant of its block. Its bytes tell 0.0 from -0.0.
+            scalar = np.asarray(atom.value, atom.aval.dtype)
+            key = (scalar.dtype, scalar.tobytes())
+            known = constants.get(key)
+            if known is None:
+                known = constants[key] = self._constant(scalar, self.type_of(atom.aval), ip)
+            return known
+
+        for equation in graph.equations:
+            operands = [read(atom) for atom in equation.inputs]
+            outputs = self._equation(equation, operands, ip)
+            if len(outputs) == 1:
+                values[equation.outputs[0]] = outputs[0]
+            else:
+                values.update(zip(equation.outputs, outputs, strict=True))
+        return [read(atom) for atom in graph.outputs]
+
+    def _constant(self, scalar: np.ndarray[Any, Any], tensor: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
+        attributes = {"value": ir.DenseElementsAttr.get(scalar, tensor)}
+        constant = ir.Operation.create("array.constant", [tensor], attributes=attributes, loc=self.unknown, ip=ip)
         return constant.results[0]
 
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:

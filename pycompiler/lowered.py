@@ -41,6 +41,15 @@ class Lowered:
             raise ValueError(f"as_text: there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
         return module_at(self._module, stage) if self._module else ""
 
+    def compiler_ir(self, dialect: str | None = None) -> ir.Module | None:
+        """The verified module of the `array` dialect; None where nothing is left to compute.
+
+        Raises ValueError for another dialect: later stages are to be had as text (`as_text`).
+        """
+        if dialect not in (None, "array"):
+            raise ValueError(f"compiler_ir: there is no dialect {dialect!r}; the module is of 'array'")
+        return self._module
+
     def compile(self) -> Compiled:
         """Compile and load."""
         return Compiled(compile_graph(self.graph, self.name), self.graph.in_avals, self.in_tree, self.out_tree)

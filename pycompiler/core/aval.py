@@ -5,14 +5,17 @@ Every value that `bind` takes has one (`get_aval`): arrays, tracers, NumPy's arr
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler.core import dims
 from pycompiler.core import dtype as dtypes
+
+_T = TypeVar("_T")
 
 __all__ = [
     "ShapeDtypeStruct",
@@ -58,21 +61,35 @@ def _scalar_aval(x: complex) -> ShapedArray:
 
 
 def _aval_of_kind(kind: type) -> ShapedArray:
-    return ShapedArray((), dtypes.scalar_dtype(kind), kind is not bool)
+    return _SCALAR_AVALS[kind, dtypes.scalar_dtype(kind)]
+
+
+_SCALAR_AVALS = {
+    (kind, dtype): ShapedArray((), dtype, kind is not bool) for kind, both in dtypes.SCALARS.items() for dtype in both
+}
 
 
 def _numpy_aval(x: np.ndarray[Any, Any] | np.generic) -> ShapedArray:
     return ShapedArray(x.shape, dtypes.canonicalize(x.dtype))
 
 
-# How to find the aval of a value of exactly this type; `trace` adds its tracers' to those with an attribute.
+_own_aval: Callable[[Any], ShapedArray] = operator.attrgetter("aval")
+
+# How to find the aval of a value of exactly this type; the modules that define tracers add theirs.
 _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
     bool: _scalar_aval,
     int: _scalar_aval,
     float: _scalar_aval,
     complex: _scalar_aval,
     np.ndarray: _numpy_aval,
+    Array: _own_aval,
 }
+
+
+def has_aval(kind: type[_T]) -> type[_T]:
+    """A decorator: what is of exactly this type is an array whose aval is its attribute `aval`."""
+    _BY_TYPE[kind] = _own_aval
+    return kind
 
 
 def get_aval(x: Any) -> ShapedArray:

@@ -94,7 +94,9 @@ class Config:
 
     @property
     def enable_x64(self) -> bool:
-        return bool(self._read("enable_x64"))
+        # Asked for with every scalar that is met: without the calls.
+        overrides = self._local.overrides
+        return overrides["enable_x64"] if "enable_x64" in overrides else self._values["enable_x64"]  # type: ignore[return-value]
 
     @property
     def threefry_partitionable(self) -> bool:

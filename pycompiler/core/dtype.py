@@ -100,11 +100,16 @@ for _dtype in DTYPES:
 register_dtype(cast(Any, KEY), _codes[KEY.name], KEY.name)
 
 _NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
-_SCALARS: dict[type, tuple[DType, DType]] = {
+# What Python's scalars are: without and with enable_x64.
+SCALARS: dict[type, tuple[DType, DType]] = {
     bool: (bool_, bool_),
     int: (int32, int64),
     float: (float32, float64),
     complex: (complex64, complex128),
+}
+# What each becomes without and with enable_x64.
+_CANONICAL: dict[DType, tuple[DType, DType]] = {
+    dtype: (_NARROW.get(dtype, dtype), dtype) for dtype in (*DTYPES, cast(DType, KEY))
 }
 _FLOATS = frozenset((float16, bfloat16, float32, float64))
 _COMPLEX = frozenset((complex64, complex128))
@@ -185,8 +190,8 @@ def as_dtype(spec: object) -> DType:
 
     Raises TypeError for anything else.
     """
-    if isinstance(spec, type) and spec in _SCALARS:
-        return _SCALARS[spec][config.enable_x64]
+    if isinstance(spec, type) and spec in SCALARS:
+        return SCALARS[spec][config.enable_x64]
     if is_key(spec):
         return cast(Any, spec)
     try:
@@ -220,11 +225,13 @@ def host_scalar(x: complex, dtype: DType) -> np.ndarray[Any, Any]:
 
 def canonicalize(dtype: DType) -> DType:
     """`dtype`, narrowed to 32 bits unless `enable_x64`. Raises TypeError for a type that there is not."""
-    if dtype in _NARROW:
-        return dtype if config.enable_x64 else _NARROW[dtype]
-    if dtype not in DTYPES and not is_key(dtype) and dtype != float0:
-        raise unsupported(dtype)
-    return dtype
+    known = _CANONICAL.get(dtype)
+    if known is None:
+        if dtype != float0:
+            raise unsupported(dtype)
+        return dtype
+    narrow, wide = known
+    return narrow if narrow is wide else known[config.enable_x64]
 
 
 def canonicalize_requested(spec: object, function: str) -> DType:
@@ -246,7 +253,7 @@ def warn_of_narrowing(what: str, wanted: DType, dtype: DType) -> None:
 
 def scalar_dtype(kind: type) -> DType:
     """The dtype of a Python bool, int, float or complex."""
-    return _SCALARS[kind][config.enable_x64]
+    return SCALARS[kind][config.enable_x64]
 
 
 def finfo(dtype: object) -> Any:
@@ -320,8 +327,11 @@ def _node(dtype: DType, weak: bool) -> _Node:
 def dtype_and_weak(x: Any) -> tuple[DType, bool]:
     """The canonical dtype of a value, of an aval or of a dtype, and whether it is weak, as Python scalars are."""
     kind = x.__class__
-    if kind in _SCALARS:
-        return scalar_dtype(kind), kind is not bool
+    if kind in SCALARS:
+        return SCALARS[kind][config.enable_x64], kind is not bool
+    aval = getattr(x, "aval", None)
+    if aval is not None:
+        return canonicalize(aval.dtype), aval.weak_type
     if isinstance(x, (type, np.dtype, str, KeyDType)):
         spec = cast(object, x)
         return canonicalize(as_dtype(spec)), spec is int or spec is float or spec is complex

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval, strong
+from pycompiler.core.aval import get_aval, has_aval, strong
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.primitive import Primitive, Zero
@@ -15,6 +15,7 @@ from pycompiler.core.record import record
 from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 
 
+@has_aval
 class JvpTracer(Tracer):
     """A value with its tangent, which is never a Zero: a value that does not vary is no tracer of this trace."""
 

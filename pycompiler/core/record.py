@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
-from pycompiler.core.aval import get_aval
+from pycompiler.core.aval import get_aval, has_aval
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source, user_source, warn
@@ -24,6 +24,7 @@ from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 _MANY = 1000
 
 
+@has_aval
 class GraphTracer(Tracer):
     """A value of the graph that is being recorded."""
 
@@ -104,8 +105,9 @@ class GraphTrace(Trace):
             return Literal(x.astype(aval.dtype), aval)
         if not isinstance(x, (bool, int, float, complex)):
             raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
-        # NumPy checks the range: 3_000_000_000 is no int32.
-        np.asarray(x, aval.dtype)
+        if isinstance(x, int):
+            # NumPy checks the range: 3_000_000_000 is no int32.
+            np.asarray(x, aval.dtype)
         return Literal(x, aval)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:

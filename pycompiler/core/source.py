@@ -98,6 +98,10 @@ class Source:
 class _Override(threading.local):
     source: Source | None = None
 
+    def __init__(self) -> None:
+        # By the offset of an instruction, the place that was found last.
+        self.last: dict[int, Source] = {}
+
 
 _override = _Override()
 
@@ -119,7 +123,12 @@ def user_frame_source() -> Source | None:
         if internal is None:
             internal = is_internal(code.co_filename)
         if not internal:
-            return Source(code, frame.f_lasti)
+            lasti = frame.f_lasti
+            # The same operation of a loop: one object stands for all of its passes.
+            last = _override.last.get(lasti)
+            if last is None or last.code is not code:
+                last = _override.last[lasti] = Source(code, lasti)
+            return last
         frame = frame.f_back
     return None
 

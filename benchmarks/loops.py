@@ -1,0 +1,115 @@
+"""Loops: one function source for pycompiler and jax, of their `numpy`, `lax` and transformations. See cases.py.
+
+What is measured is a compiled loop from its first to its last step, so that what a step costs beside its arithmetic
+counts a thousand times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from library import Case, Library, Tree
+
+AS_JAX = "jax's time x <= 1"
+
+
+STEPS = 100_000
+
+
+def counted(size: int, steps: int) -> Callable[[Library], Callable[..., Tree]]:
+    """A loop that changes one element a step; `size` is a power of two."""
+
+    def build(lib: Library) -> Callable[..., Tree]:
+        def step(i: Any, x: Any) -> Any:
+            place = i & (size - 1)
+            return x.at[place].set(x[place] * 0.5 + 1)
+
+        return lambda x: lib.lax.fori_loop(0, steps, step, x)
+
+    return build
+
+
+def _newton(lib: Library) -> Callable[..., Tree]:
+    """Cube roots, until the longest step is short."""
+
+    def run(a: Any) -> Any:
+        def unfinished(state: Tree) -> Any:
+            _, longest = state
+            return longest > 1e-5
+
+        def improved(state: Tree) -> Tree:
+            x, _ = state
+            step = (x * x * x - a) / (3 * x * x)
+            return x - step, lib.numpy.abs(step).max()
+
+        return lib.lax.while_loop(unfinished, improved, (lib.numpy.ones_like(a), lib.numpy.float32(1)))[0]
+
+    return run
+
+
+def _stencil(lib: Library) -> Callable[..., Tree]:
+    def step(_: Any, u: Any) -> Any:
+        around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+        return u.at[1:-1, 1:-1].set(0.5 * u[1:-1, 1:-1] + 0.125 * around)
+
+    return lambda u: lib.lax.fori_loop(0, 200, step, u)
+
+
+def _bodies(lib: Library) -> Callable[..., Tree]:
+    """Gravity, softened, by leapfrog."""
+
+    def run(x: Any, v: Any, mass: Any) -> Tree:
+        def step(_: Any, state: Tree) -> Tree:
+            x, v = state
+            apart = x[None, :, :] - x[:, None, :]
+            inverse = lib.lax.rsqrt((apart * apart).sum(axis=2) + 1e-2)
+            pull = mass[None, :] * inverse * inverse * inverse
+            v = v + 1e-3 * (apart * pull[:, :, None]).sum(axis=1)
+            return x + 1e-3 * v, v
+
+        return lib.lax.fori_loop(0, 100, step, (x, v))
+
+    return run
+
+
+def _bodies_inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
+    x, v = (rng.standard_normal((1024, 3), dtype=np.float32) for _ in range(2))
+    return x, 0.1 * v, rng.uniform(0.5, 1.0, 1024).astype(np.float32) / 1024
+
+
+def _paths(lib: Library) -> Callable[..., Tree]:
+    def step(k: Any, d: Any) -> Any:
+        return lib.numpy.minimum(d, d[:, k][:, None] + d[k, :][None, :])
+
+    return lambda d: lib.lax.fori_loop(0, d.shape[0], step, d)
+
+
+def _loop(name: str, inputs: Callable[[np.random.Generator], tuple[Tree, ...]], build: Any, **options: Any) -> Case:
+    return Case(name, inputs, build, numpy=False, target=AS_JAX, **options)
+
+
+def _floats(*shapes: tuple[int, ...]) -> Callable[[np.random.Generator], tuple[Tree, ...]]:
+    return lambda rng: tuple(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
+
+
+LOOPS = (
+    _loop(f"fori_loop of {STEPS} steps, x.at[i].set, 1M f32", _floats((1 << 20,)), counted(1 << 20, STEPS)),
+    _loop("Newton by while_loop, a scalar", lambda rng: (np.float32(1e6),), _newton),
+    _loop("Newton by while_loop, 1024 f32", lambda rng: (rng.uniform(1, 1e3, 1024).astype(np.float32),), _newton),
+    _loop("stencil of 5 points, 256x256, 200 steps", _floats((256, 256)), _stencil),
+    _loop("n-body of 1024 bodies, 100 steps", _bodies_inputs, _bodies, tolerance=1e-3),
+    _loop("Floyd-Warshall 512", lambda rng: (rng.uniform(1, 100, (512, 512)).astype(np.float32),), _paths),
+)
+
+
+def chain(lib: Library) -> Callable[..., Tree]:
+    """A thousand operations in a row, a new function each time: what is timed is tracing."""
+
+    def run(x: Any) -> Any:
+        for _ in range(1000):
+            x = lib.numpy.sin(x) * 1.01
+        return x
+
+    return lib.top.grad(run)
