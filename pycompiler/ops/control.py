@@ -4,26 +4,40 @@ Its rules transform the graphs that it holds, as those of nested calls do (core.
 The operands are the constants of the condition, those of the body, then the carry.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped, short, strong
-from pycompiler.core.batch import map_axes
+from pycompiler.core.aval import ShapedArray, get_aval, same_type
 from pycompiler.core.call import reference_of
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.primitive import Primitive, Sample, Zero, is_zero
+from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.record import record
-from pycompiler.core.structural import add, broadcast_in_dim, instantiate, mapped_size, with_batch_dim
+from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, with_batch_dim
 from pycompiler.core.trace import Origin
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt, select
+from pycompiler.ops.graphs import (
+    Flags,
+    axes_of,
+    check_takes,
+    fixed_point,
+    full_jvp,
+    listed,
+    made_real,
+    mapped_graph,
+    opened,
+    strong_avals,
+    varies,
+    with_unread,
+    with_zeros,
+)
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 
@@ -41,41 +55,21 @@ def _shape(
 ) -> tuple[ShapedArray, ...]:
     cond_consts, body_consts, carry = split_operands(avals, cond_nconsts, body_nconsts)
     for name, graph, given in (("cond", cond_jaxpr, cond_consts), ("body", body_jaxpr, body_consts)):
-        wanted, given = graph.in_avals, (*given, *carry)
-        if len(given) != len(wanted) or not all(map(same_type, given, wanted)):
-            raise TypeError(f"while: {name} takes ({_listed(wanted)}), it is given ({_listed(given)})")
+        check_takes("while", name, graph, (*given, *carry))
     tested, after = cond_jaxpr.out_avals, body_jaxpr.out_avals
     if len(tested) != 1 or tested[0].shape != () or tested[0].dtype != rules.BOOL:
-        raise TypeError(f"while: cond gives ({_listed(tested)}), it must give one bool[]")
+        raise TypeError(f"while: cond gives ({listed(tested)}), it must give one bool[]")
     if len(after) != len(carry) or not all(map(same_type, after, carry)):
-        raise TypeError(f"while: the carry is ({_listed(carry)}), body gives ({_listed(after)})")
+        raise TypeError(f"while: the carry is ({listed(carry)}), body gives ({listed(after)})")
     return after
-
-
-def _listed(avals: Iterable[ShapedArray]) -> str:
-    return ", ".join(map(short, avals))
 
 
 # Derivatives: the tangents are carried along.
 
 
-def _fixed_point(varying: Sequence[bool], step: Callable[[tuple[bool, ...]], Sequence[bool]]) -> tuple[bool, ...]:
-    """Which of the carry vary, from the start or after an iteration."""
-    now = tuple(varying)
-    while True:
-        after = tuple([a or b for a, b in zip(now, step(now), strict=True)])
-        if after == now:
-            return now
-        now = after
-
-
-def _nonzero(tangents: Sequence[Any], varying: Sequence[bool]) -> list[Any]:
-    return [instantiate(t) for t, v in zip(tangents, varying, strict=True) if v]
-
-
-def _jvp_body(body: ClosedGraph, consts_vary: tuple[bool, ...], carry_varies: tuple[bool, ...]) -> ClosedGraph:
+def _jvp_body(body: ClosedGraph, consts_vary: Flags, carry_varies: Flags) -> ClosedGraph:
     """(constants, their tangents, carry, its tangents) -> (carry, its tangents)."""
-    both, out_varying = jvp_graph(body, (*consts_vary, *carry_varies))
+    both = full_jvp(body, (*consts_vary, *carry_varies), carry_varies)
 
     def make() -> ClosedGraph:
         nconsts, ncarry, moving = len(consts_vary), len(carry_varies), sum(consts_vary)
@@ -83,31 +77,32 @@ def _jvp_body(body: ClosedGraph, consts_vary: tuple[bool, ...], carry_varies: tu
         def run(*args: Any) -> list[Any]:
             consts, args = args[:nconsts], args[nconsts:]
             const_tangents, args = args[:moving], args[moving:]
-            carry, tangents = args[:ncarry], args[ncarry:]
-            outs = evaluate(both, (*consts, *carry, *const_tangents, *tangents))
-            found = iter(outs[ncarry:])
-            after = [next(found) if v else Zero(strong(a)) for v, a in zip(out_varying, body.out_avals, strict=True)]
-            return [*outs[:ncarry], *_nonzero(after, carry_varies)]
+            return evaluate(both, (*consts, *args[:ncarry], *const_tangents, *args[ncarry:]))
 
         consts, carry = body.in_avals[:nconsts], body.in_avals[nconsts:]
-        avals = [*consts, *_strong(consts, consts_vary), *carry, *_strong(carry, carry_varies)]
+        avals = [*consts, *strong_avals(consts, consts_vary), *carry, *strong_avals(carry, carry_varies)]
         return record(run, avals, Origin("jvp", evaluate))
 
     return body.derive(("jvp of while", consts_vary, carry_varies), make)
 
 
-def _strong(avals: Sequence[ShapedArray], chosen: Sequence[bool]) -> list[ShapedArray]:
-    return [strong(aval) for aval, c in zip(avals, chosen, strict=True) if c]
-
-
-def _with_unread(graph: ClosedGraph, more: tuple[ShapedArray, ...]) -> ClosedGraph:
-    """The graph with more inputs, which it does not read."""
-    count = len(graph.in_avals)
-
-    def make() -> ClosedGraph:
-        return record(lambda *args: evaluate(graph, args[:count]), (*graph.in_avals, *more), Origin("jvp", evaluate))
-
-    return graph.derive(("unread", more), make)
+def run_while(
+    cond: ClosedGraph, body: ClosedGraph, cond_consts: Sequence[Any], body_consts: Sequence[Any], carry: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Bind a while, whose graphs' constants become operands."""
+    cond, more_cond = opened(cond)
+    body, more_body = opened(body)
+    return while_.bind(
+        *more_cond,
+        *cond_consts,
+        *more_body,
+        *body_consts,
+        *carry,
+        cond_jaxpr=cond,
+        cond_nconsts=len(more_cond) + len(cond_consts),
+        body_jaxpr=body,
+        body_nconsts=len(more_body) + len(body_consts),
+    )
 
 
 def _jvp(
@@ -121,26 +116,18 @@ def _jvp(
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
     _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
-    consts_vary = tuple([not is_zero(t) for t in const_tangents])
-    varying = _fixed_point(
-        [not is_zero(t) for t in carry_tangents], lambda now: jvp_graph(body_jaxpr, (*consts_vary, *now))[1]
+    consts_vary = varies(const_tangents)
+    varying = fixed_point(varies(carry_tangents), lambda now: jvp_graph(body_jaxpr, (*consts_vary, *now))[1])
+    moving = made_real(carry_tangents, varying)
+    outs = run_while(
+        with_unread(cond_jaxpr, strong_avals([get_aval(x) for x in carry], varying)),
+        _jvp_body(body_jaxpr, consts_vary, varying),
+        cond_consts,
+        [*body_consts, *made_real(const_tangents, consts_vary)],
+        [*carry, *moving],
     )
-    moving = _nonzero(carry_tangents, varying)
-    outs = while_.bind(
-        *cond_consts,
-        *body_consts,
-        *_nonzero(const_tangents, consts_vary),
-        *carry,
-        *moving,
-        cond_jaxpr=_with_unread(cond_jaxpr, tuple([strong(get_aval(t)) for t in moving])),
-        cond_nconsts=cond_nconsts,
-        body_jaxpr=_jvp_body(body_jaxpr, consts_vary, varying),
-        body_nconsts=body_nconsts + sum(consts_vary),
-    )
-    values, found = outs[: len(carry)], iter(outs[len(carry) :])
-    return values, tuple(
-        [next(found) if v else Zero(strong(get_aval(x))) for x, v in zip(values, varying, strict=True)]
-    )
+    values = outs[: len(carry)]
+    return values, tuple(with_zeros(outs[len(carry) :], varying, values))
 
 
 def _linearize(
@@ -160,34 +147,6 @@ def _transpose(cotangents: Sequence[Value], *args: Value, **params: Any) -> Sequ
 # Batching: a condition that is mapped runs the loop until it holds for none.
 
 
-def _mapped(
-    graph: ClosedGraph, dims: tuple[int | None, ...], size: Any, forced: tuple[bool, ...] | None
-) -> tuple[ClosedGraph, tuple[bool, ...]]:
-    """The graph mapped over these axes, with the mapped axis of each result in front; results that are `forced` have
-    one in any case. Also which results are mapped."""
-
-    def make() -> tuple[ClosedGraph, tuple[bool, ...]]:
-        mapped: list[bool] = []
-
-        def run(*args: Any) -> list[Any]:
-            outs, found = map_axes(lambda *xs: evaluate(graph, xs), args, dims, Origin("vmap", evaluate))
-            wanted = [d is not None for d in found]
-            if forced is not None:
-                wanted = [a or b for a, b in zip(wanted, forced, strict=True)]
-            mapped.extend(wanted)
-            return [
-                with_batch_dim(out, d, 0, size) if w else out for out, d, w in zip(outs, found, wanted, strict=True)
-            ]
-
-        avals = [
-            a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
-            for a, d in zip(graph.in_avals, dims, strict=True)
-        ]
-        return record(run, avals, Origin("vmap", evaluate)), tuple(mapped)
-
-    return graph.derive(("mapped", dims, size, forced), make)
-
-
 def _batch(
     args: Sequence[Value],
     dims: Dims,
@@ -201,43 +160,22 @@ def _batch(
     cond_consts, body_consts, carry = split_operands(args, cond_nconsts, body_nconsts)
     cond_dims, body_dims, carry_dims = split_operands(dims, cond_nconsts, body_nconsts)
 
-    def axes(mapped: Sequence[bool]) -> list[int | None]:
-        return [0 if m else None for m in mapped]
-
-    mapped = _fixed_point(
+    mapped = fixed_point(
         [d is not None for d in carry_dims],
-        lambda now: _mapped(body_jaxpr, (*body_dims, *axes(now)), size, None)[1],
+        lambda now: mapped_graph(body_jaxpr, (*body_dims, *axes_of(now)), size, None)[1],
     )
-    _, (condition_is_mapped,) = _mapped(cond_jaxpr, (*cond_dims, *axes(mapped)), size, None)
+    _, (condition_is_mapped,) = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
     if condition_is_mapped:
         mapped = (True,) * len(carry)
-    cond, _ = _mapped(cond_jaxpr, (*cond_dims, *axes(mapped)), size, None)
-    body, _ = _mapped(body_jaxpr, (*body_dims, *axes(mapped)), size, mapped)
+    cond, _ = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
+    body, _ = mapped_graph(body_jaxpr, (*body_dims, *axes_of(mapped)), size, mapped)
     carry = [with_batch_dim(x, d, 0, size) if m else x for x, d, m in zip(carry, carry_dims, mapped, strict=True)]
     if not condition_is_mapped:
-        outs = while_.bind(
-            *cond_consts,
-            *body_consts,
-            *carry,
-            cond_jaxpr=cond,
-            cond_nconsts=cond_nconsts,
-            body_jaxpr=body,
-            body_nconsts=body_nconsts,
-        )
-        return outs, tuple(axes(mapped))
+        return run_while(cond, body, cond_consts, body_consts, carry), tuple(axes_of(mapped))
     any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts)
     running = evaluate(cond, (*cond_consts, *carry))[0]
-    _, *outs = while_.bind(
-        *cond_consts,
-        *body_consts,
-        running,
-        *carry,
-        cond_jaxpr=any_cond,
-        cond_nconsts=0,
-        body_jaxpr=select_body,
-        body_nconsts=cond_nconsts + body_nconsts,
-    )
-    return tuple(outs), tuple(axes(mapped))
+    _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry])
+    return tuple(outs), tuple(axes_of(mapped))
 
 
 def _along(x: Value, shape: rules.Shape) -> Value:

@@ -1,0 +1,229 @@
+"""Loops over the slices of arrays: `scan`, `map`, and `associative_scan`, which is a tree of them. Part of lax."""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import boundary
+from pycompiler.core.call import call_graph
+from pycompiler.core.dims import is_dimension
+from pycompiler.core.flat import check_arrays
+from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.lax import movement
+from pycompiler.lax.operands import canonical_axis
+from pycompiler.lax.tracing import (
+    Traced,
+    Tree,
+    check_callable,
+    check_carry,
+    check_structure,
+    name_of,
+    promoted_carry,
+    trace_function,
+)
+from pycompiler.ops.graphs import mapped_graph, opened
+from pycompiler.ops.scan import Form, run_scan
+
+
+@boundary
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Tree,
+    xs: Tree = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Tree, Tree]:
+    """Goes on with `carry, y = f(carry, x)` for each slice x of `xs` along its first axis: (the last carry, all y).
+
+    `init` is the carry to start with, a tree of arrays whose structure, shapes and dtypes stay the same; `xs` a tree of
+    arrays of one length, or None with a `length`; the y are stacked along a new first axis. With `reverse` the slices
+    are taken, and the y put, from the last to the first. `unroll` and `_split_transpose` change nothing: the compiler
+    decides.
+
+    Raises TypeError, naming the leaf, when `f` changes the type of the carry or does not return a pair; ValueError,
+    naming the leaves, where lengths differ.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.scan(lambda total, x: (total + x, total), 0, pnp.arange(5))
+    (Array(10, dtype=int32), Array([0, 0, 1, 3, 6], dtype=int32))
+    """
+    check_callable("scan", f=f)
+    if not isinstance(unroll, bool) and (not isinstance(unroll, int) or unroll < 0):
+        raise ValueError(f"scan: unroll must be a bool or a positive int, got {unroll!r}")
+    leaves, in_tree = tree_flatten(((init, xs), {}))
+    check_arrays("scan", f, leaves, in_tree)
+    init_leaves, carry_tree = tree_flatten(init)
+    x_leaves, xs_tree = tree_flatten(xs)
+    count = len(init_leaves)
+    length = _length("scan", x_leaves, xs_tree, length)
+    slices = [_slice_aval(x) for x in x_leaves]
+
+    def trace(carry: Sequence[Any]) -> Traced:
+        return trace_function("scan", f, in_tree, [*(get_aval(x) for x in carry), *slices])
+
+    body, out_tree = trace(init_leaves)
+    children = out_tree.children()
+    if len(children) != 2:
+        raise TypeError(f"scan: {name_of(f)} must return a pair (carry, y), it returned {out_tree}")
+    check_structure("scan", "the carry", f, carry_tree, children[0])
+    promoted = promoted_carry(init_leaves, body.out_avals[:count])
+    if promoted is not None:
+        init_leaves = promoted
+        body, out_tree = trace(init_leaves)
+    check_carry("scan", "the carry", f, carry_tree, init_leaves, body.out_avals[:count])
+    carry, ys = run_scan(body, Form(0, count, length, bool(reverse)), [], init_leaves, x_leaves)
+    return carry_tree.unflatten(carry), out_tree.children()[1].unflatten(ys)
+
+
+def _slice_aval(x: Any) -> ShapedArray:
+    aval = get_aval(x)
+    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
+
+
+def _length(name: str, leaves: Sequence[Any], tree: PyTreeDef, length: Any) -> Any:
+    """How many slices there are."""
+    if length is not None and not (is_dimension(length) and not isinstance(length, int)):
+        try:
+            length = operator.index(length)
+        except TypeError:
+            raise TypeError(f"{name}: length must be an integer, got {length!r}") from None
+        if length < 0:
+            raise ValueError(f"{name}: length must not be negative, got {length}")
+    paths = tree.paths()
+    for path, leaf in zip(paths, leaves, strict=True):
+        if not get_aval(leaf).shape:
+            raise ValueError(f"{name}: xs{path} is {short(leaf)}, which has no axis to take slices of")
+    sizes = [get_aval(leaf).shape[0] for leaf in leaves]
+    if not sizes:
+        if length is None:
+            raise ValueError(f"{name}: xs holds no arrays; give the number of iterations as `length`")
+        return length
+    if any(size != sizes[0] for size in sizes) or (length is not None and length != sizes[0]):
+        shown = [f"xs{path} {short(leaf)}: {size}" for path, leaf, size in zip(paths, leaves, sizes, strict=True)]
+        shown += [f"length: {length}"] if length is not None else []
+        raise ValueError(f"{name}: the lengths of the first axes differ: {'; '.join(shown)}")
+    return sizes[0]
+
+
+@boundary
+def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> Tree:
+    """`f` of each slice of `xs` along its first axis, one after the other; the results are stacked.
+
+    `xs` is a tree of arrays of one length. With `batch_size` so many slices are computed at a time, by `vmap`; 0 is all
+    of them. Raises as `scan` does.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.map(lambda x: x * x, pnp.arange(4))
+    Array([0, 1, 4, 9], dtype=int32)
+    """
+    check_callable("map", f=f)
+    leaves, in_tree = tree_flatten(((xs,), {}))
+    check_arrays("map", f, leaves, in_tree)
+    length = _length("map", leaves, tree_flatten(xs)[1], None)
+    body, out_tree = trace_function("map", f, in_tree, [_slice_aval(x) for x in leaves])
+    if batch_size is None:
+        return out_tree.unflatten(run_scan(body, Form(0, 0, length, False), [], [], leaves)[1])
+    size = operator.index(batch_size)
+    if size < 0:
+        raise ValueError(f"map: batch_size must not be negative, got {batch_size}")
+    # Fewer slices than one batch, or 0 for all of them, are one batch.
+    size = length if size == 0 or length < size else size
+    body, consts = opened(body)
+    rounds, rest = divmod(length, size) if length else (0, 0)
+    whole = [
+        movement.reshape(movement.slice_in_dim(x, 0, rounds * size), (rounds, size, *get_aval(x).shape[1:]))
+        for x in leaves
+    ]
+    dims = ((None,) * len(consts)) + (0,) * len(leaves)
+    everything = (True,) * len(body.out_avals)
+    batched, _ = mapped_graph(body, dims, size, everything)
+    _, ys = run_scan(batched, Form(len(consts), 0, rounds, False), consts, [], whole)
+    outs = [movement.reshape(y, (rounds * size, *get_aval(y).shape[2:])) for y in ys]
+    if rest:
+        last = call_graph(
+            mapped_graph(body, dims, rest, everything)[0],
+            "map",
+            [*consts, *(movement.slice_in_dim(x, rounds * size, length) for x in leaves)],
+        )
+        outs = [movement.concatenate([y, z], 0) for y, z in zip(outs, last, strict=True)]
+    return out_tree.unflatten(outs)
+
+
+@boundary
+def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool = False, axis: int = 0) -> Tree:
+    """The results of joining more and more elements along an axis by `fn`, which must be associative.
+
+    `elems` is a tree of arrays of one size along `axis`; `fn(a, b)` takes two such trees of any size along it, joins
+    them element by element, and returns their like. With `reverse` the elements are joined from the last to the first.
+    It takes 2 log n steps, each on many elements at once (Blelloch, 1990).
+
+    Raises TypeError where `fn` returns another structure; ValueError, naming the leaves, where sizes differ.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.associative_scan(pnp.add, pnp.arange(5))
+    Array([ 0,  1,  3,  6, 10], dtype=int32)
+    """
+    check_callable("associative_scan", fn=fn)
+    leaves, tree = tree_flatten(elems)
+    check_arrays("associative_scan", fn, leaves, tree_flatten(((elems,), {}))[1])
+    axes = [canonical_axis("associative_scan", axis, len(get_aval(x).shape)) for x in leaves]
+    sizes = [get_aval(x).shape[at] for x, at in zip(leaves, axes, strict=True)]
+    if any(size != sizes[0] for size in sizes):
+        shown = "; ".join(f"elems{path} {short(x)}" for path, x in zip(tree.paths(), leaves, strict=True))
+        raise ValueError(f"associative_scan: the sizes of axis {axis} differ: {shown}")
+
+    def each(function: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
+        return [function(at, *xs) for at, *xs in zip(axes, *lists, strict=True)]
+
+    def combine(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+        outs, out_tree = tree_flatten(fn(tree.unflatten(a), tree.unflatten(b)))
+        check_structure("associative_scan", "elems", fn, tree, out_tree)
+        return outs
+
+    def joined(xs: Sequence[Any], count: int) -> list[Any]:
+        if count < 2:
+            return list(xs)
+        pairs = combine(
+            each(lambda at, x: movement.slice_in_dim(x, 0, count - 1, 2, at), xs),
+            each(lambda at, x: movement.slice_in_dim(x, 1, count, 2, at), xs),
+        )
+        # The results at odd places; those at even places are one element further.
+        odd = joined(pairs, count // 2)
+        before = odd if count % 2 else each(lambda at, x: movement.slice_in_dim(x, 0, count // 2 - 1, 1, at), odd)
+        even = each(lambda at, x: movement.slice_in_dim(x, 0, 1, 1, at), xs)
+        if count > 2:
+            later = combine(before, each(lambda at, x: movement.slice_in_dim(x, 2, count, 2, at), xs))
+            even = each(lambda at, x, y: movement.concatenate([x, y], at), even, later)
+        return each(_interleaved, even, odd)
+
+    if reverse:
+        leaves = each(lambda at, x: movement.rev(x, (at,)), leaves)
+    outs = joined(leaves, sizes[0]) if leaves else []
+    if reverse:
+        outs = each(lambda at, x: movement.rev(x, (at,)), outs)
+    return tree.unflatten(outs)
+
+
+def _interleaved(axis: int, even: Any, odd: Any) -> Any:
+    """The elements of two arrays in turn; the first may have one more."""
+    shape = get_aval(odd).shape
+    count = shape[axis]
+    pairs = movement.concatenate(
+        [
+            movement.expand_dims(movement.slice_in_dim(even, 0, count, 1, axis), (axis + 1,)),
+            movement.expand_dims(odd, (axis + 1,)),
+        ],
+        axis + 1,
+    )
+    both = movement.reshape(pairs, (*shape[:axis], 2 * count, *shape[axis + 1 :]))
+    rest = get_aval(even).shape[axis] - count
+    if not rest:
+        return both
+    return movement.concatenate([both, movement.slice_in_dim(even, count, count + rest, 1, axis)], axis)

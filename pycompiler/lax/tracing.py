@@ -1,0 +1,102 @@
+"""What the functions of control flow share: tracing the user's functions, and checking what is carried.
+
+A function is traced once for each kind of arguments, also outside of `jit`: the graphs are kept with it. Part of lax.
+"""
+
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from pycompiler._runtime import ShapedArray, context_key
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, same_type, short
+from pycompiler.core.flat import FlatFunction
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.record import make_graph
+from pycompiler.core.trace import Tracer
+from pycompiler.core.tree import PyTreeDef
+from pycompiler.lax.operands import cast
+
+Tree = Any
+Traced = tuple[ClosedGraph, PyTreeDef]
+
+# What was traced of a function, as long as the function lives.
+_traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, Traced]] = weakref.WeakKeyDictionary()
+# Of one function; a program that has more kinds of carries traces again.
+_MOST_TRACES = 256
+
+
+def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray]) -> Traced:
+    """The graph of a function of trees, from leaves to leaves, and the structure of its result."""
+    key = (name, in_tree, tuple(avals), context_key())
+    try:
+        known = _traces.setdefault(fun, {})
+    except TypeError:  # neither hashable nor something that weak references refer to
+        known = {}
+    traced = known.get(key)
+    if traced is None:
+        flat = FlatFunction(name, fun, in_tree)
+        graph = make_graph(flat, avals, flat.origin())
+        traced = (graph, flat.out_tree)
+        if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
+            known[key] = traced
+    return traced
+
+
+def check_callable(name: str, **functions: Any) -> None:
+    """Raise TypeError, naming the parameter, for what is no function."""
+    for what, fun in functions.items():
+        if not callable(fun):
+            raise TypeError(f"{name}: {what} must be a function, got {fun!r} of type {type(fun).__name__}")
+
+
+def promoted_carry(leaves: Sequence[Any], after: Sequence[ShapedArray]) -> list[Any] | None:
+    """The leaves of a carry, where weakly typed ones take the dtype that the body gives; None where nothing changes."""
+    promoted: list[Any] = []
+    for leaf, given in zip(leaves, after, strict=True):
+        aval = get_aval(leaf)
+        differs = not given.weak_type or given.dtype != aval.dtype
+        follows = aval.weak_type and differs and dtypes.result_type(aval, given)[0] == given.dtype
+        promoted.append(cast(leaf, given.dtype) if follows else leaf)
+    return None if all(a is b for a, b in zip(leaves, promoted, strict=True)) else promoted
+
+
+def check_carry(
+    name: str, what: str, body: Callable[..., Any], tree: PyTreeDef, carry: Sequence[Any], after: Sequence[ShapedArray]
+) -> None:
+    """Raise TypeError, naming the leaf, where the body changes the type of the carry."""
+    changed = [
+        f"{what}{path} starts as {short(before)}, but {name_of(body)} returns {short(given)} for it"
+        for path, before, given in zip(tree.paths(), carry, after, strict=True)
+        if not same_type(get_aval(before), given)
+    ]
+    if changed:
+        more = f" (and {len(changed) - 3} more)" if len(changed) > 3 else ""
+        raise TypeError(
+            f"{name}: {'; '.join(changed[:3])}{more}; its shape and dtype must stay the same: convert one to the other"
+        )
+
+
+def check_structure(name: str, what: str, body: Callable[..., Any], before: PyTreeDef, after: PyTreeDef) -> None:
+    """Raise TypeError, naming the first place, where the body changes the structure of the carry."""
+    if before != after:
+        where = difference(before, after)
+        raise TypeError(
+            f"{name}: {what} starts with the structure {before}, but {name_of(body)} returns {after}"
+            f"{f' ({where})' if where else ''}; return the structure that it is given"
+        )
+
+
+def difference(one: PyTreeDef, other: PyTreeDef) -> str:
+    """Which leaves are in one of two structures only, as far as they have names; else nothing."""
+    first, second = one.paths(), other.paths()
+    gone = [path for path in first if path and path not in second]
+    new = [path for path in second if path and path not in first]
+    shown = [f"the first alone has {', '.join(gone[:3])}"] if gone else []
+    shown += [f"the second alone has {', '.join(new[:3])}"] if new else []
+    return "; ".join(shown)
+
+
+def name_of(fun: Callable[..., Any]) -> str:
+    """What a message calls a function of the user."""
+    return getattr(fun, "__name__", type(fun).__name__)

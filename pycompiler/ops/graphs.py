@@ -1,0 +1,216 @@
+"""What the rules of the primitives that hold graphs share: `while`, `scan`, `cond`.
+
+A graph that is transformed for a loop must give the same kinds of results as those it started with, and branches must
+give the same kinds each: here the transformed graphs are made with the zeros, or the mapped axes, that this asks for.
+Everything is kept with the graph it was made of. Stands after core's interpreters; the primitives' files come after it.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped, short, strong
+from pycompiler.core.batch import map_axes
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.graph import Atom, ClosedGraph, Graph, Var, close_over
+from pycompiler.core.jvp import jvp_graph
+from pycompiler.core.primitive import Zero, is_zero
+from pycompiler.core.record import record
+from pycompiler.core.structural import instantiate, with_batch_dim
+from pycompiler.core.trace import Origin
+from pycompiler.core.transpose import transpose_graph
+
+Flags = tuple[bool, ...]
+
+
+def listed(avals: Iterable[ShapedArray]) -> str:
+    """`f32[3], i32[]`: for messages."""
+    return ", ".join(map(short, avals))
+
+
+def check_takes(name: str, what: str, graph: ClosedGraph, given: Sequence[ShapedArray]) -> None:
+    """Raise TypeError unless the graph takes arguments of these avals."""
+    wanted = graph.in_avals
+    if len(given) != len(wanted) or not all(map(same_type, given, wanted)):
+        raise TypeError(f"{name}: {what} takes ({listed(wanted)}), it is given ({listed(given)})")
+
+
+def opened(graph: ClosedGraph) -> tuple[ClosedGraph, list[Any]]:
+    """The graph with its constants as first inputs, and the constants."""
+    return graph.derive("opened", lambda: close_over(graph))
+
+
+def chosen(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """The values whose flag is set."""
+    return [value for value, flag in zip(values, flags, strict=True) if flag]
+
+
+def strong_avals(avals: Sequence[ShapedArray], flags: Sequence[bool]) -> list[ShapedArray]:
+    """The avals of the tangents of those that vary."""
+    return [strong(aval) for aval in chosen(avals, flags)]
+
+
+# Tangents
+
+
+def varies(tangents: Sequence[Any]) -> Flags:
+    """Which of the tangents, or cotangents, are no symbolic zeros."""
+    return tuple([not is_zero(t) for t in tangents])
+
+
+def made_real(tangents: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """The tangents whose flag is set, as arrays."""
+    return [instantiate(t) for t in chosen(tangents, flags)]
+
+
+def with_zeros(values: Iterable[Any], flags: Sequence[bool], like: Sequence[Any]) -> list[Any]:
+    """A tangent for each of `like` (values or avals): the next of `values` where the flag is set, else a Zero."""
+    found = iter(values)
+    avals = [x if isinstance(x, ShapedArray) else get_aval(x) for x in like]
+    return [next(found) if flag else Zero(strong(aval)) for flag, aval in zip(flags, avals, strict=True)]
+
+
+def fixed_point(start: Sequence[bool], step: Callable[[Flags], Sequence[bool]]) -> Flags:
+    """Which of the carry have a property that an iteration hands on: from the start, or after an iteration."""
+    now = tuple(start)
+    while True:
+        after = tuple([a or b for a, b in zip(now, step(now), strict=True)])
+        if after == now:
+            return now
+        now = after
+
+
+def union(flags: Iterable[Sequence[bool]]) -> Flags:
+    """What holds in one of several at least."""
+    return tuple([any(column) for column in zip(*flags, strict=True)])
+
+
+def full_jvp(graph: ClosedGraph, varying: Flags, wanted: Flags) -> ClosedGraph:
+    """(inputs, tangents of the varying ones) -> (results, tangents of the wanted ones, zeros made real)."""
+    both, out_varying = jvp_graph(graph, varying)
+    if out_varying == wanted:
+        return both
+    count = len(wanted)
+
+    def make() -> ClosedGraph:
+        def run(*args: Any) -> list[Any]:
+            outs = evaluate(both, args)
+            return [*outs[:count], *made_real(with_zeros(outs[count:], out_varying, graph.out_avals), wanted)]
+
+        return record(run, both.in_avals, Origin("jvp", evaluate))
+
+    return graph.derive(("full jvp", varying, wanted), make)
+
+
+def full_transpose(graph: ClosedGraph, linear: Flags, given: Flags, wanted: Flags) -> ClosedGraph:
+    """(the known inputs, the given cotangents) -> the cotangents of the wanted linear inputs, zeros made real."""
+    backward, nonzero = transpose_graph(graph, linear, given)
+    if nonzero == wanted:
+        return backward
+
+    def make() -> ClosedGraph:
+        avals = chosen(graph.in_avals, linear)
+
+        def run(*args: Any) -> list[Any]:
+            return made_real(with_zeros(evaluate(backward, args), nonzero, avals), wanted)
+
+        return record(run, backward.in_avals, Origin("transpose", evaluate))
+
+    return graph.derive(("full transpose", linear, given, wanted), make)
+
+
+def reached(graph: Graph, inputs: Sequence[bool]) -> Flags:
+    """Which results are computed from the chosen inputs."""
+    found: set[Atom] = set(chosen(graph.inputs, inputs))
+    for equation in graph.equations:
+        if not found.isdisjoint(equation.inputs):
+            found.update(equation.outputs)
+    return tuple([out in found for out in graph.outputs])
+
+
+# Batching
+
+
+def axes_of(mapped: Sequence[bool]) -> list[int | None]:
+    """The first axis for what is mapped."""
+    return [0 if m else None for m in mapped]
+
+
+def mapped_graph(
+    graph: ClosedGraph, dims: tuple[int | None, ...], size: Any, forced: Flags | None
+) -> tuple[ClosedGraph, Flags]:
+    """The graph mapped over these axes, with the mapped axis of each result in front; results that are `forced` have
+    one in any case. Also which results are mapped."""
+
+    def make() -> tuple[ClosedGraph, Flags]:
+        mapped: list[bool] = []
+
+        def run(*args: Any) -> list[Any]:
+            outs, found = map_axes(lambda *xs: evaluate(graph, xs), args, dims, Origin("vmap", evaluate))
+            wanted = [d is not None for d in found]
+            if forced is not None:
+                wanted = [a or b for a, b in zip(wanted, forced, strict=True)]
+            mapped.extend(wanted)
+            return [
+                with_batch_dim(out, d, 0, size) if w else out for out, d, w in zip(outs, found, wanted, strict=True)
+            ]
+
+        avals = [
+            a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
+            for a, d in zip(graph.in_avals, dims, strict=True)
+        ]
+        return record(run, avals, Origin("vmap", evaluate)), tuple(mapped)
+
+    return graph.derive(("mapped", dims, size, forced), make)
+
+
+# Graphs rebuilt without tracing them again
+
+
+def with_unread(graph: ClosedGraph, more: Sequence[ShapedArray]) -> ClosedGraph:
+    """The graph with more inputs, which it does not read."""
+    more = tuple(more)
+    if not more:
+        return graph
+
+    def make() -> ClosedGraph:
+        inner = graph.graph
+        inputs = (*inner.inputs, *map(Var, more))
+        return ClosedGraph(Graph(inner.constvars, inputs, inner.equations, inner.outputs), graph.consts)
+
+    return graph.derive(("unread", more), make)
+
+
+def on_common_constants(graphs: Sequence[ClosedGraph]) -> tuple[tuple[ClosedGraph, ...], list[Any]]:
+    """Graphs of the same inputs, each taking the constants of all of them before these, and the constants."""
+    if not any(graph.consts for graph in graphs):
+        return tuple(graphs), []
+    places: dict[tuple[int, int], int] = {}
+    consts: list[Any] = []
+
+    def place(const: Any, taken: set[int]) -> int:
+        # A graph may hold one constant twice.
+        for again in itertools.count():
+            found = places.setdefault((id(const), again), len(consts))
+            if found == len(consts):
+                consts.append(const)
+            if found not in taken:
+                taken.add(found)
+                return found
+        raise AssertionError
+
+    def places_of(graph: ClosedGraph) -> list[int]:
+        taken: set[int] = set()
+        return [place(const, taken) for const in graph.consts]
+
+    where = [places_of(graph) for graph in graphs]
+    avals = [get_aval(const) for const in consts]
+
+    def on_all(graph: ClosedGraph, own: list[int]) -> ClosedGraph:
+        inner = graph.graph
+        given = list(map(Var, avals))
+        for var, index in zip(inner.constvars, own, strict=True):
+            given[index] = var
+        return ClosedGraph(Graph((), (*given, *inner.inputs), inner.equations, inner.outputs), ())
+
+    return tuple(map(on_all, graphs, where)), consts
