@@ -208,6 +208,42 @@ def _zeta_partial(t: Value, out: Value, x: Value, q: Value) -> Value:
     return mul.bind(t, mul.bind(neg.bind(x), zeta.bind(_plus(x, 1), q)))
 
 
+# Of derivatives by a parameter, those by the variable: the derivative by the variable, derived by the parameter.
+
+
+def _zeta_grad_x_partial(t: Value, out: Value, x: Value, q: Value) -> Value:
+    above = _plus(x, 1)
+    return neg.bind(mul.bind(t, add.bind(zeta.bind(above, q), mul.bind(x, zeta_grad_x.bind(above, q)))))
+
+
+def _igamma_grad_a_partial(t: Value, out: Value, a: Value, x: Value) -> Value:
+    return mul.bind(t, mul.bind(_density(a, x), sub.bind(log.bind(x), digamma.bind(a))))
+
+
+def _hyp1f1_grad_a_partial(t: Value, out: Value, a: Value, b: Value, x: Value) -> Value:
+    above = _plus(a, 1), _plus(b, 1), x
+    total = add.bind(hyp1f1.bind(*above), mul.bind(a, hyp1f1_grad_a.bind(*above)))
+    return mul.bind(t, div.bind(total, b))
+
+
+def _hyp1f1_grad_b_partial(t: Value, out: Value, a: Value, b: Value, x: Value) -> Value:
+    above = _plus(a, 1), _plus(b, 1), x
+    total = sub.bind(hyp1f1_grad_b.bind(*above), div.bind(hyp1f1.bind(*above), b))
+    return mul.bind(t, mul.bind(div.bind(a, b), total))
+
+
+def _hyp2f1_grad_a_partial(t: Value, out: Value, a: Value, b: Value, c: Value, x: Value) -> Value:
+    above = _plus(a, 1), _plus(b, 1), _plus(c, 1), x
+    total = add.bind(hyp2f1.bind(*above), mul.bind(a, hyp2f1_grad_a.bind(*above)))
+    return mul.bind(t, mul.bind(div.bind(b, c), total))
+
+
+def _hyp2f1_grad_c_partial(t: Value, out: Value, a: Value, b: Value, c: Value, x: Value) -> Value:
+    above = _plus(a, 1), _plus(b, 1), _plus(c, 1), x
+    total = sub.bind(hyp2f1_grad_c.bind(*above), div.bind(hyp2f1.bind(*above), c))
+    return mul.bind(t, mul.bind(div.bind(mul.bind(a, b), c), total))
+
+
 def _betaln_partial(t: Value, a: Value, b: Value) -> Value:
     return mul.bind(t, sub.bind(digamma.bind(a), digamma.bind(add.bind(a, b))))
 
@@ -224,7 +260,7 @@ polygamma = _special("polygamma", (4, (0.5, 9)), (_missing("polygamma", "its ord
 zeta_grad_x = _special(
     "zeta_grad_x",
     ((1.5, 4), (0.5, 9)),
-    (_missing("zeta_grad_x", "x"), _missing("zeta_grad_x", "q")),
+    (_missing("zeta_grad_x", "x"), _zeta_grad_x_partial),
     _zeta_grad_x,
     _DIFFERENCES,
 )
@@ -232,7 +268,7 @@ zeta = _special("zeta", ((1.2, 9), (0.5, 9)), (lambda t, out, x, q: mul.bind(t, 
 igamma_grad_a = _special(
     "igamma_grad_a",
     ((0.5, 9), (0.1, 9)),
-    (_missing("igamma_grad_a", "a"), _missing("igamma_grad_a", "x")),
+    (_missing("igamma_grad_a", "a"), _igamma_grad_a_partial),
     _igamma_grad_a,
     _DIFFERENCES,
 )
@@ -324,14 +360,14 @@ sph_legendre = _special(
 hyp1f1_grad_a = _special(
     "hyp1f1_grad_a",
     ((0.5, 4), (0.5, 4), (-4, 4)),
-    (_missing("hyp1f1_grad_a", "a"), _missing("hyp1f1_grad_a", "b"), _missing("hyp1f1_grad_a", "x")),
+    (_missing("hyp1f1_grad_a", "a"), _missing("hyp1f1_grad_a", "b"), _hyp1f1_grad_a_partial),
     _hyp1f1_grad_a,
     _DIFFERENCES,
 )
 hyp1f1_grad_b = _special(
     "hyp1f1_grad_b",
     ((0.5, 4), (0.5, 4), (-4, 4)),
-    (_missing("hyp1f1_grad_b", "a"), _missing("hyp1f1_grad_b", "b"), _missing("hyp1f1_grad_b", "x")),
+    (_missing("hyp1f1_grad_b", "a"), _missing("hyp1f1_grad_b", "b"), _hyp1f1_grad_b_partial),
     _hyp1f1_grad_b,
     _DIFFERENCES,
 )
@@ -351,7 +387,7 @@ hyp2f1_grad_a = _special(
         _missing("hyp2f1_grad_a", "a"),
         _missing("hyp2f1_grad_a", "b"),
         _missing("hyp2f1_grad_a", "c"),
-        _missing("hyp2f1_grad_a", "x"),
+        _hyp2f1_grad_a_partial,
     ),
     _hyp2f1_grad_a,
     _DIFFERENCES,
@@ -363,7 +399,7 @@ hyp2f1_grad_c = _special(
         _missing("hyp2f1_grad_c", "a"),
         _missing("hyp2f1_grad_c", "b"),
         _missing("hyp2f1_grad_c", "c"),
-        _missing("hyp2f1_grad_c", "x"),
+        _hyp2f1_grad_c_partial,
     ),
     _hyp2f1_grad_c,
     _DIFFERENCES,
