@@ -13,6 +13,10 @@ from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.transforms import (
     ShapeDtypeStruct,
+    closure_convert,
+    custom_gradient,
+    custom_jvp,
+    custom_vjp,
     eval_shape,
     grad,
     hessian,
@@ -36,7 +40,11 @@ __all__ = [
     "__version__",
     "block_until_ready",
     "clear_caches",
+    "closure_convert",
     "config",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
     "device_count",
     "devices",
     "dtypes",

@@ -16,13 +16,16 @@ from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import ShapedArray, short
 from pycompiler.core.call import call
+from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.control import split_operands, while_
-from pycompiler.ops.random import gamma_sample
 
 ENTRY = "main"
+
+# Calls of which compiled code has the equations: what they say is said to derivatives.
+INLINED = (custom_jvp_call, custom_vjp_call)
 
 
 def _small(name: str) -> str:
@@ -163,8 +166,11 @@ class Emitter:
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         results = [self.type_of(var.aval) for var in equation.outputs]
         location = self.location(equation.source)
-        if equation.primitive is gamma_sample:
-            return [operands[0]]
+        if equation.primitive is custom_lin:
+            forward_mode(equation.params["custom"], equation.source)
+        if equation.primitive in INLINED:
+            graph: Graph = equation.params["graph"].graph
+            return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
         if equation.primitive is while_:
             return self._while(equation, operands, results, location, ip)
         if equation.primitive is call:

@@ -3,21 +3,15 @@
 Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011), 20 rounds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import finfo
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import add_tangents
+from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.ops import rules
-from pycompiler.ops.arithmetic import max_
-from pycompiler.ops.elementwise import div, mul
-from pycompiler.ops.math import exp
-from pycompiler.ops.shape import elementwise_batch, full
-from pycompiler.ops.special import random_gamma_grad
+from pycompiler.ops.shape import elementwise_batch
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
@@ -61,52 +55,3 @@ threefry2x32 = Primitive(
 )
 
 TABLE = (threefry2x32,)
-
-
-# gamma_sample(sample, alpha, log_space): the sample, which was drawn from the gamma distribution of alpha (or its
-# logarithm); its derivative by alpha keeps its quantile. It is in no table: the compiled module knows no such
-# operation, `emit` hands the sample on.
-
-
-def _gamma_sample_shape(sample: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
-    rules.check_same_dtype("gamma_sample", sample, alpha)
-    rules.check_same_shape("gamma_sample", sample, alpha)
-    return ShapedArray(sample.shape, sample.dtype)
-
-
-def _gamma_sample_jvp(
-    primals: Sequence[rules.Value], tangents: Sequence[rules.Value], *, log_space: bool
-) -> tuple[rules.Value, rules.Value]:
-    sample, alpha = primals
-    out = gamma_sample.bind(sample, alpha, log_space=log_space)
-    if is_zero(tangents[1]):
-        return out, tangents[0]
-    if not log_space:
-        slope = random_gamma_grad.bind(alpha, sample)
-    else:
-        # A sample that is too small for its dtype has the slope of the smallest.
-        drawn = exp.bind(sample)
-        aval = get_aval(drawn)
-        tiny = full(aval.shape, float(finfo(aval.dtype).tiny), aval.dtype)
-        drawn = max_.bind(drawn, tiny)
-        slope = div.bind(random_gamma_grad.bind(alpha, drawn), drawn)
-    return out, add_tangents(tangents[0], mul.bind(slope, tangents[1]))
-
-
-def _gamma_sample_reference(sample: Any, alpha: Any, *, log_space: bool) -> Any:
-    return sample
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
-gamma_sample = Primitive(
-    name="gamma_sample",
-    shape_rule=_gamma_sample_shape,
-    jvp=_gamma_sample_jvp,
-    transpose=None,
-    batch=elementwise_batch(lambda: gamma_sample),
-    reference=_gamma_sample_reference,
-    sampler=_no_samples,
-)

@@ -5,16 +5,18 @@ own; one loop draws for all of them until each is accepted.
 """
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Any
 
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dtype import finfo
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_shape, cast
-from pycompiler.ops.random import gamma_sample
+from pycompiler.lax.special import random_gamma_grad
 from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape, sampled
 from pycompiler.random.continuous import exponential_from
 from pycompiler.random.discrete import rademacher_of
@@ -29,6 +31,7 @@ from pycompiler.random.streams import (
     uniform_each,
     uniform_of,
 )
+from pycompiler.transforms import custom_jvp
 
 Shape = tuple[int, ...]
 
@@ -90,6 +93,22 @@ def _gamma_elements(keys: Halves, alpha: Array, *, log_space: bool) -> Array:
     return lax.mul(lax.mul(d, v), boost)
 
 
+@partial(custom_jvp, nondiff_argnums=(2,))
+def _keeping_quantiles(drawn: Array, alpha: Array, log_space: bool) -> Array:
+    """What was drawn, by a loop without derivative: by alpha it has that which keeps the quantile of each number."""
+    return drawn
+
+
+@partial(_keeping_quantiles.defjvp, symbolic_zeros=True)
+def _quantile_rule(log_space: bool, primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    drawn, alpha = primals
+    if not log_space:
+        return drawn, lax.mul(random_gamma_grad(alpha, drawn), tangents[1])
+    # A sample that is too small for its dtype has the slope of the smallest.
+    sample = lax.max(lax.exp(drawn), float(finfo(get_aval(drawn).dtype).tiny))
+    return drawn, lax.mul(lax.div(random_gamma_grad(alpha, sample), sample), tangents[1])
+
+
 def gamma_of(key: Array, alpha: Array, shape: Shape, dtype: Dtype, *, log_space: bool) -> Array:
     """Samples of a shape, or their logarithms; inside other functions."""
     alpha = broadcast_to(cast(alpha, dtype), shape)
@@ -97,8 +116,7 @@ def gamma_of(key: Array, alpha: Array, shape: Shape, dtype: Dtype, *, log_space:
     keys = halves(split_keys(key, (count,)))
     flat = movement.reshape(lax.stop_gradient(alpha), (count,))
     drawn = movement.reshape(_gamma_elements(keys, flat, log_space=log_space), shape)
-    # The derivative goes past the loop: it keeps the quantile of each number.
-    return gamma_sample.bind(drawn, alpha, log_space=log_space)
+    return _keeping_quantiles(drawn, alpha, log_space)
 
 
 def _gamma(key: Array, a: Array, *, shape: Shape, dtype: Dtype, log_space: bool) -> Array:

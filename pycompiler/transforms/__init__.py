@@ -1,6 +1,7 @@
 """The transformations, the public face of core's interpreters. Before it: `ops`; after it: `lax`, `numpy`."""
 
 from pycompiler.core.aval import ShapeDtypeStruct
+from pycompiler.transforms.custom_rules import closure_convert, custom_gradient, custom_jvp, custom_vjp
 from pycompiler.transforms.derivative import grad, jvp, linearize, value_and_grad, vjp
 from pycompiler.transforms.inspection import eval_shape, make_jaxpr
 from pycompiler.transforms.jacobian import hessian, jacfwd, jacrev
@@ -8,6 +9,10 @@ from pycompiler.transforms.mapping import vmap
 
 __all__ = [
     "ShapeDtypeStruct",
+    "closure_convert",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
     "eval_shape",
     "grad",
     "hessian",

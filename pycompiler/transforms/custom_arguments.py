@@ -1,0 +1,265 @@
+"""Arguments, tangents and cotangents of functions with derivative rules of their own: trees made flat, and checked.
+
+Errors name the function, the rule, the leaf, and what to do. `custom_rules` is the public face.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import get_aval, is_array, same_type, short, strong
+from pycompiler.core.flat import argument_names
+from pycompiler.core.primitive import Zero
+from pycompiler.core.structural import instantiate
+from pycompiler.core.trace import Tracer
+from pycompiler.core.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
+from pycompiler.ops.arithmetic import stop_gradient
+
+
+class SymbolicZero:
+    """A tangent or cotangent that is zero for certain, as rules with `symbolic_zeros=True` are given it."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype if dtypes.is_inexact(self.aval.dtype) else dtypes.float0
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval})"
+
+
+class CustomVJPPrimal:
+    """What a forward function with `symbolic_zeros=True` is given for each array: its value, and whether it varies."""
+
+    __slots__ = ("perturbed", "value")
+
+    def __init__(self, value: Any, perturbed: bool) -> None:
+        self.value = value
+        self.perturbed = perturbed
+
+    def __repr__(self) -> str:
+        return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
+
+
+def name_of(fun: object) -> str:
+    """The function's own name."""
+    while isinstance(fun, functools.partial):
+        fun = cast(object, fun.func)  # pyright: ignore[reportUnknownMemberType]
+    return str(getattr(fun, "__name__", type(fun).__name__))
+
+
+def shown(x: object) -> str:
+    """A value in a message: its type where it is an array, else itself."""
+    if is_array(x) or isinstance(x, SymbolicZero):
+        return short(x.aval if isinstance(x, SymbolicZero) else get_aval(x))
+    text = repr(x)
+    return f"{text if len(text) < 40 else text[:37] + '...'} of type {type(x).__name__}"
+
+
+def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[int, ...]:
+    """The positions of the arguments that are not differentiated, given by number and by name."""
+    numbers: set[int] = set()
+    given: tuple[Any, ...] = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
+    for number in given:
+        if not isinstance(number, int) or number < 0:
+            raise TypeError(f"{kind}: nondiff_argnums holds positions of arguments, from 0, got {number!r}")
+        numbers.add(number)
+    names: tuple[Any, ...] = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+    parameters = list(inspect.signature(fun).parameters) if names else []
+    for name in names:
+        if name not in parameters:
+            raise ValueError(
+                f"{kind}: nondiff_argnames has '{name}', but the parameters of {name_of(fun)} are {parameters}"
+            )
+        numbers.add(parameters.index(name))
+    return tuple(sorted(numbers))
+
+
+def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a call by position, with the defaults of those that are not given."""
+    try:
+        signature = inspect.signature(fun)
+    except (TypeError, ValueError):
+        if kwargs:
+            raise TypeError(f"{kind}: the parameters of {name_of(fun)} are not known: pass them by position") from None
+        return args
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{kind}: {name_of(fun)} can't be called so: {error}") from None
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(
+            f"{kind}: {', '.join(map(repr, bound.kwargs))} of {name_of(fun)} can be given by keyword only, and rules "
+            "take arguments by position. What to do: make it an ordinary parameter, or close over it"
+        )
+    return bound.args
+
+
+class Arguments:
+    """The arguments of one call as operands: the leaves of those that are differentiated, behind tracers that were
+    found among the others, whose derivative is zero."""
+
+    __slots__ = ("_fixed", "_fixed_tree", "_held", "count", "fun", "in_tree", "operands", "places")
+
+    def __init__(self, kind: str, fun: Callable[..., Any], nondiff: Sequence[int], args: tuple[Any, ...]) -> None:
+        for number in nondiff:
+            if number >= len(args):
+                raise ValueError(
+                    f"{kind}: nondiff_argnums has {number}, but {name_of(fun)} is given {len(args)} arguments"
+                )
+        self.fun = fun
+        self.count = len(args)
+        self.places = [place for place in range(len(args)) if place not in nondiff]
+        leaves, self.in_tree = tree_flatten((tuple(args[place] for place in self.places), {}))
+        for index, leaf in enumerate(leaves):
+            if not is_array(leaf):
+                raise TypeError(
+                    f"{kind}: argument '{self.names()[index]}' of {name_of(fun)} is {shown(leaf)}, not an array. "
+                    "What to do: name it in nondiff_argnums"
+                )
+        self._fixed, self._fixed_tree = tree_flatten([args[place] for place in nondiff])
+        self._held = [place for place, leaf in enumerate(self._fixed) if isinstance(leaf, Tracer)]
+        self.operands = [*(_held(self._fixed[place]) for place in self._held), *leaves]
+
+    def names(self) -> list[str]:
+        """The names of the leaves that are differentiated."""
+        return argument_names(self.fun, self.in_tree, self.places)
+
+    def held(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Those that belong to arguments that are not differentiated."""
+        return operands[: len(self._held)]
+
+    def moving(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Those that are differentiated."""
+        return operands[len(self._held) :]
+
+    def fixed(self, held: Sequence[Any]) -> list[Any]:
+        """The arguments that are not differentiated."""
+        leaves = list(self._fixed)
+        for place, x in zip(self._held, held, strict=True):
+            leaves[place] = x
+        return self._fixed_tree.unflatten(leaves)
+
+    def trees(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments that are differentiated, or anything of their structure."""
+        return self.in_tree.unflatten(leaves)[0]
+
+    def all(self, held: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
+        """Every argument, in order."""
+        fixed, moving = iter(self.fixed(held)), iter(self.trees(leaves))
+        return [next(moving) if place in self.places else next(fixed) for place in range(self.count)]
+
+
+def _held(x: Any) -> Any:
+    return stop_gradient.bind(x) if dtypes.is_inexact(get_aval(x).dtype) else x
+
+
+class Results:
+    """What the function returned, as far as it has run: what its rules return must be like it."""
+
+    __slots__ = ("avals", "tree")
+
+    def __init__(self) -> None:
+        self.tree: PyTreeDef | None = None
+        self.avals: list[ShapedArray] = []
+
+    def of_function(self, kind: str, fun: Callable[..., Any], result: Any) -> list[Any]:
+        """The leaves of what the function itself returned."""
+        return self._arrays(f"{kind}: {name_of(fun)}", result)
+
+    def of_rule(self, what: str, fun: Callable[..., Any], result: Any) -> list[Any]:
+        """The leaves of what a rule gave for the results of the function."""
+        known, avals = self.tree, self.avals
+        outs = self._arrays(what, result)
+        if known is not None and self.tree != known:
+            raise TypeError(
+                f"{what} must return what {name_of(fun)} returns first, which has the structure {known}, it returned "
+                f"{self.tree}"
+            )
+        if known is not None:
+            for path, aval, out in zip(known.paths(), avals, outs, strict=True):
+                if not same_type(aval, get_aval(out)):
+                    raise TypeError(
+                        f"{what} must return what {name_of(fun)} returns first, {short(aval)} at output{path}, "
+                        f"it returned {short(get_aval(out))}"
+                    )
+        return outs
+
+    def _arrays(self, what: str, result: Any) -> list[Any]:
+        outs, self.tree = tree_flatten(result)
+        for path, out in zip(self.tree.paths(), outs, strict=True):
+            if not is_array(out):
+                raise TypeError(f"{what} returned {shown(out)} at output{path}, not an array")
+        self.avals = [get_aval(out) for out in outs]
+        return outs
+
+
+def pair(what: str, of: str, result: Any) -> tuple[Any, Any]:
+    """What a rule returned, which must be two things."""
+    if not isinstance(result, (tuple, list)) or len(cast(Sequence[Any], result)) != 2:
+        raise TypeError(f"{what} must return a pair, {of}; it returned {shown(cast(object, result))}")
+    first, second = cast(Sequence[Any], result)
+    return first, second
+
+
+def given_zero(x: Any, symbolic: bool) -> Any:
+    """A tangent or cotangent as a rule is given it: zeros are arrays, or `symbolic`; those of integers are float0."""
+    if type(x) is not Zero:
+        return x
+    if symbolic:
+        return SymbolicZero(x.aval)
+    return instantiate(x) if dtypes.is_inexact(x.aval.dtype) else np.zeros(x.aval.shape, dtypes.float0)
+
+
+def taken(x: Any, aval: ShapedArray) -> Any:
+    """A tangent or cotangent for a value of this aval, as a rule returned it, or None where it does not fit."""
+    if not dtypes.is_inexact(aval.dtype):
+        # Nothing can depend on it.
+        return Zero(aval)
+    if isinstance(x, SymbolicZero):
+        return Zero(strong(aval)) if same_type(x.aval, aval) else None
+    if getattr(x, "dtype", None) == dtypes.float0 or not is_array(x):
+        return None
+    own = get_aval(x)
+    if own.shape != aval.shape:
+        return None
+    if own.dtype == aval.dtype:
+        return x
+    if isinstance(x, (bool, int, float)) or (isinstance(x, complex) and dtypes.is_complex(aval.dtype)):
+        return np.asarray(x, aval.dtype)[()]
+    return None
+
+
+def mirror(tree: Any, like: Any) -> list[Any] | None:
+    """The entries of `tree` for the leaves of `like`, where None stands for all leaves below it; None where the
+    structures differ."""
+    if tree is None:
+        return [None] * len(tree_leaves(like))
+    children, wanted = tree_flatten(like, lambda x: x is not like)
+    if treedef_is_leaf(wanted):
+        return [tree]
+    entries, found = tree_flatten(tree, lambda x: x is not tree)
+    if found != wanted:
+        return None
+    rows = [mirror(entry, child) for entry, child in zip(entries, children, strict=True)]
+    return None if any(row is None for row in rows) else [x for row in rows if row is not None for x in row]
