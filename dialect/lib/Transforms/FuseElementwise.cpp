@@ -6,8 +6,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::array {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -112,6 +113,34 @@ bool isWorthFusing(OpOperand *operand) {
   return inputs * uses <= inputs + 1 + uses;
 }
 
+/// Whether everything that reads the op ends up in one op a step later, which will take all of it in.
+bool isJoinedAgain(linalg::GenericOp op) {
+  SetVector<Operation *> readers(op->user_begin(), op->user_end());
+  Operation *joint = nullptr;
+  for (Operation *reader : readers) {
+    if (llvm::all_of(readers, [&](Operation *other) {
+          return other == reader || (other->hasOneUse() && *other->user_begin() == reader);
+        }))
+      return true;
+    if (!llvm::all_equal(reader->getUsers()) || reader->use_empty())
+      return false;
+    Operation *next = *reader->user_begin();
+    if (joint && joint != next)
+      return false;
+    joint = next;
+  }
+  return isa_and_nonnull<linalg::GenericOp>(joint);
+}
+
+/// A cheap op that is computed again by each of its consumers: what it reads is what stays in memory, and must not be
+/// taken into it.
+bool goesIntoItsConsumers(linalg::GenericOp op) {
+  return !op->hasOneUse() && !op->use_empty() && elementCost(op) <= cheapCost && !isJoinedAgain(op) &&
+         llvm::all_of(op->getUses(), [](OpOperand &use) {
+           return isPossibleConsumer(use) && linalg::areElementwiseOpsFusable(&use) && isWorthFusing(&use);
+         });
+}
+
 //===----------------------------------------------------------------------===//
 // Reshapes that insert or drop dims of size 1
 //===----------------------------------------------------------------------===//
@@ -166,6 +195,9 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
         operand->set(reshape->getOperand(0));
         op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
       });
+      // At once: it counts as a reader of its source.
+      if (reshape->use_empty())
+        rewriter.eraseOp(reshape);
       return success();
     }
     return failure();
@@ -173,32 +205,8 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// The patterns that fuse
+// Bodies and operands in their simplest form
 //===----------------------------------------------------------------------===//
-
-struct FuseProducer : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
-        continue;
-      FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
-      if (failed(fused))
-        continue;
-      // The fused op computes the producer's results as well; only those of the consumer are taken, so what is not
-      // read goes away.
-      for (Value result : op.getResults())
-        rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
-      Operation *producer = operand->get().getDefiningOp();
-      rewriter.eraseOp(op);
-      // At once, so that what it read is known to have one consumer less.
-      if (producer->use_empty())
-        rewriter.eraseOp(producer);
-      return success();
-    }
-    return failure();
-  }
-};
 
 /// Computes once in a body what came in by several ways: x, y = y, x + y would double the body every other step.
 struct ShareInBody : OpRewritePattern<linalg::GenericOp> {
@@ -240,21 +248,107 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+//===----------------------------------------------------------------------===//
+// The sweep
+//===----------------------------------------------------------------------===//
+
+/// Knows what an op was replaced by.
+struct ReplacementListener : RewriterBase::Listener {
+  void notifyOperationReplaced(Operation *op, ValueRange values) override {
+    if (op != current)
+      return;
+    auto kept = llvm::find_if(values, [](Value value) { return value != nullptr; });
+    current = kept == values.end() ? nullptr : (*kept).getDefiningOp();
+  }
+  void notifyOperationErased(Operation *op) override {
+    if (op == current)
+      current = nullptr;
+  }
+  Operation *current = nullptr;
+};
+
+/// Takes producers into one consumer after the other, in program order: what a consumer can take in is complete by
+/// then, so that each is decided on once, and a body that reaches its limit ends where the program has a value. An
+/// operand that a fused op has several times would become as many in what it is fused into, so each op is brought into
+/// its simplest form before it is looked at again.
+class Fuser {
+public:
+  explicit Fuser(MLIRContext *context) : rewriter(context), patterns(simplifications(context)), applicator(patterns) {
+    rewriter.setListener(&listener);
+    applicator.applyDefaultCostModel();
+  }
+
+  /// One sweep; the first leaves alone what is going to vanish. Returns whether anything was fused.
+  bool run(func::FuncOp function, bool first) {
+    SmallVector<linalg::GenericOp> consumers;
+    function.walk([&](linalg::GenericOp op) { consumers.push_back(op); });
+    bool changed = false;
+    for (linalg::GenericOp consumer : consumers) {
+      if (first && goesIntoItsConsumers(consumer))
+        continue;
+      for (linalg::GenericOp op = simplify(consumer); op && fuseOne(op); op = simplify(op))
+        changed = true;
+    }
+    return changed;
+  }
+
+private:
+  static FrozenRewritePatternSet simplifications(MLIRContext *context) {
+    RewritePatternSet patterns(context);
+    patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ShareInBody>(context);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    return patterns;
+  }
+
+  /// The op that stands for `op` after it; null when nothing reads its results.
+  linalg::GenericOp simplify(linalg::GenericOp op) {
+    listener.current = op;
+    while (listener.current) {
+      rewriter.setInsertionPoint(listener.current);
+      if (failed(applicator.matchAndRewrite(listener.current, rewriter)))
+        break;
+    }
+    return dyn_cast_or_null<linalg::GenericOp>(listener.current);
+  }
+
+  /// Takes in the first producer for which that pays; `op` becomes the fused op.
+  bool fuseOne(linalg::GenericOp &op) {
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
+        continue;
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
+      if (failed(fused))
+        continue;
+      // The fused op computes the producer's results as well; only those of the consumer are taken, so what is not
+      // read goes away.
+      for (Value result : op.getResults())
+        rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
+      Operation *producer = operand->get().getDefiningOp();
+      rewriter.eraseOp(op);
+      // At once, so that what it read is known to have one consumer less.
+      if (producer->use_empty())
+        rewriter.eraseOp(producer);
+      op = cast<linalg::GenericOp>(fused->fusedOp);
+      return true;
+    }
+    return false;
+  }
+
+  ReplacementListener listener;
+  PatternRewriter rewriter;
+  FrozenRewritePatternSet patterns;
+  PatternApplicator applicator;
+};
+
 struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ShareInBody>(&getContext());
-    // After the others: an operand that a fused op has several times would become as many in what it is fused into.
-    patterns.add<FuseProducer>(&getContext(), PatternBenefit(0));
-    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    config.enableFolding(false).enableConstantCSE(false); // canonicalization follows
-    int64_t size = 0;
-    getOperation().walk([&](linalg::GenericOp) { ++size; });
-    config.setMaxIterations(4).setMaxNumRewrites(64 + 8 * size); // in each, so that the time is linear
-    // That it stops before a fixed point is no failure: what is not fused by then stays as it is.
-    (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
+    Fuser fuser(&getContext());
+    if (fuser.run(getOperation(), /*first=*/true))
+      fuser.run(getOperation(), /*first=*/false);
+    // Fills that are read as scalars now.
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 
