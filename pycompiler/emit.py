@@ -173,6 +173,17 @@ class Emitter:
             return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
         if equation.primitive is while_:
             return self._while(equation, operands, results, location, ip)
+        if equation.primitive.name == "scan":
+            return self._scan(equation, operands, results, location, ip)
+        if equation.primitive.name == "cond":
+            branches = equation.params["branches"]
+            index, *captured = operands
+            choice = ir.Operation.create(
+                "array.cond", results, [index], loc=location, ip=ip, regions=len(branches)
+            )
+            for region, branch in zip(choice.regions, branches, strict=True):
+                self._region(region, branch.graph, captured, location)
+            return list(choice.results)
         if equation.primitive is call:
             callee = self._callee(equation.params["graph"], equation.params["name"])
             attributes = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
@@ -199,6 +210,29 @@ class Emitter:
         self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, location)
         self._region(loop.regions[1], params["body_jaxpr"].graph, body_consts, location)
         return list(loop.results)
+
+    def _scan(
+        self,
+        equation: Equation,
+        operands: Sequence[ir.Value],
+        results: list[ir.Type],
+        location: ir.Location,
+        ip: ir.InsertionPoint,
+    ) -> list[ir.Value]:
+        """`array.scan`: its region reads the constants from outside."""
+        params = equation.params
+        first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
+        segments = (params["num_carry"], len(operands) - last)
+        attributes = {
+            "length": self.attribute(params["length"]),
+            "reverse": self.attribute(params["reverse"]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments, self.context),
+        }
+        scan = ir.Operation.create(
+            "array.scan", results, operands[first:], attributes, loc=location, ip=ip, regions=1
+        )
+        self._region(scan.regions[0], params["jaxpr"].graph, list(operands[:first]), location)
+        return list(scan.results)
 
     def _region(self, region: ir.Region, graph: Graph, captured: list[ir.Value], location: ir.Location) -> None:
         """A block that computes a graph; its first inputs are values from outside, the others its arguments."""

@@ -1,4 +1,4 @@
-// Control flow: verification of the regions.
+// Control flow: verification of the regions, and the effect that keeps barriers apart.
 #include "Inference.h"
 
 using namespace mlir;
@@ -26,4 +26,70 @@ LogicalResult WhileOp::verifyRegions() {
     return emitOpError("the results are ")
            << getResultTypes() << ", expected the types of the operands: " << carry << " (C5)";
   return success();
+}
+
+LogicalResult CondOp::verifyRegions() {
+  if (getBranches().empty())
+    return emitOpError("has no branch, expected at least one (C1)");
+  for (auto [number, branch] : llvm::enumerate(getBranches())) {
+    if (branch.getNumArguments() != 0)
+      return emitOpError("branch ") << number << " has the arguments " << branch.getArgumentTypes()
+                                    << ", expected none: branches read values from outside (C2)";
+    auto yield = dyn_cast<YieldOp>(branch.front().getTerminator());
+    if (!yield)
+      return emitOpError("a region does not end with array.yield");
+    if (!areCompatible(yield.getOperandTypes(), getResultTypes()))
+      return emitOpError("branch ") << number << " yields " << yield.getOperandTypes()
+                                    << ", expected the types of the results: " << getResultTypes() << " (C3)";
+  }
+  return success();
+}
+
+LogicalResult ScanOp::verifyRegions() {
+  int64_t length = getLength();
+  if (length < 0)
+    return emitOpError("length is ") << length << ", expected at least 0 (C1)";
+  SmallVector<Type> arguments(getInits().getTypes());
+  for (Value operand : getXs()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getRank() == 0 || (!type.isDynamicDim(0) && type.getDimSize(0) != length))
+      return emitOpError("scans ") << type << ", expected a first dimension of length = " << length << " (C2)";
+    arguments.push_back(RankedTensorType::get(type.getShape().drop_front(), type.getElementType()));
+  }
+  if (getBody().getArgumentTypes() != TypeRange(arguments))
+    return emitOpError("the arguments of the body are ")
+           << getBody().getArgumentTypes()
+           << ", expected the types of the carry and of the slices: " << TypeRange(arguments) << " (C3)";
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield)
+    return emitOpError("a region does not end with array.yield");
+  TypeRange carry = getInits().getTypes(), yielded = yield.getOperandTypes();
+  if (yielded.size() < carry.size() || !areCompatible(yielded.take_front(carry.size()), carry) ||
+      !llvm::all_of(yielded.drop_front(carry.size()), llvm::IsaPred<RankedTensorType>))
+    return emitOpError("the body yields ")
+           << yielded << ", expected the types of the carry first: " << carry << ", and then tensors (C4)";
+  SmallVector<Type> results(carry);
+  for (Type type : yielded.drop_front(carry.size())) {
+    auto slice = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape{length};
+    llvm::append_range(shape, slice.getShape());
+    results.push_back(RankedTensorType::get(shape, slice.getElementType()));
+  }
+  if (TypeRange(getResultTypes()).take_front(carry.size()) != carry || !areCompatible(results, getResultTypes()))
+    return emitOpError("the results are ") << getResultTypes() << ", expected the types of the carry and of the joined "
+                                           << "slices: " << TypeRange(results) << " (C5)";
+  return success();
+}
+
+LogicalResult OptimizationBarrierOp::verify() {
+  if (getOperandTypes() != getResultTypes())
+    return emitOpError("the results are ")
+           << getResultTypes() << ", expected the types of the operands: " << getOperandTypes() << " (C1)";
+  return success();
+}
+
+/// One that nobody reads goes away, but no two are the same: an allocation is what has both properties.
+void OptimizationBarrierOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpResult result : getOperation()->getResults())
+    effects.emplace_back(MemoryEffects::Allocate::get(), result);
 }

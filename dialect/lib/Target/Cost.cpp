@@ -50,6 +50,8 @@ static double costOf(Operation &op) {
   }
   if (isa<scf::WhileOp>(op))
     return kUnknownTrips * (costOf(op.getRegion(0)) + costOf(op.getRegion(1)));
+  if (isa<scf::IfOp>(op))
+    return std::max(costOf(op.getRegion(0)), costOf(op.getRegion(1)));
   if (op.getNumRegions() != 0) {
     double cost = 0;
     for (Region &region : op.getRegions())

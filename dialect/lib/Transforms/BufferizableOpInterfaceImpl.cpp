@@ -1,5 +1,5 @@
-// Bufferization of array.runtime_call. Library routines take dense operands, so one that is a strided view is copied to
-// a temporary before the call, or from one after it.
+// Bufferization of array.runtime_call and of array.optimization_barrier. Library routines take dense operands, so one
+// that is a strided view is copied to a temporary before the call, or from one after it.
 #include "array/Transforms/BufferizableOpInterfaceImpl.h"
 #include "array/IR/Array.h"
 
@@ -58,11 +58,35 @@ struct RuntimeCallBufferization : DstBufferizableOpInterfaceExternalModel<Runtim
   }
 };
 
+/// The result is the operand's buffer.
+struct BarrierBufferization : BufferizableOpInterface::ExternalModel<BarrierBufferization, OptimizationBarrierOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const { return false; }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &, const AnalysisState &) const { return false; }
+
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return {{op->getResult(operand.getOperandNumber()), BufferRelation::Equivalent}};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    SmallVector<Value> buffers;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    replaceOpWithBufferizedValues(rewriter, op, buffers);
+    return success();
+  }
+};
+
 } // namespace
 
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ArrayDialect *) {
     RuntimeCallOp::attachInterface<RuntimeCallBufferization>(*context);
+    OptimizationBarrierOp::attachInterface<BarrierBufferization>(*context);
   });
 }
 

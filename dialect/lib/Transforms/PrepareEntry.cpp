@@ -1,5 +1,6 @@
 // array-prepare-entry: @main on tensors becomes @main on the caller's buffers. It runs before one-shot-bufferize, which
 // then needs no knowledge of the entry's ABI; array-emit-entry later maps the memrefs to the call frame.
+#include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
 
@@ -114,7 +115,8 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
   }
 
   static bool isView(Operation *op) {
-    return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
+    return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+                           OptimizationBarrierOp>(op);
   }
 
   /// Whether a value of the block, or a view of it, has another use that does not stand before this one.
@@ -152,15 +154,33 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
           isa_and_nonnull<bufferization::ToTensorOp, tensor::EmptyOp>(viewed.getDefiningOp()) ||
           !isReadLater(viewed, *use, body))
         continue;
-      OpBuilder builder(use->getOwner());
-      Location loc = use->getOwner()->getLoc();
+      Operation *changer = outermostChoice(*use);
+      OpBuilder builder(changer);
+      Location loc = changer->getLoc();
       auto type = cast<RankedTensorType>(value.getType());
-      Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+      Value copy = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
       if (auto fill = value.getDefiningOp<linalg::FillOp>())
-        use->set(linalg::FillOp::create(builder, loc, fill.value(), empty).getResult(0));
+        copy = linalg::FillOp::create(builder, loc, fill.value(), copy).getResult(0);
       else // it isn't folded, as the insertion of the whole would be
-        use->set(bufferization::MaterializeInDestinationOp::create(builder, loc, type, value, empty).getResult());
+        copy = bufferization::MaterializeInDestinationOp::create(builder, loc, type, value, copy).getResult();
+      if (changer == use->getOwner())
+        use->set(copy);
+      else
+        value.replaceUsesWithIf(copy, [&](OpOperand &other) { return changer->isProperAncestor(other.getOwner()); });
     }
+  }
+
+  /// The op before which what it changes is copied: outside of the choices whether an index is inside, since their
+  /// other branch gives the same value unchanged.
+  static Operation *outermostChoice(OpOperand &changed) {
+    Operation *changer = changed.getOwner();
+    auto isChoice = [&](Operation *op) {
+      return isa<scf::IfOp>(op) && !op->hasAttr(kControlFlowAttr) &&
+             !op->isAncestor(changed.get().getParentBlock()->getParentOp());
+    };
+    while (isChoice(changer->getParentOp()))
+      changer = changer->getParentOp();
+    return changer;
   }
 
   static void takeBuffers(func::FuncOp main) {

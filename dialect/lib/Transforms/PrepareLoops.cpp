@@ -1,5 +1,8 @@
-// array-prepare-loops: gives a loop over tensors the form in which bufferization updates the carry in place. It runs
-// after fusion, since what it inserts stands between producers and consumers, and before empty tensors are eliminated.
+// array-prepare-loops: gives loops over tensors the form in which bufferization updates the carry in place, and
+// conditionals the form in which their branches write one buffer. It runs after fusion, since what it inserts stands
+// between producers and consumers, and before empty tensors are eliminated.
+#include "PrepareLoops.h"
+#include "array/IR/Array.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -16,138 +19,14 @@ namespace mlir::array {
 
 namespace {
 
-bool isScalarTensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 0;
-}
-
-//===--- Scalars of the carry -------------------------------------------------------------------------------------===//
-
-Type scalarOf(Type type) { return isScalarTensor(type) ? cast<RankedTensorType>(type).getElementType() : type; }
-
-SmallVector<Type> scalarsOf(TypeRange types) { return llvm::map_to_vector(types, scalarOf); }
-
-/// Replaces tensors without dimensions among an op's operands by their elements.
-void extractScalars(RewriterBase &rewriter, MutableOperandRange operands) {
-  rewriter.setInsertionPoint(operands.getOwner());
-  for (OpOperand &operand : operands)
-    if (isScalarTensor(operand.get().getType()))
-      operand.set(tensor::ExtractOp::create(rewriter, operand.getOwner()->getLoc(), operand.get(), ValueRange()));
-}
-
-/// Makes scalars of a block's arguments, from which the tensors that its body reads are made.
-void takeScalars(RewriterBase &rewriter, Block &block) {
-  rewriter.setInsertionPointToStart(&block);
-  for (BlockArgument argument : block.getArguments()) {
-    Type type = argument.getType();
-    if (!isScalarTensor(type))
-      continue;
-    argument.setType(scalarOf(type));
-    auto tensor = tensor::FromElementsOp::create(rewriter, argument.getLoc(), type, ValueRange{argument});
-    argument.replaceAllUsesExcept(tensor, tensor);
-  }
-}
-
-/// A counter, a tolerance, a key: what has no dimensions is carried in registers.
-scf::WhileOp carryScalars(RewriterBase &rewriter, scf::WhileOp loop) {
-  if (llvm::none_of(loop->getOperandTypes(), isScalarTensor) && llvm::none_of(loop.getResultTypes(), isScalarTensor))
-    return loop;
-  extractScalars(rewriter, loop.getInitsMutable());
-  extractScalars(rewriter, loop.getConditionOp().getArgsMutable());
-  extractScalars(rewriter, loop.getYieldOp().getResultsMutable());
-  takeScalars(rewriter, loop.getBefore().front());
-  takeScalars(rewriter, loop.getAfter().front());
-
-  rewriter.setInsertionPoint(loop);
-  auto scalar = scf::WhileOp::create(rewriter, loop.getLoc(), scalarsOf(loop.getResultTypes()), loop.getInits());
-  scalar.getBefore().takeBody(loop.getBefore());
-  scalar.getAfter().takeBody(loop.getAfter());
-  for (auto [before, after] : llvm::zip_equal(loop.getResults(), scalar.getResults())) {
-    Value value = after;
-    if (before.getType() != after.getType())
-      value = tensor::FromElementsOp::create(rewriter, loop.getLoc(), before.getType(), value);
-    rewriter.replaceAllUsesWith(before, value);
-  }
-  rewriter.eraseOp(loop);
-  return scalar;
-}
-
-//===--- Scalars of the body --------------------------------------------------------------------------------------===//
-
-/// An operation on tensors without dimensions, inside of a loop, as operations on scalars.
-struct ScalarGeneric : OpInterfaceRewritePattern<linalg::LinalgOp> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
-    if (op.getNumLoops() != 0 || !op.hasPureTensorSemantics() || !op->getParentOfType<LoopLikeOpInterface>())
-      return failure();
-    IRMapping mapping;
-    for (OpOperand &operand : op->getOpOperands()) {
-      BlockArgument element = op.getMatchingBlockArgument(&operand);
-      if (element.use_empty())
-        continue;
-      Value value = operand.get();
-      if (isa<TensorType>(value.getType())) {
-        if (!isScalarTensor(value.getType()))
-          return failure();
-        value = tensor::ExtractOp::create(rewriter, op.getLoc(), value, ValueRange());
-      }
-      mapping.map(element, value);
-    }
-    for (Operation &nested : op.getBlock()->without_terminator())
-      rewriter.clone(nested, mapping);
-    SmallVector<Value> results;
-    for (auto [value, type] : llvm::zip_equal(op.getBlock()->getTerminator()->getOperands(), op->getResultTypes()))
-      results.push_back(tensor::FromElementsOp::create(rewriter, op.getLoc(), cast<RankedTensorType>(type),
-                                                       ValueRange{mapping.lookupOrDefault(value)}));
-    rewriter.replaceOp(op, results);
-    return success();
-  }
-};
-
-/// The element of a tensor that is made of one.
-Value elementOf(Value tensor) {
-  while (Operation *op = tensor.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
-      break;
-    tensor = op->getOperand(0);
-  }
-  if (auto fill = tensor.getDefiningOp<linalg::FillOp>(); fill && isScalarTensor(tensor.getType()))
-    return fill.value();
-  auto made = tensor.getDefiningOp<tensor::FromElementsOp>();
-  return made && made.getElements().size() == 1 ? made.getElements().front() : Value();
-}
-
-/// A body reads a scalar itself, not from the memory of a tensor that is made of it.
-struct ReadElement : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      BlockArgument element = op.getMatchingBlockArgument(operand);
-      Value scalar = element.use_empty() ? Value() : elementOf(operand->get());
-      if (!scalar || isa_and_nonnull<linalg::GenericOp>(scalar.getParentBlock()->getParentOp()))
-        continue;
-      rewriter.replaceAllUsesWith(element, scalar);
-      return success();
-    }
-    return failure();
-  }
-};
-
-struct ExtractElement : OpRewritePattern<tensor::ExtractOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::ExtractOp op, PatternRewriter &rewriter) const override {
-    Value scalar = elementOf(op.getTensor());
-    if (!scalar)
-      return failure();
-    rewriter.replaceOp(op, scalar);
-    return success();
-  }
-};
-
 //===--- Destinations ---------------------------------------------------------------------------------------------===//
 
+/// Whether the op stands for a loop or a conditional of the program, not for one that an op was lowered to.
+bool isControlFlow(Operation *op) { return isa<scf::WhileOp>(op) || op->hasAttr(kControlFlowAttr); }
+
 bool isView(Operation *op) {
-  return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
+  return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+                         OptimizationBarrierOp>(op);
 }
 
 /// The tensor of which a value is a view.
@@ -170,9 +49,9 @@ bool isReadBefore(Value tensor, Operation *last) {
   });
 }
 
-/// One tensor of the carry: what it is in an iteration, and what it becomes.
+/// One tensor of the carry: what it is in an iteration, and what it becomes; `yielded` is where the yield says so.
 struct Update {
-  unsigned index;
+  OpOperand *yielded;
   Value current;
   Value next;
 
@@ -205,7 +84,11 @@ Value startOf(OpResult result, OpOperand *&init) {
   if (auto loop = dyn_cast<scf::ForOp>(owner)) {
     unsigned index = result.getResultNumber();
     Value last = outside(loop.getYieldedValues()[index], loop.getRegion());
-    return last == loop.getRegionIterArg(index) ? loop.getInitArgs()[index] : Value();
+    if (last != loop.getRegionIterArg(index))
+      return {};
+    if (isControlFlow(loop))
+      init = &loop.getInitArgsMutable()[index];
+    return loop.getInitArgs()[index];
   }
   if (auto branch = dyn_cast<scf::IfOp>(owner)) {
     unsigned index = result.getResultNumber();
@@ -225,9 +108,10 @@ void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
   init.set(bufferization::AllocTensorOp::create(rewriter, init.getOwner()->getLoc(), type, ValueRange(), init.get()));
 }
 
-/// Whether an update is computed in place of the current value by an inner loop, which starts with it. Nobody may read
-/// it later then: if anybody does, the loop gets a copy to start with.
-bool isUpdatedByInnerLoop(RewriterBase &rewriter, const Update &update, Operation *yield) {
+/// Whether an update is computed in place of the current value: by insertions and the like in a loop over slices, or by
+/// an inner loop, which starts with it. Nobody may read it later then: if anybody does, an inner loop gets a copy to
+/// start with.
+bool isUpdatedInPlace(RewriterBase &rewriter, const Update &update, Operation *yield) {
   OpOperand *init = nullptr;
   bool isAlone = isReadBefore(update.next, yield);
   for (Value value = update.next; value != update.current;) {
@@ -241,13 +125,15 @@ bool isUpdatedByInnerLoop(RewriterBase &rewriter, const Update &update, Operatio
   }
   if (init && !isAlone)
     startWithCopy(rewriter, *init);
-  return init && isAlone;
+  return isAlone && (init || isa<scf::ForOp>(yield->getParentOp()));
 }
 
 /// An inner loop that starts with the current value, though the next one is something else, works on a copy.
 void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &body) {
-  for (auto inner : body.getOps<scf::WhileOp>()) {
-    for (OpOperand &init : inner->getOpOperands()) {
+  for (Operation &inner : body) {
+    if (!isa<scf::WhileOp, scf::ForOp>(inner) || !isControlFlow(&inner))
+      continue;
+    for (OpOperand &init : inner.getOpOperands()) {
       OpOperand *nested = nullptr;
       Value value = init.get();
       while (value != update.current &&
@@ -263,48 +149,170 @@ void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &bod
   }
 }
 
-/// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each
-/// iteration buffers of its own. Where one tensor becomes another one, that one is overwritten later; where they take
-/// each other's places, a copy is kept.
-void updateInPlace(RewriterBase &rewriter, scf::WhileOp loop) {
-  scf::YieldOp yield = loop.getYieldOp();
-  OperandRange passed = loop.getConditionOp().getArgs();
-  SmallVector<Update> pending;
-  for (auto [index, carried] : llvm::enumerate(loop.getBeforeArguments())) {
-    Value next = yield.getResults()[index];
-    auto found = llvm::find(passed, carried);
-    if (!isa<RankedTensorType>(next.getType()) || found == passed.end())
-      continue;
-    Value current = loop.getAfterArguments()[found - passed.begin()];
-    Update update{unsigned(index), current, next};
-    if (next == current || isUpdatedByInnerLoop(rewriter, update, yield))
-      continue;
-    separateInnerLoops(rewriter, update, *yield->getBlock());
-    pending.push_back(update);
+/// The tensors of a loop's carry that are passed on from one iteration to the next.
+SmallVector<Update> updatesOf(Operation *op) {
+  SmallVector<Update> updates;
+  auto add = [&](OpOperand &yielded, Value current) {
+    if (isa<RankedTensorType>(current.getType()))
+      updates.push_back({&yielded, current, yielded.get()});
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [yielded, current] :
+         llvm::zip_equal(loop.getBody()->getTerminator()->getOpOperands(), loop.getRegionIterArgs()))
+      add(yielded, current);
+    return updates;
   }
+  auto loop = cast<scf::WhileOp>(op);
+  OperandRange passed = loop.getConditionOp().getArgs();
+  for (auto [yielded, carried] : llvm::zip_equal(loop.getYieldOp()->getOpOperands(), loop.getBeforeArguments())) {
+    auto found = llvm::find(passed, carried);
+    if (found != passed.end())
+      add(yielded, loop.getAfterArguments()[found - passed.begin()]);
+  }
+  return updates;
+}
+
+/// The op of a block that reads the value first, if only ops of the block and of their regions read it.
+Operation *firstReader(Block &block, Operation *op) {
+  Operation *first = block.getTerminator();
+  for (Operation *user : op->getUsers())
+    if (Operation *inBlock = block.findAncestorOpInBlock(*user); inBlock->isBeforeInBlock(first))
+      first = inBlock;
+  return first;
+}
+
+/// Puts the body in an order in which the carry is read before it changes. A slice of a result is written as soon as it
+/// is known, since it may be the carry of before; what becomes the carry is computed when it is needed.
+void orderUpdates(ArrayRef<Update> updates, Block &body) {
+  SmallVector<Operation *> late;
+  for (const Update &update : updates) {
+    Operation *op = update.next.getDefiningOp();
+    if (!op || op->getBlock() != &body || !isMemoryEffectFree(op))
+      continue;
+    if (!isa<tensor::InsertSliceOp, tensor::InsertOp>(op) || !update.current.hasOneUse()) {
+      late.push_back(op);
+      continue;
+    }
+    Operation *after = nullptr;
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp(); definition && definition->getBlock() == &body)
+        after = after && definition->isBeforeInBlock(after) ? after : definition;
+    if (after)
+      op->moveAfter(after);
+  }
+  llvm::sort(late, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+  late.erase(llvm::unique(late), late.end());
+  Operation *last = body.getTerminator();
+  for (Operation *op : late) {
+    Operation *reader = firstReader(body, op);
+    bool isYielded = reader == body.getTerminator();
+    op->moveBefore(isYielded ? last : reader);
+    if (isYielded)
+      last = op;
+  }
+}
+
+/// Writes each next tensor to the current one, at the end of a block. Where one tensor becomes another one, that one is
+/// overwritten later; where they take each other's places, a copy is kept.
+void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation *yield) {
   rewriter.setInsertionPoint(yield);
   auto keptCopy = [&](Update &update) {
     auto type = cast<RankedTensorType>(update.next.getType());
-    update.next = bufferization::AllocTensorOp::create(rewriter, loop.getLoc(), type, ValueRange(), update.next);
+    update.next = bufferization::AllocTensorOp::create(rewriter, yield->getLoc(), type, ValueRange(), update.next);
   };
   while (!pending.empty()) {
     auto isReadLater = [&](const Update &update) {
       return llvm::any_of(pending,
-                          [&](const Update &other) { return other.index != update.index && other.reads(update); });
+                          [&](const Update &other) { return other.yielded != update.yielded && other.reads(update); });
     };
     auto *chosen = llvm::find_if_not(pending, isReadLater);
     if (chosen == pending.end()) {
       chosen = pending.begin();
       for (Update &other : pending)
-        if (other.index != chosen->index && other.reads(*chosen))
+        if (other.yielded != chosen->yielded && other.reads(*chosen))
           keptCopy(other);
     }
     if (chosen->reads(*chosen))
       keptCopy(*chosen);
-    auto written = bufferization::MaterializeInDestinationOp::create(rewriter, loop.getLoc(), chosen->next.getType(),
+    auto written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), chosen->next.getType(),
                                                                      chosen->next, chosen->current);
-    yield.setOperand(chosen->index, written.getResult());
+    chosen->yielded->set(written.getResult());
     pending.erase(chosen);
+  }
+}
+
+/// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each
+/// iteration buffers of its own.
+void updateInPlace(RewriterBase &rewriter, Operation *loop) {
+  Block &body = loop->getRegions().back().front();
+  Operation *yield = body.getTerminator();
+  SmallVector<Update> pending, updates = updatesOf(loop);
+  orderUpdates(updates, body);
+  for (const Update &update : updates) {
+    if (update.next == update.current || isUpdatedInPlace(rewriter, update, yield))
+      continue;
+    separateInnerLoops(rewriter, update, body);
+    pending.push_back(update);
+  }
+  writeUpdates(rewriter, pending, yield);
+}
+
+//===--- Conditionals ---------------------------------------------------------------------------------------------===//
+
+/// The tensor from outside in whose place a branch computes what it yields.
+Value startOutside(Value value, Region &branch) {
+  OpOperand *init = nullptr;
+  while (value && branch.isAncestor(value.getParentRegion()))
+    value = value.getDefiningOp() ? startOf(cast<OpResult>(value), init) : Value();
+  return value;
+}
+
+/// The tensor that the branches write: where the result goes to, if that is known and not read after the branches, else
+/// a new one. (Not an empty tensor: only one of its uses would be eliminated.)
+Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
+  rewriter.setInsertionPoint(branch);
+  Location loc = branch.getLoc();
+  auto type = cast<RankedTensorType>(result.getType());
+  auto written = result.hasOneUse() ? dyn_cast<bufferization::MaterializeInDestinationOp>(*result.user_begin())
+                                    : bufferization::MaterializeInDestinationOp();
+  if (written && written.getSource() == result) {
+    Value destination = written.getDest();
+    if (isa<MemRefType>(destination.getType()))
+      return bufferization::ToTensorOp::create(rewriter, loc, type, destination, /*restrict=*/true, /*writable=*/true);
+    // Its other readers stand before the branches; those within are ordered by bufferization.
+    bool isFree = llvm::all_of(destination.getUsers(), [&](Operation *user) {
+      Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
+      return user == written || (inBlock && !branch->isBeforeInBlock(inBlock) &&
+                                 (!isView(user) || isReadBefore(user->getResult(0), branch)));
+    });
+    Operation *definition = destination.getDefiningOp();
+    if (isFree && !isa_and_nonnull<tensor::EmptyOp>(definition) &&
+        (!definition || (definition->getBlock() == branch->getBlock() && definition->isBeforeInBlock(branch))))
+      return destination;
+  }
+  return bufferization::AllocTensorOp::create(rewriter, loc, type, ValueRange());
+}
+
+/// The branches write one tensor, or change one in place that nobody reads later. Otherwise bufferization would give
+/// each branch a buffer, and the choice between them would be copied.
+void shareDestinations(RewriterBase &rewriter, scf::IfOp branch) {
+  SmallVector<Update> taken, other;
+  for (OpResult result : branch.getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || !type.hasStaticShape())
+      continue;
+    OpOperand &ifTrue = branch.thenYield()->getOpOperand(result.getResultNumber());
+    OpOperand &ifFalse = branch.elseYield()->getOpOperand(result.getResultNumber());
+    Value start = startOutside(ifTrue.get(), branch.getThenRegion());
+    if (start && start == startOutside(ifFalse.get(), branch.getElseRegion()) && isReadBefore(start, branch))
+      continue;
+    Value destination = destinationOf(rewriter, branch, result);
+    taken.push_back({&ifTrue, destination, ifTrue.get()});
+    other.push_back({&ifFalse, destination, ifFalse.get()});
+  }
+  for (auto [updates, yield] : {std::pair(&taken, branch.thenYield()), std::pair(&other, branch.elseYield())}) {
+    llvm::erase_if(*updates, [](const Update &update) { return update.next == update.current; });
+    writeUpdates(rewriter, *updates, yield);
   }
 }
 
@@ -323,25 +331,36 @@ void copyArguments(RewriterBase &rewriter, scf::WhileOp loop) {
 
 struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
   void runOnOperation() override {
-    SmallVector<scf::WhileOp> loops;
-    getOperation().walk([&](scf::WhileOp loop) { loops.push_back(loop); }); // inner ones first
-    if (loops.empty())
+    SmallVector<Operation *> found; // inner ones first
+    getOperation().walk([&](Operation *op) {
+      if (isa<scf::WhileOp, scf::ForOp, scf::IfOp>(op) && isControlFlow(op))
+        found.push_back(op);
+    });
+    if (found.empty())
       return;
     IRRewriter rewriter(&getContext());
-    for (scf::WhileOp &loop : loops)
-      loop = carryScalars(rewriter, loop);
+    for (Operation *&op : found)
+      op = prepare::carryScalars(rewriter, op);
 
     RewritePatternSet patterns(&getContext());
-    patterns.add<ScalarGeneric, ReadElement, ExtractElement>(&getContext());
+    prepare::populateScalars(patterns);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     // Stopping before a fixed point is no failure: what is left computes the same in buffers.
     (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
 
-    getOperation().walk([&](scf::WhileOp loop) {
-      updateInPlace(rewriter, loop);
-      copyArguments(rewriter, loop);
+    getOperation().walk([&](Operation *op) {
+      if (!isa<scf::WhileOp, scf::ForOp>(op) || !isControlFlow(op))
+        return;
+      updateInPlace(rewriter, op);
+      if (auto loop = dyn_cast<scf::WhileOp>(op))
+        copyArguments(rewriter, loop);
+    });
+    // Outer ones first: where their results go to is where those of inner ones go.
+    getOperation().walk<WalkOrder::PreOrder>([&](scf::IfOp branch) {
+      if (isControlFlow(branch))
+        shareDestinations(rewriter, branch);
     });
   }
 };

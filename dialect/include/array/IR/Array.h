@@ -18,6 +18,9 @@
 
 namespace mlir::array {
 
+/// Set on the scf ops that loops and conditionals of this dialect became: array-prepare-loops prepares these.
+inline constexpr llvm::StringLiteral kControlFlowAttr = "array.control_flow";
+
 /// Whether shapes are compatible ('?' with everything) and all else is equal, type by type.
 bool areCompatible(TypeRange inferred, TypeRange given);
 

@@ -93,6 +93,7 @@ def Array_UI32Tensor : Array_TensorOf<[UI32], "ui32">;
 def Array_IndexTensor : Array_TensorOf<[I32, I64], "indices (i32, i64)">;
 def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of an index (i32, i64)",
                              "::mlir::RankedTensorType">;
+def Array_BranchTensor : Type<0DTensorOf<[I32]>.predicate, "scalar tensor of i32", "::mlir::RankedTensorType">;
 def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType]>;
 
 //===----------------------------------------------------------------------===//

@@ -1,10 +1,10 @@
-// Control flow: while, and the yield that ends its regions.
+// Control flow: while, cond, scan, the yield that ends their regions, and the barrier that keeps values apart.
 #ifndef ARRAY_IR_CONTROLFLOW_TD
 #define ARRAY_IR_CONTROLFLOW_TD
 
 include "array/IR/ArrayBase.td"
 
-def Array_YieldOp : Array_Op<"yield", [Pure, Terminator, ParentOneOf<["WhileOp"]>]> {
+def Array_YieldOp : Array_Op<"yield", [Pure, Terminator, ParentOneOf<["WhileOp", "CondOp", "ScanOp"]>]> {
   let summary = "ends a region of control flow with its results";
   let description = [{
     ```mlir
@@ -49,6 +49,85 @@ def Array_WhileOp : Array_Op<"while", [RecursiveMemoryEffects]> {
     `(` $inits `)` attr-dict `:` functional-type($inits, $results) `cond` $cond `body` $body
   }];
   let hasRegionVerifier = 1;
+}
+
+def Array_CondOp : Array_Op<"cond", [RecursiveMemoryEffects]> {
+  let summary = "runs the one of several branches that an index chooses";
+  let description = Array_Doc<[{
+    Branch `index` is run, and its results are the op's; an index beyond them, or a negative one, chooses the last. Branches
+    read values from outside; they have no arguments.
+
+    ```mlir
+    %r = array.cond %i : (tensor<i32>) -> tensor<4xf32> {
+      %y = array.neg %x : tensor<4xf32>
+      array.yield %y : tensor<4xf32>
+    }, {
+      array.yield %x : tensor<4xf32>
+    }
+    ```
+  }], [{
+    - C1: there is at least one branch.
+    - C2: a branch has no arguments.
+    - C3: every branch yields values of types that are compatible with the results'.
+  }]>.description;
+  let arguments = (ins Array_BranchTensor:$index);
+  let results = (outs Variadic<Array_Value>:$results);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let assemblyFormat = "$index attr-dict `:` functional-type($index, $results) $branches";
+  let hasRegionVerifier = 1;
+}
+
+def Array_ScanOp : Array_Op<"scan", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {
+  let summary = "runs a body for every slice of arrays along their first dimension, with a carry";
+  let description = Array_Doc<[{
+    The carry starts as `inits`. Iteration i of `length` takes the carry and slice i of each of `xs` along its first
+    dimension; it yields the next carry, then slice i of each further result. With `reverse` the iterations go from the last
+    slice to the first. The results are the last carry, then the slices joined. The body may use values from outside.
+
+    Lowering updates the carry in place, reads the slices where they are, and writes those of the results where they belong.
+
+    ```mlir
+    %sum, %sums = array.scan(%zero) (%x) length = 5 reverse = false
+        : (tensor<f32>, tensor<5xf32>) -> (tensor<f32>, tensor<5xf32>) {
+    ^bb0(%c: tensor<f32>, %e: tensor<f32>):
+      %d = array.add %c, %e : tensor<f32>
+      array.yield %d, %d : tensor<f32>, tensor<f32>
+    }
+    ```
+  }], [{
+    - C1: `length` is not negative.
+    - C2: the first dimension of each of `xs` is `length`, or dynamic.
+    - C3: the arguments of the body have the types of `inits`, then those of the slices of `xs`.
+    - C4: the body yields values of types that are compatible with those of `inits`, then tensors.
+    - C5: the results have the types of `inits`, then types that are compatible with the joined slices.
+  }]>.description;
+  let arguments = (ins Variadic<Array_Value>:$inits, Variadic<Array_Tensor>:$xs, I64Attr:$length, BoolAttr:$reverse);
+  let results = (outs Variadic<Array_Value>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $inits `)` `(` $xs `)` `length` `=` $length `reverse` `=` $reverse attr-dict `:`
+    functional-type(operands, $results) $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Array_OptimizationBarrierOp
+    : Array_Op<"optimization_barrier", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "gives its operands, of which nothing is known afterwards";
+  let description = Array_Doc<[{
+    What is computed from a result is not merged with what is computed from the operand, and not fused with what computes
+    the operand. At run time the result is the operand's memory.
+
+    ```mlir
+    %y:2 = array.optimization_barrier(%a, %b) : (tensor<4xf32>, tensor<i32>) -> (tensor<4xf32>, tensor<i32>)
+    ```
+  }], [{
+    - C1: the results have the types of the operands.
+  }]>.description;
+  let arguments = (ins Variadic<Array_Value>:$operands);
+  let results = (outs Variadic<Array_Value>:$results);
+  let assemblyFormat = "`(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+  let hasVerifier = 1;
 }
 
 #endif // ARRAY_IR_CONTROLFLOW_TD

@@ -23,6 +23,10 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     ConversionTarget target(getContext());
     target.addIllegalDialect<ArrayDialect>();
     target.addLegalOp<RuntimeCallOp>();
+    target.addDynamicallyLegalOp<OptimizationBarrierOp>([&](OptimizationBarrierOp op) {
+      return converter.isLegal(op) && op.getNumOperands() == 1 &&
+             cast<RankedTensorType>(op.getOperandTypes().front()).getRank() != 0;
+    });
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType()) && converter.isLegal(&op.getBody());
     });

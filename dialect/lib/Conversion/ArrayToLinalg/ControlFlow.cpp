@@ -1,4 +1,5 @@
-// while -> scf.while on tensors. array-prepare-loops then gives each iteration the buffers of the carry.
+// while -> scf.while, scan -> scf.for, cond -> scf.if, on tensors. array-prepare-loops then gives each iteration the
+// buffers of the carry. A barrier stays, in storage types, until there are buffers.
 #include "Lowering.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -7,12 +8,34 @@ using namespace mlir::array;
 
 namespace {
 
+/// Set on the yield of a scan, whose iterations go from the last slice to the first.
+constexpr StringLiteral kReverse = "reverse";
+
 /// Where a conversion of one value to several put them.
 SmallVector<Value> flatten(ArrayRef<ValueRange> converted) {
   SmallVector<Value> values;
   for (ValueRange range : converted) // a token became none
     llvm::append_range(values, range);
   return values;
+}
+
+/// Replaces the op by the results of one on converted types, of which a token has none.
+void replaceAround(ConversionPatternRewriter &rewriter, Operation *op, ValueRange converted) {
+  SmallVector<ValueRange> results;
+  for (Type type : op->getResultTypes()) {
+    results.push_back(isa<TokenType>(type) ? ValueRange() : converted.take_front());
+    converted = converted.drop_front(results.back().size());
+  }
+  rewriter.replaceOpWithMultiple(op, results);
+}
+
+Value castTo(OpBuilder &b, Location loc, Type type, Value value) {
+  return value.getType() == type ? value : tensor::CastOp::create(b, loc, type, value).getResult();
+}
+
+bool isStatic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return !tensor || tensor.hasStaticShape();
 }
 
 struct WhileLowering : OpConversionPattern<WhileOp> {
@@ -28,37 +51,188 @@ struct WhileLowering : OpConversionPattern<WhileOp> {
       if (failed(rewriter.convertRegionTypes(to, *getTypeConverter())))
         return failure();
     }
-    SmallVector<ValueRange> results;
-    ResultRange remaining = loop.getResults();
-    for (Type type : op.getResultTypes()) {
-      results.push_back(isa<TokenType>(type) ? ValueRange() : ValueRange(remaining.take_front()));
-      remaining = remaining.drop_front(results.back().size());
-    }
-    rewriter.replaceOpWithMultiple(op, results);
+    replaceAround(rewriter, op, loop.getResults());
     return success();
   }
 };
 
-/// The end of a condition, or of a body.
+struct CondLowering : OpConversionPattern<CondOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(CondOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    if (op.getBranches().size() == 1 && !llvm::all_of(types, isStatic))
+      return rewriter.notifyMatchFailure(op, "one branch with results of dynamic sizes");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value index = tensor::ExtractOp::create(b, adaptor.getIndex(), ValueRange());
+    replaceAround(rewriter, op, choose(b, rewriter, op, types, index, 0).getResults());
+    return success();
+  }
+
+  /// A chain of comparisons; LLVM makes a table of a long one.
+  static scf::IfOp choose(ImplicitLocOpBuilder &b, ConversionPatternRewriter &rewriter, CondOp op, TypeRange types,
+                          Value index, int64_t first) {
+    OpBuilder::InsertionGuard guard(b);
+    int64_t left = op.getBranches().size() - first;
+    Value chosen =
+        left == 1 ? arith::ConstantOp::create(b, b.getBoolAttr(true)).getResult()
+                  : arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, intConstant(b, index.getType(), first));
+    auto branch = scf::IfOp::create(b, types, chosen, /*addThenBlock=*/false, /*addElseBlock=*/false);
+    branch->setAttr(kControlFlowAttr, b.getUnitAttr());
+    Region &otherwise = branch.getElseRegion();
+    rewriter.inlineRegionBefore(op.getBranches()[first], branch.getThenRegion(), branch.getThenRegion().end());
+    if (left == 2) {
+      rewriter.inlineRegionBefore(op.getBranches()[first + 1], otherwise, otherwise.end());
+      return branch;
+    }
+    b.createBlock(&otherwise);
+    SmallVector<Value> results;
+    if (left > 2)
+      results = choose(b, rewriter, op, types, index, first + 1).getResults();
+    else // the one branch is always chosen
+      for (Type type : types)
+        results.push_back(tensor::EmptyOp::create(b, cast<RankedTensorType>(type).getShape(),
+                                                  cast<RankedTensorType>(type).getElementType()));
+    scf::YieldOp::create(b, results);
+    return branch;
+  }
+};
+
+//===--- scan -----------------------------------------------------------------------------------------------------===//
+
+/// Slice `index` of a tensor along its first dimension: offsets, sizes and strides.
+struct SlicePlace {
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+
+  SlicePlace(OpBuilder &b, RankedTensorType whole, Value index)
+      : offsets(whole.getRank(), b.getIndexAttr(0)), sizes(getAsIndexOpFoldResult(b.getContext(), whole.getShape())),
+        strides(whole.getRank(), b.getIndexAttr(1)) {
+    offsets.front() = index;
+    sizes.front() = b.getIndexAttr(1);
+  }
+};
+
+Value sliceOf(ImplicitLocOpBuilder &b, Value tensor, Value index) {
+  auto whole = cast<RankedTensorType>(tensor.getType());
+  auto type = RankedTensorType::get(whole.getShape().drop_front(), whole.getElementType());
+  if (type.getRank() == 0) {
+    Value element = tensor::ExtractOp::create(b, tensor, index);
+    return tensor::FromElementsOp::create(b, type, element);
+  }
+  if (type.getNumElements() == 0) // its offset could be its size, which the tensor dialect rejects
+    return tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  SlicePlace place(b, whole, index);
+  return tensor::ExtractSliceOp::create(b, type, tensor, place.offsets, place.sizes, place.strides);
+}
+
+Value withSlice(ImplicitLocOpBuilder &b, Value tensor, Value slice, Value index) {
+  auto whole = cast<RankedTensorType>(tensor.getType());
+  auto type = RankedTensorType::get(whole.getShape().drop_front(), whole.getElementType());
+  if (type.getRank() == 0) {
+    Value element = tensor::ExtractOp::create(b, slice, ValueRange());
+    return tensor::InsertOp::create(b, element, tensor, index);
+  }
+  if (type.getNumElements() == 0)
+    return tensor;
+  SlicePlace place(b, whole, index);
+  return tensor::InsertSliceOp::create(b, castTo(b, b.getLoc(), type, slice), tensor, place.offsets, place.sizes,
+                                       place.strides);
+}
+
+/// The slice of an iteration.
+Value sliceIndex(ImplicitLocOpBuilder &b, scf::ForOp loop, bool reverse) {
+  if (!reverse)
+    return loop.getInductionVar();
+  Value last = arith::ConstantIndexOp::create(b, *getConstantIntValue(loop.getUpperBound()) - 1);
+  return arith::SubIOp::create(b, last, loop.getInductionVar());
+}
+
+struct ScanLowering : OpConversionPattern<ScanOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ScanOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    TypeRange joined = TypeRange(op.getResultTypes()).drop_front(op.getInits().size());
+    if (!llvm::all_of(joined, isStatic) || !llvm::all_of(op.getXs().getTypes(), isStatic))
+      return rewriter.notifyMatchFailure(op, "slices of dynamic sizes");
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> inits = flatten(adaptor.getInits());
+    for (Type type : joined) {
+      auto stored = storageType(cast<RankedTensorType>(type));
+      inits.push_back(tensor::EmptyOp::create(b, stored.getShape(), stored.getElementType()));
+    }
+    if (op.getLength() == 0) {
+      replaceAround(rewriter, op, inits);
+      return success();
+    }
+    auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
+    Value zero = number(0), length = number(op.getLength()), one = number(1);
+    auto loop = scf::ForOp::create(b, zero, length, one, inits);
+    loop->setAttr(kControlFlowAttr, rewriter.getUnitAttr());
+    if (inits.empty())
+      rewriter.eraseOp(loop.getBody()->getTerminator()); // its own is the body's
+    FailureOr<Block *> body = rewriter.convertRegionTypes(&op.getBody(), *getTypeConverter());
+    if (failed(body))
+      return failure();
+    auto yield = cast<YieldOp>((*body)->getTerminator());
+    if (op.getReverse())
+      rewriter.modifyOpInPlace(yield, [&] { yield->setAttr(kReverse, rewriter.getUnitAttr()); });
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> arguments(loop.getRegionIterArgs().drop_back(joined.size()));
+    Value index = sliceIndex(b, loop, op.getReverse());
+    for (Value x : flatten(adaptor.getXs()))
+      arguments.push_back(sliceOf(b, x, index));
+    rewriter.inlineBlockBefore(*body, loop.getBody(), loop.getBody()->end(), arguments);
+    replaceAround(rewriter, op, loop.getResults());
+    return success();
+  }
+};
+
+//===--- The ends of regions --------------------------------------------------------------------------------------===//
+
+/// The end of a condition, of a body or of a branch.
 struct YieldLowering : OpConversionPattern<YieldOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(YieldOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto loop = dyn_cast<scf::WhileOp>(op->getParentOp());
-    if (!loop)
-      return failure();
+    Operation *parent = op->getParentOp();
     SmallVector<Value> values = flatten(adaptor.getResults());
-    if (op->getParentRegion() == &loop.getAfter()) {
-      for (auto [value, type] : llvm::zip_equal(values, loop.getResultTypes()))
-        if (value.getType() != type)
-          value = tensor::CastOp::create(rewriter, op.getLoc(), type, value);
-      rewriter.replaceOpWithNewOp<scf::YieldOp>(op, values);
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto loop = dyn_cast<scf::WhileOp>(parent);
+    if (loop && op->getParentRegion() == &loop.getBefore()) {
+      Value stored = tensor::ExtractOp::create(b, values.front(), ValueRange());
+      Value holds = fromStorage(b, stored, b.getI1Type());
+      rewriter.replaceOpWithNewOp<scf::ConditionOp>(op, holds, loop.getBeforeArguments());
       return success();
     }
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value stored = tensor::ExtractOp::create(b, values.front(), ValueRange());
-    Value holds = fromStorage(b, stored, b.getI1Type());
-    rewriter.replaceOpWithNewOp<scf::ConditionOp>(op, holds, loop.getBeforeArguments());
+    if (!isa<scf::WhileOp, scf::ForOp, scf::IfOp>(parent))
+      return failure();
+    if (auto scan = dyn_cast<scf::ForOp>(parent)) {
+      Value index = sliceIndex(b, scan, op->hasAttr(kReverse));
+      for (auto [value, whole] : llvm::zip_equal(values, scan.getRegionIterArgs()))
+        if (cast<RankedTensorType>(value.getType()).getRank() != cast<RankedTensorType>(whole.getType()).getRank())
+          value = withSlice(b, whole, value, index);
+    }
+    for (auto [value, type] : llvm::zip_equal(values, parent->getResultTypes()))
+      value = castTo(b, op.getLoc(), type, value);
+    rewriter.replaceOpWithNewOp<scf::YieldOp>(op, values);
+    return success();
+  }
+};
+
+/// What has dimensions stays behind a barrier of its own; numbers are in registers, and nothing is fused through them.
+struct BarrierLowering : OpConversionPattern<OptimizationBarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(OptimizationBarrierOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> values = flatten(adaptor.getOperands());
+    for (Value &value : values)
+      if (cast<RankedTensorType>(value.getType()).getRank() != 0)
+        value = OptimizationBarrierOp::create(rewriter, op.getLoc(), value.getType(), value).getResult(0);
+    replaceAround(rewriter, op, values);
     return success();
   }
 };
@@ -66,5 +240,6 @@ struct YieldLowering : OpConversionPattern<YieldOp> {
 } // namespace
 
 void array::populateControlFlow(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<WhileLowering, YieldLowering>(converter, patterns.getContext());
+  patterns.add<WhileLowering, CondLowering, ScanLowering, YieldLowering, BarrierLowering>(converter,
+                                                                                          patterns.getContext());
 }
