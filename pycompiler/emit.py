@@ -20,7 +20,9 @@ from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call,
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
+from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.scan import scan
 
 ENTRY = "main"
 
@@ -173,17 +175,10 @@ class Emitter:
             return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
         if equation.primitive is while_:
             return self._while(equation, operands, results, location, ip)
-        if equation.primitive.name == "scan":
+        if equation.primitive is scan:
             return self._scan(equation, operands, results, location, ip)
-        if equation.primitive.name == "cond":
-            branches = equation.params["branches"]
-            index, *captured = operands
-            choice = ir.Operation.create(
-                "array.cond", results, [index], loc=location, ip=ip, regions=len(branches)
-            )
-            for region, branch in zip(choice.regions, branches, strict=True):
-                self._region(region, branch.graph, captured, location)
-            return list(choice.results)
+        if equation.primitive is cond:
+            return self._cond(equation, operands, results, location, ip)
         if equation.primitive is call:
             callee = self._callee(equation.params["graph"], equation.params["name"])
             attributes = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
@@ -228,11 +223,24 @@ class Emitter:
             "reverse": self.attribute(params["reverse"]),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments, self.context),
         }
-        scan = ir.Operation.create(
-            "array.scan", results, operands[first:], attributes, loc=location, ip=ip, regions=1
-        )
+        scan = ir.Operation.create("array.scan", results, operands[first:], attributes, loc=location, ip=ip, regions=1)
         self._region(scan.regions[0], params["jaxpr"].graph, list(operands[:first]), location)
         return list(scan.results)
+
+    def _cond(
+        self,
+        equation: Equation,
+        operands: Sequence[ir.Value],
+        results: list[ir.Type],
+        location: ir.Location,
+        ip: ir.InsertionPoint,
+    ) -> list[ir.Value]:
+        """`array.cond`: its regions read all but the index from outside."""
+        branches: tuple[ClosedGraph, ...] = equation.params["branches"]
+        choice = ir.Operation.create("array.cond", results, operands[:1], loc=location, ip=ip, regions=len(branches))
+        for region, branch in zip(choice.regions, branches, strict=True):
+            self._region(region, branch.graph, list(operands[1:]), location)
+        return list(choice.results)
 
     def _region(self, region: ir.Region, graph: Graph, captured: list[ir.Value], location: ir.Location) -> None:
         """A block that computes a graph; its first inputs are values from outside, the others its arguments."""

@@ -87,3 +87,86 @@ func.func @swap(%a: memref<8xf32>, %p: i1, %out: memref<8xf32>, %more: memref<8x
   bufferization.materialize_in_destination %r#1 in restrict writable %more : (tensor<8xf32>, memref<8xf32>) -> ()
   return
 }
+
+// A scan reads and writes its slices where they are. The slice of the result that is the carry of before is written
+// before the carry changes.
+// BUFFERS-LABEL: func.func @scan(
+// BUFFERS-SAME: %[[C:.*]]: memref<8xf32>, %[[XS:.*]]: memref<5x8xf32>, %[[LAST:.*]]: memref<8xf32>, %[[YS:.*]]: memref<5x8xf32>)
+func.func @scan(%c: memref<8xf32>, %xs: memref<5x8xf32>, %last: memref<8xf32>, %ys: memref<5x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %given = bufferization.to_tensor %c restrict : memref<8xf32> to tensor<8xf32>
+  %x = bufferization.to_tensor %xs restrict : memref<5x8xf32> to tensor<5x8xf32>
+  %y = tensor.empty() : tensor<5x8xf32>
+  // BUFFERS-NOT: memref.alloc()
+  // BUFFERS: scf.for %[[I:.*]] = %c0 to %c5 step %c1 {
+  // BUFFERS-NOT: memref.alloc
+  // BUFFERS: %[[SLICE:.*]] = memref.subview %[[XS]][%[[I]], 0]
+  // BUFFERS: %[[WRITTEN:.*]] = memref.subview %[[YS]][%[[I]], 0]
+  // BUFFERS: memref.copy %[[CARRY:.*]], %[[WRITTEN]]
+  // BUFFERS: linalg.generic {{.*}} ins(%[[CARRY]], %[[SLICE]] : {{.*}}) outs(%[[CARRY]] : memref<8xf32>)
+  // BUFFERS-NOT: memref.copy
+  // BUFFERS: return
+  %e = tensor.empty() : tensor<8xf32>
+  %start = linalg.copy ins(%given : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r:2 = scf.for %i = %c0 to %c5 step %c1 iter_args(%u = %start, %v = %y) -> (tensor<8xf32>, tensor<5x8xf32>) {
+    %slice = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<5x8xf32> to tensor<8xf32>
+    %f = tensor.empty() : tensor<8xf32>
+    %next = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+        ins(%u, %slice : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %s = arith.addf %p, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    %w = tensor.insert_slice %u into %v[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<5x8xf32>
+    scf.yield %next, %w : tensor<8xf32>, tensor<5x8xf32>
+  } {array.control_flow}
+  bufferization.materialize_in_destination %r#0 in restrict writable %last : (tensor<8xf32>, memref<8xf32>) -> ()
+  bufferization.materialize_in_destination %r#1 in restrict writable %ys : (tensor<5x8xf32>, memref<5x8xf32>) -> ()
+  return
+}
+
+// The branches write the result's buffer.
+// BUFFERS-LABEL: func.func @branches(
+// BUFFERS-SAME: %[[P:.*]]: i1, %[[A:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>)
+func.func @branches(%p: i1, %a: memref<8xf32>, %out: memref<8xf32>) {
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  // BUFFERS-NEXT: scf.if %[[P]] {
+  // BUFFERS-NEXT: linalg.generic {{.*}} ins(%[[A]] : memref<8xf32>) outs(%[[OUT]] : memref<8xf32>)
+  // BUFFERS: } else {
+  // BUFFERS-NEXT: memref.copy %[[A]], %[[OUT]]
+  // BUFFERS-NEXT: }
+  // BUFFERS-NOT: memref.copy
+  // BUFFERS: return
+  %r = scf.if %p -> tensor<8xf32> {
+    %f = tensor.empty() : tensor<8xf32>
+    %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%x : tensor<8xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %s = arith.negf %u : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    scf.yield %w : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  } {array.control_flow}
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// A number is chosen in a register.
+// CHECK-LABEL: func.func @number(
+func.func @number(%p: i1, %a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[R:.*]] = scf.if %{{.*}} -> (f32) {
+  // CHECK-NEXT: tensor.extract
+  // CHECK: } {array.control_flow}
+  // CHECK-NEXT: %[[S:.*]] = tensor.from_elements %[[R]]
+  // CHECK-NEXT: return %[[S]]
+  %r = scf.if %p -> tensor<f32> {
+    scf.yield %a : tensor<f32>
+  } else {
+    scf.yield %b : tensor<f32>
+  } {array.control_flow}
+  return %r : tensor<f32>
+}

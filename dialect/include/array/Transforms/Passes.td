@@ -55,13 +55,14 @@ def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {
 }
 
 def PrepareLoops : Pass<"array-prepare-loops", "::mlir::func::FuncOp"> {
-  let summary = "Give loops over tensors the form in which bufferization updates their carry in place";
+  let summary = "Give loops and conditionals the form in which bufferization computes them in place";
   let description = [{
-    For every `scf.while`: what it carries without dimensions becomes a scalar, and so does what its regions compute without
-    dimensions; each tensor of the next carry is written by `bufferization.materialize_in_destination` to the
-    tensor of this one; a carry that starts as an argument starts as a copy. So one-shot-bufferize gives the loop one buffer
-    for each tensor of the carry, the canonicalizer takes these out of it, and an iteration copies only what its body
-    permutes or reads again after it was overwritten.
+    For every `scf.while`, and every `scf.for` and `scf.if` that is marked with `array.control_flow`: what it carries without
+    dimensions becomes a scalar, and so does what its regions compute without dimensions; each tensor of the next carry is
+    written by `bufferization.materialize_in_destination` to the tensor of this one, after what reads this one; a carry that
+    starts as an argument starts as a copy; branches write their results to one destination. So one-shot-bufferize gives a
+    loop one buffer for each tensor of the carry, the canonicalizer takes these out of it, and an iteration copies only what
+    its body permutes or reads again after it was overwritten.
 
     Invariants: runs after array-prepare-entry and before empty tensors are eliminated; the carry has static shapes.
   }];
