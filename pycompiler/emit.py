@@ -15,6 +15,7 @@ import numpy as np
 from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
@@ -56,6 +57,17 @@ _ELEMENTS = {
     dtypes.complex64: "complex<f32>",
     dtypes.complex128: "complex<f64>",
 } | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
+
+
+def _check_axes(equation: Equation) -> None:
+    """Raise NameError for an operation over a named axis: the trace of the axis is to replace it before."""
+    if equation.primitive.axis_names is not None:
+        where = f"{equation.source.describe()}\n" if equation.source else ""
+        names = ", ".join(sorted(map(repr, names_of(equation.primitive, equation.params))))
+        raise NameError(
+            f"{where}{equation.primitive.name}: the axis {names} is mapped outside of this function, so that it can't "
+            "be compiled alone.\nWhat to do: compile the function that calls vmap with axis_name."
+        )
 
 
 class Emitter:
@@ -166,6 +178,7 @@ class Emitter:
         return constant.results[0]
 
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        _check_axes(equation)
         results = [self.type_of(var.aval) for var in equation.outputs]
         location = self.location(equation.source)
         if equation.primitive is custom_lin:

@@ -24,7 +24,7 @@ from pycompiler._runtime import (
     set_leaf_converter,
 )
 from pycompiler.compile import compile_graph
-from pycompiler.core import errors
+from pycompiler.core import axes, errors
 from pycompiler.core import primitive as core_primitive
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.boundary import boundary
@@ -93,9 +93,12 @@ class _Program:
         return *traced, leaves, flat.in_tree
 
     @boundary
-    def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> CompiledCall:
+    def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
         """Called by the runtime for a signature that it does not know."""
         graph, out_tree, _, _ = self.trace(args, kwargs)
+        if graph.axis_names:
+            # The traces of these axes take the call.
+            return self.traced
         return compile_graph(graph, self.name).call(out_tree)
 
     @boundary
@@ -224,6 +227,10 @@ _eager: dict[Hashable, JitFunction] = {}
 
 
 def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    if axes.in_scope():
+        # What has come here is over none of them.
+        with axes.unbound():
+            return _evaluate(primitive, args, params)
     if primitive is call:
         # The compiled code of a graph lives as long as the graph.
         graph: ClosedGraph = params["graph"]

@@ -1,4 +1,8 @@
-"""Batching: a trace whose values hold one more axis than the function sees, where each primitive's rule puts it."""
+"""Batching: a trace whose values hold one more axis than the function sees, where each primitive's rule puts it.
+
+While a rule runs, the axis that it is about is known to `axes.mapping`: what the rule maps inside of graphs, with
+`map_axes` or `batch_graph`, is the same axis, of the same name.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core import axes
 from pycompiler.core.aval import get_aval, shaped
+from pycompiler.core.axes import Axis
 from pycompiler.core.dims import Dimension
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
+from pycompiler.core.structural import mapped_size
 from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 
 
@@ -39,10 +46,11 @@ class BatchTracer(Tracer):
 class BatchTrace(Trace):
     """Applies batching rules to what is mapped, and leaves the rest alone."""
 
-    __slots__ = ("argument_of",)
+    __slots__ = ("argument_of", "axis")
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, axis: Axis) -> None:
         super().__init__(origin)
+        self.axis = axis
         self.argument_of: dict[int, int] = {}
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -57,7 +65,11 @@ class BatchTrace(Trace):
             else:
                 values.append(arg)
                 dims.append(None)
-        out, out_dims = primitive.batch(values, dims, **params)
+        before = axes.swap_mapping(self.axis)
+        try:
+            out, out_dims = primitive.batch(values, dims, **params)
+        finally:
+            axes.swap_mapping(before)
         if primitive.multiple_results:
             return tuple([self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)])
         return self.wrap(out, out_dims)
@@ -74,14 +86,25 @@ class BatchTrace(Trace):
 
 
 def map_axes(
-    function: Callable[..., Sequence[Any]], args: Sequence[Any], dims: Sequence[int | None], origin: Origin
+    function: Callable[..., Sequence[Any]],
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    origin: Origin,
+    axis: Axis | None = None,
 ) -> tuple[list[Any], list[int | None]]:
-    """The results of a flat function mapped over the given axes, with the axis of each (None: not mapped)."""
-    trace = BatchTrace(origin)
+    """The results of a flat function mapped over the given axes, with the axis of each (None: not mapped).
+
+    `axis` is what is mapped; in a batching rule, what the rule is about unless something else is said.
+    """
+    axis = axis or axes.mapping()
+    if axis is None:
+        axis = Axis(None, mapped_size(args, dims))
+    trace = BatchTrace(origin, axis)
     tracers = [trace.wrap(x, d) for x, d in zip(args, dims, strict=True)]
     trace.argument_of = {id(tracer): i for i, tracer in enumerate(tracers) if isinstance(tracer, BatchTracer)}
     try:
-        pairs = [trace.split(out) for out in function(*tracers)]
+        with axes.bound(axis.name, axis.size, trace):
+            pairs = [trace.split(out) for out in function(*tracers)]
     finally:
         trace.finish()
     return [x for x, _ in pairs], [d for _, d in pairs]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 
 from pycompiler._runtime import set_context_key, swap_context_key
@@ -78,6 +78,8 @@ TABLE: tuple[Setting, ...] = (
 class _Local(threading.local):
     def __init__(self) -> None:
         self.overrides: dict[str, Value] = {}
+        # What else compiled functions depend on in this thread: the axis names in scope (core.axes).
+        self.scope: tuple[Hashable, ...] = ()
 
 
 class Config:
@@ -144,6 +146,17 @@ class Config:
             overrides.update(before)
             swap_context_key(key)
 
+    @contextlib.contextmanager
+    def scope(self, names: tuple[Hashable, ...]) -> Generator[None]:
+        """Make `names` part of this thread's key while the `with` block runs."""
+        before, self._local.scope = self._local.scope, names
+        key = swap_context_key(self._key())
+        try:
+            yield
+        finally:
+            self._local.scope = before
+            swap_context_key(key)
+
     def _setting(self, name: str) -> Setting:
         setting = self._table.get(name)
         if setting is None:
@@ -154,8 +167,9 @@ class Config:
         overrides = self._local.overrides
         return overrides[name] if name in overrides else self._values[name]
 
-    def _key(self) -> tuple[Value, ...]:
-        return tuple(self._read(name) for name, setting in self._table.items() if setting.keyed)
+    def _key(self) -> tuple[Hashable, ...]:
+        key = tuple(self._read(name) for name, setting in self._table.items() if setting.keyed)
+        return (*key, self._local.scope) if self._local.scope else key
 
 
 config = Config(TABLE)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core import axes
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, same_type, short
 from pycompiler.core.primitive import Primitive
@@ -80,15 +81,16 @@ class Graph:
         return _Printer().graph(self, "")
 
 
-class ClosedGraph:
+class ClosedGraph(axes.NamesAxes):
     """A graph with the values of its constants. What transformations make of it is kept with it, in `derived`."""
 
-    __slots__ = ("__weakref__", "consts", "derived", "graph")
+    __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph")
 
     def __init__(self, graph: Graph, consts: Sequence[Any]) -> None:
         self.graph = graph
         self.consts = tuple(consts)
         self.derived: dict[Any, Any] = {}
+        self._axis_names: frozenset[axes.Name] | None = None
 
     @property
     def in_avals(self) -> tuple[ShapedArray, ...]:
@@ -98,8 +100,22 @@ class ClosedGraph:
     def out_avals(self) -> tuple[ShapedArray, ...]:
         return tuple([atom.aval for atom in self.graph.outputs])
 
+    @property
+    def axis_names(self) -> frozenset[axes.Name]:
+        if self._axis_names is None:
+            found = [
+                axes.names_of(equation.primitive, equation.params)
+                for equation in self.graph.equations
+                if equation.primitive.multiple_results or equation.primitive.axis_names is not None
+            ]
+            self._axis_names = frozenset[axes.Name]().union(*found)
+        return self._axis_names
+
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was kept under `key`, made the first time."""
+        """What was kept under `key`, made the first time. A graph with free axis names is transformed once for each
+        scope that binds them."""
+        if axes.in_scope() and self.axis_names:
+            key = (key, axes.signature())
         if key not in self.derived:
             self.derived[key] = make()
         return self.derived[key]

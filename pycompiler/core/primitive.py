@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycompiler._runtime import ShapedArray, current_trace
+from pycompiler.core import axes
 from pycompiler.core.trace import Tracer
 
 
@@ -95,7 +96,8 @@ eager_slot: Callable[[Primitive, Sequence[Any], dict[str, Any]], Any] = _no_eval
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Primitive:
     """One operation. `jvp` is None where it has no derivative (its results are integers or its derivative is zero
-    everywhere), `transpose` where it is linear in no argument; `linearize` is given by primitives that hold graphs."""
+    everywhere), `transpose` where it is linear in no argument; `linearize` is given by primitives that hold graphs,
+    `axis_names` by those over named axes: the names among the parameters."""
 
     name: str
     shape_rule: ShapeRule
@@ -106,15 +108,20 @@ class Primitive:
     sampler: Callable[[np.random.Generator], Iterable[Sample]]
     multiple_results: bool = False
     linearize: LinearizeRule | None = None
+    axis_names: Callable[..., Iterable[axes.Name]] | None = None
 
     def bind(self, *args: Any, **params: Any) -> Any:
-        """Apply the operation: recorded, transformed or evaluated, as the newest trace among the arguments' says."""
+        """Apply the operation: recorded, transformed or evaluated, as the newest of these traces says: the arguments',
+        the current one, and those of the named axes that it is over."""
         trace = current_trace()
         for arg in args:
             if isinstance(arg, Tracer):
                 other = arg.owner
                 if trace is None or other.level > trace.level:
                     trace = other
+        # What holds graphs has several results.
+        if self.multiple_results or self.axis_names is not None:
+            trace = axes.newest(self, params, trace)
         if trace is None:
             return eager_slot(self, args, params)
         return trace.process(self, args, params)

@@ -14,6 +14,7 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, shaped, short
+from pycompiler.core.axes import mapping
 from pycompiler.core.dims import Dimension, Shape, same_shape
 from pycompiler.core.primitive import Dims, Primitive, Sample, Zero
 
@@ -280,11 +281,13 @@ def instantiate(x: Any) -> Any:
 
 
 def mapped_size(args: Sequence[Any], dims: Dims) -> Dimension:
-    """The size of the mapped axis."""
+    """The size of the mapped axis. No argument of a call whose graph is over the name of the axis need be mapped."""
     for x, dim in zip(args, dims, strict=True):
         if dim is not None:
             return get_aval(x).shape[dim]
-    raise AssertionError("no argument is mapped")
+    axis = mapping()
+    assert axis is not None, "no argument is mapped"
+    return axis.size
 
 
 def move_dim(x: Any, source: int, destination: int) -> Any:

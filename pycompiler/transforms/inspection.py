@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval
+from pycompiler.core.axes import Name, bound
 from pycompiler.core.boundary import boundary, wraps
 from pycompiler.core.flat import FlatFunction, check_arrays
 from pycompiler.core.graph import ClosedGraph
@@ -14,11 +16,15 @@ from pycompiler.core.tree import PyTreeDef, tree_flatten
 
 
 def make_jaxpr(
-    fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), return_shape: bool = False
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    axis_env: Sequence[tuple[Name, int]] | None = None,
+    return_shape: bool = False,
 ) -> Callable[..., Any]:
     """A function that gives the graph of `fun` for its arguments: arrays, or ShapeDtypeStructs in their place.
 
-    With `return_shape`, the graph and the shapes of the results, as `eval_shape` gives them.
+    With `return_shape`, the graph and the shapes of the results, as `eval_shape` gives them. `axis_env` declares named
+    axes with their sizes, for a function that is mapped over them outside.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.make_jaxpr(lambda x: pnp.sin(x) * 2)(3.0)
@@ -27,7 +33,10 @@ def make_jaxpr(
 
     @wraps(fun, "make_jaxpr")
     def make_jaxpr_fun(*args: Any, **kwargs: Any) -> Any:
-        graph, out_tree = _trace("make_jaxpr", fun, static_argnums, args, kwargs)
+        with contextlib.ExitStack() as declared:
+            for name, size in axis_env or ():
+                declared.enter_context(bound(name, size, None))
+            graph, out_tree = _trace("make_jaxpr", fun, static_argnums, args, kwargs)
         return (graph, _shapes(graph, out_tree)) if return_shape else graph
 
     return make_jaxpr_fun

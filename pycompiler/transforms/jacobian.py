@@ -9,6 +9,7 @@ import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.aval import get_aval
+from pycompiler.core.axes import Axis
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
 from pycompiler.core.dims import Shape, dim_product
@@ -140,8 +141,8 @@ def _columns(
 
 def _mapped(function: Callable[[Any], list[Any]], aval: ShapedArray, last: bool = False) -> list[Any]:
     """The results of a linear function for each unit array, along a new first (or last) axis."""
-    outs, dims = map_axes(function, [_basis(aval)], [0], Origin("vmap", function))
     size = dim_product(aval.shape)
+    outs, dims = map_axes(function, [_basis(aval)], [0], Origin("vmap", function), Axis(None, size))
     results: list[Any] = []
     for out, dim in zip(outs, dims, strict=True):
         rank = get_aval(out).ndim - (dim is not None)

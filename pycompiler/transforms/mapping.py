@@ -6,19 +6,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
 from pycompiler.core.dims import Dimension
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
-from pycompiler.core.structural import with_batch_dim
+from pycompiler.core.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.transforms.derivative import on_device
 
-Axis = int | None
+MappedAxis = int | None
 
 
 def vmap(
-    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Name | None = None,
+    axis_size: int | None = None,
+    sum_match: bool = False,
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments.
 
@@ -27,7 +33,9 @@ def vmap(
         itself an int, None (not mapped) or a tree of these that is a prefix of the argument. Keyword arguments are
         mapped over axis 0.
       out_axes: where the mapped axis is put in the results, in the same form. None: the result is not mapped.
+      axis_name: what `lax.psum` and the other collectives call the mapped axis in `fun`: anything hashable.
       axis_size: the size of the mapped axis, where no argument is mapped.
+      sum_match: a result that is mapped, and whose entry of `out_axes` is None, is summed over the axis.
 
     Raises ValueError when sizes differ, when an axis does not exist, and when nothing is mapped.
 
@@ -36,19 +44,27 @@ def vmap(
     Array([0., 2., 4.], dtype=float32)
     """
 
+    try:
+        hash(axis_name)
+    except TypeError:
+        kind = type(axis_name).__name__
+        raise TypeError(f"vmap: axis_name must be hashable, got {axis_name!r} of type {kind}") from None
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
     @wraps(fun, "vmap")
     def vmap_fun(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree_flatten((args, kwargs))
         flat = FlatFunction("vmap", fun, in_tree)
         check_arrays("vmap", fun, leaves, in_tree)
         leaves = on_device(leaves)
-        dims = [*_in_dims(in_axes, args), *(0 for _ in tree_leaves(kwargs))]
+        dims = [*_in_axes(flat, in_axes, args), *(0 for _ in tree_leaves(kwargs))]
         dims = [_canonical_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
         size = _mapped_size(flat, leaves, dims, axis_size)
-        outs, out_dims = map_axes(flat, leaves, dims, flat.origin())
-        wanted = _prefix_leaves(out_axes, flat.out_tree.unflatten(outs), "out_axes")
+        outs, out_dims = map_axes(flat, leaves, dims, flat.origin(), Axis(axis_name, size))
+        wanted = _out_axes(flat, out_axes, outs)
         results = [
-            _place(flat, i, out, dim, axis, size)
+            _place(flat, i, out, dim, axis, size, sum_match)
             for i, (out, dim, axis) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
         return flat.out_tree.unflatten(on_device(results))
@@ -56,40 +72,73 @@ def vmap(
     return vmap_fun
 
 
-def _in_dims(in_axes: Any, args: Sequence[Any]) -> list[Axis]:
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    if isinstance(in_axes, tuple) and len(in_axes) != len(args):  # pyright: ignore[reportUnknownArgumentType]
+def _in_axes(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[MappedAxis]:
+    """The mapped axis of each leaf of the positional arguments."""
+    if not isinstance(in_axes, tuple):
+        _check_entries("in_axes", in_axes)
+        if not _is_leaf(in_axes):
+            raise TypeError(
+                f"vmap: in_axes must be an int, None, or a tuple with an entry for each argument, got {in_axes}"
+            )
+        return [_axis(in_axes)] * len(tree_leaves(tuple(args)))
+    entries: tuple[Any, ...] = in_axes  # pyright: ignore[reportUnknownVariableType]
+    _check_entries("in_axes", entries)
+    if len(entries) != len(args):
         raise ValueError(
-            f"vmap: in_axes {in_axes} has {len(in_axes)} entries, the call has {len(args)} positional arguments"  # pyright: ignore[reportUnknownArgumentType]
+            f"vmap: in_axes {entries} has {len(entries)} entries, the call has {len(args)} positional arguments"
         )
-    return _prefix_leaves(in_axes, tuple(args), "in_axes")
+    found: list[MappedAxis] = []
+    for index, (entry, arg) in enumerate(zip(entries, args, strict=True)):
+        try:
+            found += _prefix_leaves(entry, arg)
+        except ValueError as error:
+            name = argument_names(flat.fun, tree_flatten(((None,) * index + (0,), {}))[1], range(index + 1))[0]
+            raise ValueError(
+                f"vmap: in_axes[{index}], for argument '{name}' of {flat.origin().name}, is not a prefix of its "
+                f"tree: {error}"
+            ) from None
+    return found
+
+
+def _out_axes(flat: FlatFunction, out_axes: Any, outs: Sequence[Any]) -> list[MappedAxis]:
+    """Where the mapped axis is put in each leaf of the result."""
+    _check_entries("out_axes", out_axes)
+    try:
+        return _prefix_leaves(out_axes, flat.out_tree.unflatten(outs))
+    except ValueError as error:
+        raise ValueError(
+            f"vmap: out_axes is not a prefix of the tree of the output of {flat.origin().name}: {error}"
+        ) from None
 
 
 def _is_none(x: object) -> bool:
     return x is None
 
 
-def _prefix_leaves(axes: Any, tree: Any, what: str) -> list[Axis]:
-    """An axis for each leaf of `tree`, given a tree of axes that is a prefix of it."""
-    entries, treedef = tree_flatten(axes, _is_none)
-    for entry in entries:
-        if entry is not None and (isinstance(entry, bool) or not hasattr(entry, "__index__")):
+def _is_leaf(axes: Any) -> bool:
+    return axes is None or hasattr(axes, "__index__")
+
+
+def _check_entries(what: str, axes: Any) -> None:
+    for entry in tree_flatten(axes, _is_none)[0]:
+        if isinstance(entry, bool) or not _is_leaf(entry):
             raise TypeError(f"vmap: {what} holds ints and None, got {entry!r} of type {type(entry).__name__}")
-    if treedef.num_leaves == 1 and treedef.num_nodes == 1:
-        return [_axis(entries[0])] * len(tree_leaves(tree))
-    try:
-        subtrees = treedef.flatten_up_to(tree)
-    except ValueError as error:
-        raise ValueError(f"vmap: {what} is not a prefix of the tree that it is for: {error}") from None
+
+
+def _prefix_leaves(axes: Any, tree: Any) -> list[MappedAxis]:
+    """An axis for each leaf of `tree`, given a tree of axes that is a prefix of it."""
+    if _is_leaf(axes):
+        return [_axis(axes)] * len(tree_leaves(tree))
+    entries, treedef = tree_flatten(axes, _is_none)
+    subtrees = treedef.flatten_up_to(tree)
     return [_axis(entry) for entry, subtree in zip(entries, subtrees, strict=True) for _ in tree_leaves(subtree)]
 
 
-def _axis(entry: Any) -> Axis:
+def _axis(entry: Any) -> MappedAxis:
     return None if entry is None else entry.__index__()
 
 
-def _canonical_axis(flat: FlatFunction, index: int, leaf: Any, axis: Axis) -> Axis:
+def _canonical_axis(flat: FlatFunction, index: int, leaf: Any, axis: MappedAxis) -> MappedAxis:
     if axis is None:
         return None
     aval = get_aval(leaf)
@@ -101,7 +150,9 @@ def _canonical_axis(flat: FlatFunction, index: int, leaf: Any, axis: Axis) -> Ax
     return axis % aval.ndim
 
 
-def _mapped_size(flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[Axis], axis_size: int | None) -> Dimension:
+def _mapped_size(
+    flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[MappedAxis], axis_size: int | None
+) -> Dimension:
     found = [
         (index, get_aval(leaf).shape[dim])
         for index, (leaf, dim) in enumerate(zip(leaves, dims, strict=True))
@@ -123,9 +174,13 @@ def _mapped_size(flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[Axis]
     return sizes.pop()
 
 
-def _place(flat: FlatFunction, index: int, out: Any, dim: Axis, axis: Axis, size: Dimension) -> Any:
+def _place(
+    flat: FlatFunction, index: int, out: Any, dim: MappedAxis, axis: MappedAxis, size: Dimension, sum_match: bool
+) -> Any:
     aval = get_aval(out)
     if axis is None:
+        if dim is not None and sum_match:
+            return reduce_sum.bind(out, axes=(dim,))
         if dim is not None:
             raise ValueError(
                 f"vmap: out_axes is None for output{flat.out_tree.paths()[index]} of {flat.origin().name}, but its "

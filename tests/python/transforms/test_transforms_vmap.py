@@ -57,7 +57,14 @@ BAD = [
     (lambda: vmap(lambda x: x)(1.0), r"axis 0 of argument 'x' .* is f32\[\], with 0 axes"),
     (lambda: vmap(lambda x: x, in_axes=2)(X), "axis 2 of argument 'x'"),
     (lambda: vmap(lambda x, y: x, in_axes=(0,))(X, Y), "has 1 entries, the call has 2 positional"),
-    (lambda: vmap(lambda x: x, in_axes=({"a": 0},))({"b": X}), "in_axes is not a prefix"),
+    (
+        lambda: vmap(lambda x, p: x, in_axes=(0, {"a": 0}))(X, {"b": X}),
+        r"in_axes\[1\], for argument 'p' of <lambda>, is not a prefix of its tree: .*the keys \['a'\], got \{'b'",
+    ),
+    (
+        lambda: vmap(lambda x: {"a": x}, out_axes={"b": 0})(X),
+        "out_axes is not a prefix of the tree of the output of <lambda>: .*'b'",
+    ),
     (lambda: vmap(lambda x: x, out_axes=None)(X), "out_axes is None for output of <lambda>, but its value depends"),
     (lambda: vmap(lambda x: x, out_axes=3)(X), "puts the mapped axis at 3, but output of <lambda> has 2 axes"),
 ]
