@@ -1,17 +1,56 @@
-"""Random small programs over the table of primitives, for tests that hold for every program."""
+"""Random small programs over the table of primitives, for tests that hold for every program.
+
+A program is a chain of steps on arrays of SHAPE, each step bounded in the end, so that what one step errs the next does
+not multiply: any number of steps gives numbers between -1.5 and 1.5 of moderate derivatives.
+"""
 
 import numpy as np
 from hypothesis import strategies as st
 
-from pycompiler.core.aval import get_aval
+from pycompiler import lax
+from pycompiler import numpy as pnp
+from pycompiler.core.aval import as_array, get_aval
 from pycompiler.core.call import call_graph
 from pycompiler.core.record import make_graph
 from pycompiler.core.trace import Origin
+from pycompiler.lax.branches import cond, switch
+from pycompiler.lax.scans import associative_scan, scan
 from pycompiler.ops import PRIMITIVES as P
+from pycompiler.random import uniform
 
 SHAPE = (2, 3)
-_UNARY = ("sin", "cos", "tanh", "exp", "neg", "logistic", "abs")
-_BINARY = ("add", "sub", "mul", "max")
+_UNARY = ("sin", "cos", "tanh", "exp", "neg", "logistic", "abs", "erf", "expm1", "square_root", "reciprocal")
+_BINARY = ("add", "sub", "mul", "max", "min", "atan2", "div")
+
+
+def _scalar(x, value):
+    """A scalar of the dtype of x."""
+    return np.asarray(value, get_aval(x).dtype)[()]
+
+
+def _full(x, value):
+    return P["broadcast_in_dim"].bind(_scalar(x, value), shape=SHAPE, broadcast_dimensions=())
+
+
+def _square_root(x):
+    return P["sqrt"].bind(P["add"].bind(P["mul"].bind(x, x), _full(x, 0.5)))
+
+
+def _reciprocal(x):
+    return P["div"].bind(_full(x, 1), _square_root(x))
+
+
+def _div(x, y):
+    return P["div"].bind(x, _square_root(y))
+
+
+def _atan2(x, y):
+    return P["atan2"].bind(x, _square_root(y))
+
+
+def _at(x):
+    """`x.at`, also where operations are evaluated by NumPy."""
+    return as_array(x).at
 
 
 def _transposed_twice(x):
@@ -21,18 +60,26 @@ def _transposed_twice(x):
 def _centered(x):
     total = P["reduce_sum"].bind(x, axes=(1,))
     spread = P["broadcast_in_dim"].bind(total, shape=SHAPE, broadcast_dimensions=(0,))
-    return P["sub"].bind(x, P["mul"].bind(spread, _full(0.3)))
+    return P["sub"].bind(x, P["mul"].bind(spread, _full(x, 0.3)))
 
 
 def _contracted(x):
+    dtype = get_aval(x).dtype
     square = {"lhs_contracting": (1,), "rhs_contracting": (1,), "lhs_batch": (), "rhs_batch": ()}
-    gram = P["dot_general"].bind(x, x, **square, preferred_element_type=get_aval(x).dtype)
+    gram = P["dot_general"].bind(x, x, **square, preferred_element_type=dtype)
     back = {"lhs_contracting": (1,), "rhs_contracting": (0,), "lhs_batch": (), "rhs_batch": ()}
-    return P["tanh"].bind(P["dot_general"].bind(gram, x, **back, preferred_element_type=get_aval(x).dtype))
+    return P["dot_general"].bind(gram, x, **back, preferred_element_type=dtype)
+
+
+def _batched(x):
+    batch = {"lhs_contracting": (1,), "rhs_contracting": (1,), "lhs_batch": (0,), "rhs_batch": (0,)}
+    lengths = P["dot_general"].bind(x, x, **batch, preferred_element_type=get_aval(x).dtype)
+    return P["mul"].bind(x, P["broadcast_in_dim"].bind(lengths, shape=SHAPE, broadcast_dimensions=(0,)))
 
 
 def _selected(x):
-    return P["select"].bind(P["gt"].bind(x, _full(0.1)), P["sin"].bind(x), P["mul"].bind(x, x))
+    # Both branches are 0 at the border: what rounding decides there makes no difference.
+    return P["select"].bind(P["gt"].bind(x, _full(x, 0)), P["sin"].bind(x), P["mul"].bind(x, x))
 
 
 def _reshaped(x):
@@ -46,11 +93,109 @@ def _sliced(x):
     return P["concatenate"].bind(part, first, dimension=1)
 
 
-def _full(value):
-    return P["broadcast_in_dim"].bind(np.float64(value), shape=SHAPE, broadcast_dimensions=())
+def _cumulated(x):
+    ahead = P["cumsum"].bind(x, axis=1, reverse=False)
+    return P["sub"].bind(ahead, P["cumsum"].bind(x, axis=0, reverse=True))
 
 
-_WHOLE = (_transposed_twice, _centered, _contracted, _selected, _reshaped, _sliced)
+def _sorted(x):
+    return pnp.sort(x, axis=1)
+
+
+def _greatest(x):
+    return x - pnp.max(x, axis=0, keepdims=True) * _scalar(x, 0.5)
+
+
+def _product(x):
+    return x * pnp.prod(x, axis=1, keepdims=True)
+
+
+def _gathered(x):
+    rows = as_array(x)[np.array([1, 0]), :]
+    return as_array(rows)[:, np.array([2, 0, 2])]
+
+
+def _scattered(x):
+    added = _at(x)[np.array([1, 1]), np.array([0, 2])].add(x[0, :2])
+    return _at(added)[0, 1].set(x[1, 1])
+
+
+def _updated(x):
+    """The place depends on the values."""
+    place = (x[0, 0] > 0).astype(np.int32)
+    part = lax.dynamic_slice(x, (place, 0), (1, 2))
+    return lax.dynamic_update_slice(x, part * x[0, 0], (place, 1))
+
+
+def _padded(x):
+    wide = lax.pad(x, _scalar(x, 0.25), ((1, 0, 1), (-1, 2, 0)))
+    return wide[:2, :3] + wide[2:, 1:4]
+
+
+def _noisy(x):
+    return x + uniform(np.array([0, 7], np.uint32), SHAPE, get_aval(x).dtype)
+
+
+def _scanned(x):
+    def step(carry, row):
+        carry = pnp.tanh(carry * row + row)
+        return carry, carry * row[0]
+
+    last, rows = scan(step, x[0], x, reverse=True)
+    return rows + last
+
+
+def _counted(x):
+    """A loop of fixed length, which has a reverse mode."""
+
+    def step(carry, i):
+        return _at(carry)[i % 2].set(pnp.sin(carry[1] + x[0])), None
+
+    return scan(step, pnp.asarray(x), np.arange(3, dtype=np.int32))[0]
+
+
+def _associated(x):
+    return associative_scan(lambda a, b: a * b * _scalar(x, 0.5) + a + b, x, axis=1)
+
+
+def _branched(x):
+    return cond(x[0, 0] + x[1, 1] > 0, lambda y: pnp.sin(y) * x, lambda y: y * y, x)
+
+
+def _switched(x):
+    index = (x[0, 1] > 0).astype(np.int32) + (x[1, 0] > 0).astype(np.int32)
+    return switch(index, [pnp.tanh, lambda y: y * _scalar(y, 0.5), lambda y: pnp.cos(y) - x], x)
+
+
+def looped(x):
+    """A loop whose length depends on the values: it has no reverse mode."""
+    return lax.while_loop(
+        lambda state: state[0] < 3 + (state[1][0, 0] > 0).astype(np.int32),
+        lambda state: (state[0] + 1, pnp.sin(state[1] + x)),
+        (np.int32(0), pnp.asarray(x)),
+    )[1]
+
+
+_NAMED = {"square_root": _square_root, "reciprocal": _reciprocal, "div": _div, "atan2": _atan2}
+_WHOLE = (
+    _transposed_twice,
+    _centered,
+    _contracted,
+    _batched,
+    _selected,
+    _reshaped,
+    _sliced,
+    _cumulated,
+    _sorted,
+    _greatest,
+    _product,
+    _gathered,
+    _scattered,
+    _updated,
+    _padded,
+    _noisy,
+)
+_CONTROL = (_scanned, _counted, _associated, _branched, _switched)
 
 
 def called(fun):
@@ -60,22 +205,25 @@ def called(fun):
         graph = make_graph(lambda *ys: [fun(*ys)], [get_aval(x) for x in xs], Origin("jit", fun))
         return call_graph(graph, "program", xs)[0]
 
+    call.__name__ = f"called_{fun.__name__}"
     return call
 
 
+_CALLED = tuple(map(called, (_centered, _selected, _scanned)))
+
+
 @st.composite
-def programs(draw):
+def programs(draw, most=6, whole=(*_WHOLE, *_CONTROL, *_CALLED)):
     """A function of two arrays of SHAPE, of which parts may be nested calls."""
     steps = draw(
         st.lists(
             st.one_of(
                 st.tuples(st.sampled_from(_UNARY), st.integers(0, 9)),
                 st.tuples(st.sampled_from(_BINARY), st.integers(0, 9), st.integers(0, 9)),
-                st.tuples(st.sampled_from(_WHOLE), st.integers(0, 9)),
-                st.tuples(st.sampled_from([called(_centered), called(_selected)]), st.integers(0, 9)),
+                st.tuples(st.sampled_from(whole), st.integers(0, 9)),
             ),
             min_size=1,
-            max_size=6,
+            max_size=most,
         )
     )
 
@@ -83,10 +231,13 @@ def programs(draw):
         values = [x, y]
         for operation, *places in steps:
             args = [values[-1 - place % len(values)] for place in places]
-            values.append(operation(*args) if callable(operation) else P[operation].bind(*args))
-        # Bounded, so that chains of exp stay finite.
-        return P["sin"].bind(values[-1])
+            apply = operation if callable(operation) else _NAMED.get(operation) or P[operation].bind
+            values.append(P["sin"].bind(apply(*args)))
+        return values[-1]
 
+    # What is shown of a program that fails.
+    names = [(op if isinstance(op, str) else op.__name__, *places) for op, *places in steps]
+    program.__name__ = program.__qualname__ = f"program {names}"
     return called(program) if draw(st.booleans()) else program
 
 
