@@ -8,7 +8,16 @@ from pycompiler import array as _array  # noqa: F401 (attaches the operators and
 from pycompiler import dtypes, lax, nn, numpy, random, scipy, tree, tree_util
 from pycompiler._runtime import Array, Device, device_count, devices
 from pycompiler.core import errors
-from pycompiler.core.config import config, enable_x64, threefry_partitionable
+from pycompiler.core.config import (
+    config,
+    debug_infs,
+    debug_nans,
+    disable_jit,
+    enable_x64,
+    explain_cache_misses,
+    log_compiles,
+    threefry_partitionable,
+)
 from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.transforms import (
@@ -45,12 +54,16 @@ __all__ = [
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
+    "debug_infs",
+    "debug_nans",
     "device_count",
     "devices",
+    "disable_jit",
     "dtypes",
     "enable_x64",
     "errors",
     "eval_shape",
+    "explain_cache_misses",
     "grad",
     "hessian",
     "jacfwd",
@@ -60,6 +73,7 @@ __all__ = [
     "jvp",
     "lax",
     "linearize",
+    "log_compiles",
     "make_jaxpr",
     "nn",
     "numpy",

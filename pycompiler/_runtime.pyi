@@ -207,6 +207,7 @@ class CompiledCall:
     outputs: one for each leaf of out_tree: ("result", i) of the executable, ("arg", i) the i-th leaf, or
       ("const", Array) itself.
     out_avals: the avals of the executable's results.
+    donated: leaves that are deleted by a call.
     """
 
     def __init__(
@@ -217,6 +218,7 @@ class CompiledCall:
         out_avals: tuple[ShapedArray, ...],
         out_tree: PyTreeDef,
         consts: tuple[Array, ...] = (),
+        donated: tuple[int, ...] = (),
     ) -> None: ...
     executable: Executable | None
     in_used: tuple[int, ...]
@@ -224,6 +226,7 @@ class CompiledCall:
     out_avals: tuple[ShapedArray, ...]
     out_tree: PyTreeDef
     consts: tuple[Array, ...]
+    donated: tuple[int, ...]
     def __call__(self, *leaves: Array) -> Any:
         """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 
@@ -270,6 +273,9 @@ class JitFunction:
     __wrapped__: Callable[..., Any]
     def __getattr__(self, name: str) -> Any: ...
     def __setattr__(self, name: str, value: Any) -> None: ...
+
+def set_call_limit(limit: int) -> None:
+    """How many kinds of calls each JitFunction keeps from its next miss on; those used last stay."""
 
 def set_tracer_type(cls: type | None) -> type | None:
     """Leaves that are instances of `cls` send a JitFunction's call to `traced`. Returns the previous class."""

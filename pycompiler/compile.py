@@ -74,8 +74,11 @@ class Plan:
         return tuple(atom.aval for atom in self.graph.outputs) if self.graph else ()
 
 
-def plan_outputs(closed: ClosedGraph) -> Plan:
-    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs."""
+def plan_outputs(closed: ClosedGraph, keep_unused: bool = False) -> Plan:
+    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs.
+
+    With `keep_unused`, the inputs that are not used are inputs of what is compiled all the same.
+    """
     graph = closed.graph
     inputs = {var: index for index, var in enumerate(graph.inputs)}
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
@@ -94,7 +97,7 @@ def plan_outputs(closed: ClosedGraph) -> Plan:
         return Plan(None, (), (), tuple(outputs))
     live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
     read = {atom for equation in live.equations for atom in equation.inputs}
-    used = tuple(index for var, index in inputs.items() if var in read)
+    used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
     kept = [(var, value) for var, value in constants.items() if var in read]
     body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
     return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
@@ -119,10 +122,10 @@ class Compilation:
     arena_bytes: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
 
-    def call(self, out_tree: PyTreeDef) -> CompiledCall:
-        """What a jitted function's cache holds of it."""
+    def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
+        """What a jitted function's cache holds of it; a call deletes the donated inputs."""
         plan = self.plan
-        return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
+        return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts, donated)
 
 
 def _decomposes(graph: Graph) -> bool:
@@ -137,14 +140,14 @@ def _decomposes(graph: Graph) -> bool:
     return False
 
 
-def compile_graph(closed: ClosedGraph, name: str) -> Compilation:
+def compile_graph(closed: ClosedGraph, name: str, keep_unused: bool = False) -> Compilation:
     """Compile and load.
 
     Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
     SciPy is not there.
     """
     start = time.perf_counter()
-    plan = plan_outputs(closed)
+    plan = plan_outputs(closed, keep_unused)
     if plan.graph is None:
         return Compilation(plan, name, None, None)
     if _decomposes(plan.graph):
@@ -164,3 +167,8 @@ def compile_graph(closed: ClosedGraph, name: str) -> Compilation:
         stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
         print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
     return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, milliseconds)
+
+
+def compiled(graph: ClosedGraph, name: str, keep_unused: bool = False) -> Compilation:
+    """The compiled code of a graph, which lives as long as the graph."""
+    return graph.derive(("compiled", keep_unused), lambda: compile_graph(graph, name, keep_unused))

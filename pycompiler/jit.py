@@ -1,4 +1,4 @@
-"""`jit`: joins tracing, compilation and the runtime; and eager evaluation, which is a compiled module of one primitive.
+"""`jit`: joins tracing, compilation and the runtime.
 
 `_runtime.JitFunction` owns the call: it flattens the arguments, looks for a compiled entry, and asks `_Program` here on
 a miss, or when something is being traced.
@@ -9,65 +9,87 @@ from __future__ import annotations
 import copyreg
 import functools
 import inspect
+import logging
+import time
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from pycompiler import eager, misses
 from pycompiler._runtime import (
     Array,
     CallKey,
     CompiledCall,
     JitFunction,
-    PyTreeDef,
-    context_key,
+    current_trace,
     set_error_type,
     set_leaf_converter,
 )
-from pycompiler.compile import compile_graph
-from pycompiler.core import axes, errors
-from pycompiler.core import primitive as core_primitive
-from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.checks import are_on, run
+from pycompiler.compile import compiled
+from pycompiler.core import errors
+from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
 from pycompiler.core.boundary import boundary
-from pycompiler.core.call import call, call_graph
+from pycompiler.core.cache import Cache
+from pycompiler.core.call import call_graph
+from pycompiler.core.config import config, trace_key
+from pycompiler.core.evaluate import evaluate
 from pycompiler.core.flat import FlatFunction, check_arrays
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import make_graph
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import tree_flatten
-from pycompiler.lowered import Lowered
+from pycompiler.core.source import warn
+from pycompiler.core.trace import Origin, Tracer
+from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.stages import Lowered, Signature, Traced
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
 
-Traced = tuple[ClosedGraph, PyTreeDef]
+_log = logging.getLogger("pycompiler.jit")
 
 # Every jitted function that is alive, for `clear_caches`.
 _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
+
+# How many functions of one code object were jitted.
+_jitted: Cache[list[int]] = Cache(lambda: 4096)
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What `jit` was given, parameters by number and by name."""
+
+    static_argnums: tuple[int, ...] = ()
+    static_argnames: tuple[str, ...] = ()
+    donate_argnums: tuple[int, ...] = ()
+    donate_argnames: tuple[str, ...] = ()
+    keep_unused: bool = False
+    inline: bool = False
 
 
 class _Program:
     """The Python half of one jitted function: traces it, and compiles what was traced."""
 
-    def __init__(
-        self, fun: Callable[..., Any], static_argnums: tuple[int, ...], static_argnames: tuple[str, ...]
-    ) -> None:
+    def __init__(self, fun: Callable[..., Any], options: _Options) -> None:
         self.fun = fun
-        self.name = getattr(fun, "__name__", type(fun).__name__)
-        self.static_argnums = static_argnums
-        self.static_argnames = static_argnames
-        self.traces: dict[Hashable, Traced] = {}
+        self.name = Origin("jit", fun).name
+        self.options = options
+        self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
         self.function: Callable[[], JitFunction | None] = lambda: None
         _programs.add(self)
+        # How many functions made at the same place were jitted before.
+        counter = _counter(fun)
+        self.earlier = counter[0]
+        counter[0] += 1
 
     def flatten(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, list[Any], Hashable]:
         """The function of the leaves of the dynamic arguments, these leaves, and what else it is traced by."""
-        places = [index for index in range(len(args)) if index not in self.static_argnums]
-        static = {name: value for name, value in kwargs.items() if name in self.static_argnames}
+        numbers, names = self.options.static_argnums, self.options.static_argnames
+        places = [index for index in range(len(args)) if index not in numbers]
+        static = {name: value for name, value in kwargs.items() if name in names}
         dynamic = {name: value for name, value in kwargs.items() if name not in static}
-        leaves, in_tree = tree_flatten((tuple(args[place] for place in places), dynamic))
+        leaves, in_tree = tree_flatten((tuple([args[place] for place in places]), dynamic))
         flat = FlatFunction("jit", self.fun, in_tree, places, args, static)
         check_arrays("jit", self.fun, leaves, in_tree, places)
-        fixed = [*((str(i), args[i]) for i in self.static_argnums if i < len(args)), *static.items()]
+        fixed = [*((str(i), args[i]) for i in numbers if i < len(args)), *static.items()]
         for name, value in fixed:
             try:
                 hash(value)
@@ -76,74 +98,160 @@ class _Program:
                     f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, "
                     "which is not hashable; pass a tuple instead of a list, or let the argument be traced"
                 ) from None
-        return flat, leaves, (in_tree, tuple(fixed), context_key())
+        # 1, 1.0 and True are equal, but not the same value to trace with.
+        typed = tuple([(name, type(value), value) for name, value in fixed])
+        return flat, leaves, (in_tree, typed, trace_key())
 
-    def trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[ClosedGraph, PyTreeDef, list[Any], PyTreeDef]:
-        """The graph for these arguments, from the cache if they were met before, the tree of its results; the leaves of
-        the dynamic arguments and their tree."""
-        flat, leaves, key = self.flatten(args, kwargs)
+    def signature(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Signature, list[Any]]:
+        """What is traced for these arguments, from the cache if they were met before; the leaves of the dynamic."""
+        flat, leaves, fixed = self.flatten(args, kwargs)
         avals = tuple([get_aval(leaf) for leaf in leaves])
-        traced = self.traces.get((key, avals))
-        if traced is None:
-            graph = make_graph(flat, avals, flat.origin())
-            traced = (graph, flat.out_tree)
-            # A graph that closes over a tracer of an outer transformation is good for this call alone.
-            if not any(isinstance(const, Tracer) for const in graph.consts):
-                self.traces[key, avals] = traced
-        return *traced, leaves, flat.in_tree
+        key = (fixed, avals)
+        found = self.traces.get(key)
+        if found is None:
+            with self.traces.making(key):
+                found = self.traces.get(key)
+                if found is None:
+                    found = self._trace(flat, avals, self._donated(flat, kwargs))
+                    # A graph that closes over a tracer of an outer transformation is good for this call alone.
+                    if not any(isinstance(const, Tracer) for const in found.graph.consts):
+                        self.traces.put(key, found)
+        return found, leaves
+
+    def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
+        start = time.perf_counter()
+        graph = make_graph(flat, avals, flat.origin())
+        _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
+        return Signature(self.name, graph, flat.names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
+
+    def _donated(self, flat: FlatFunction, kwargs: dict[str, Any]) -> tuple[int, ...]:
+        """The leaves that are donated, by number."""
+        options = self.options
+        if not options.donate_argnums and not options.donate_argnames:
+            return ()
+        positional, named = flat.in_tree.children()
+        assert flat.places is not None
+        keywords = sorted(set(kwargs) - set(flat.fixed_kwargs))
+        given = [place in options.donate_argnums for place in flat.places]
+        given += [name in options.donate_argnames for name in keywords]
+        numbers: list[int] = []
+        count = 0
+        for is_donated, child in zip(given, (*positional.children(), *named.children()), strict=True):
+            numbers += range(count, count + child.num_leaves) if is_donated else ()
+            count += child.num_leaves
+        return tuple(numbers)
 
     @boundary
     def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
-        """Called by the runtime for a signature that it does not know."""
-        graph, out_tree, _, _ = self.trace(args, kwargs)
-        if graph.axis_names:
+        """Called by the runtime for a signature that it does not know; what it returns is kept for it."""
+        if config.disable_jit:
+            return self.fun
+        if config.explain_cache_misses:
+            _log.warning("%s", self.explain_last_miss())
+        signature, _ = self.signature(args, kwargs)
+        if signature.graph.axis_names:
             # The traces of these axes take the call.
             return self.traced
-        return compile_graph(graph, self.name).call(out_tree)
+        call = self._compile(signature)
+        return self._checked(signature, call) if are_on() else call
+
+    def _compile(self, signature: Signature) -> CompiledCall:
+        with self.traces.making(("compiled", id(signature))):
+            start = time.perf_counter()
+            is_new = ("compiled", signature.keep_unused) not in signature.graph.derived
+            found = compiled(signature.graph, self.name, signature.keep_unused)
+        if is_new:
+            avals = ", ".join(map(short, signature.graph.in_avals))
+            _say(config.log_compiles, f"Compiled %s for ({avals}) in %.3f ms", self.name, start)
+            self._check_donation(signature)
+        return found.call(signature.out_tree, signature.donated)
+
+    def _checked(self, signature: Signature, call: CompiledCall) -> Callable[..., Any]:
+        """Calls, then looks at the results. Donated arrays are kept until then: the replay of a fault reads them."""
+        keeping = compiled(signature.graph, self.name, signature.keep_unused).call(signature.out_tree)
+
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            result = run(signature.graph, keeping, leaves, signature.names)
+            kept = {id(leaf) for leaf in tree_leaves(result)}
+            for number in signature.donated:
+                if id(leaves[number]) not in kept:
+                    leaves[number].delete()
+            return result
+
+        return boundary(checked) if call else checked
+
+    def _check_donation(self, signature: Signature) -> None:
+        """Warn of donated arrays whose memory no result can take."""
+        free = [(aval.shape, aval.dtype) for aval in signature.graph.out_avals]
+        unusable: list[str] = []
+        for number in signature.donated:
+            aval = signature.graph.in_avals[number]
+            if (aval.shape, aval.dtype) in free:
+                free.remove((aval.shape, aval.dtype))
+            else:
+                unusable.append(f"'{signature.names()[number]}' {short(aval)}")
+        if unusable:
+            warn(
+                f"jit of {self.name}: no result can take the memory of the donated {', '.join(unusable)}: the results "
+                f"are ({', '.join(map(short, signature.graph.out_avals))}), and each takes that of one argument of its "
+                "shape and dtype. The memory is given back once the call has read it; donate only what is replaced"
+            )
 
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
-        graph, out_tree, leaves, _ = self.trace(args, kwargs)
-        return out_tree.unflatten(call_graph(graph, self.name, leaves))
+        if config.disable_jit:
+            return self.fun(*args, **kwargs)
+        signature, leaves = self.signature(args, kwargs)
+        if self.options.inline and current_trace() is not None:
+            return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
+        return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))
+
+    @boundary
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace for these arguments (arrays, or anything with a shape and dtype)."""
+        return Traced(self.signature(args, kwargs)[0])
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Trace for these arguments (arrays, or anything with a shape and dtype) without running anything."""
-        graph, out_tree, _, in_tree = self.trace(args, kwargs)
-        return Lowered(graph, self.name, in_tree, out_tree)
+        """Trace for these arguments, and make the module that is compiled, without running anything."""
+        return Lowered(self.signature(args, kwargs)[0])
+
+    @boundary
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The result with a ShapeDtypeStruct in the place of each array."""
+        signature, _ = self.signature(args, kwargs)
+        avals = signature.graph.out_avals
+        return signature.out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals])
 
     def clear(self) -> None:
+        """Forget what was traced and compiled."""
         self.traces.clear()
         function = self.function()
         if function is not None:
-            function.clear_cache()
+            JitFunction.clear_cache(function)
 
     def explain_last_miss(self) -> str:
-        """In one line: in what the last call that was compiled differed from those before it."""
+        """In one line: in what the last call that was compiled differed from the nearest one before it."""
         function = self.function()
-        key = function.last_miss if function is not None else None
-        if function is None or key is None:
-            return f"{self.name}: no call has been compiled"
-        others = [other for other in function.cached_keys() if other != key]
-        if not others:
-            return f"{self.name}: compiled for the first time, for ({', '.join(map(short, key.avals))})"
-        return f"{self.name}: compiled again, because {_difference(others[-1], key)}"
+        key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
+        return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
 
 
-def _difference(before: CallKey, now: CallKey) -> str:
-    if before.in_tree != now.in_tree:
-        return f"the structure of the arguments was {before.in_tree} and is {now.in_tree}"
-    for index, (old, new) in enumerate(zip(before.avals, now.avals, strict=True)):
-        if old is not new:
-            kind = "shape" if old.shape != new.shape else "dtype" if old.dtype != new.dtype else "weak type"
-            return f"the {kind} of array {index} was {old!r} and is {new!r}"
-    if (before.static_args, before.static_kwargs) != (now.static_args, now.static_kwargs):
-        return (
-            f"the static arguments were {before.static_args + before.static_kwargs} and are "
-            f"{now.static_args + now.static_kwargs}"
-        )
-    return f"the settings were {before.context} and are {now.context}"
+def _say(aloud: bool, text: str, name: str, start: float) -> None:
+    _log.log(logging.WARNING if aloud else logging.DEBUG, text, name, (time.perf_counter() - start) * 1e3)
+
+
+def _counter(fun: Callable[..., Any]) -> list[int]:
+    code = getattr(fun, "__code__", None)
+    if code is None:
+        return [0]
+    counter = _jitted.get(code)
+    if counter is None:
+        counter = [0]
+        _jitted.put(code, counter)
+    return counter
 
 
 def _several(given: Any) -> tuple[Any, ...]:
@@ -153,15 +261,15 @@ def _several(given: Any) -> tuple[Any, ...]:
     return tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else (given,)
 
 
-def _resolve_static(
-    fun: Callable[..., Any], argnums: int | Sequence[int] | None, argnames: str | Sequence[str] | None
+def _resolve(
+    fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Static arguments by number and by name: a parameter named one way is static the other way too."""
+    """Arguments by number and by name: a parameter named one way is meant the other way too."""
     numbers: tuple[Any, ...] = _several(argnums)
     names: tuple[Any, ...] = _several(argnames)
-    for option, given, kind in (("static_argnums", numbers, int), ("static_argnames", names, str)):
-        if not all(isinstance(entry, kind) for entry in given):
-            raise TypeError(f"jit: {option} holds entries of type {kind.__name__}, got {given!r}")
+    for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
+        if not all(isinstance(entry, wanted) for entry in given):
+            raise TypeError(f"jit: {option} holds entries of type {wanted.__name__}, got {given!r}")
     if not numbers and not names:
         return (), ()
     try:
@@ -173,24 +281,37 @@ def _resolve_static(
     known = {p.name for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            raise ValueError(f"jit: static_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
+            raise ValueError(f"jit: {kind}_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
     resolved: list[int] = []
     for number in numbers:
         index = number + len(positional) if number < 0 else number
         if not 0 <= index < len(positional) and not (variadic and number >= 0):
-            raise ValueError(f"jit: static_argnums has {number}, but {fun} has {len(positional)} positional parameters")
+            raise ValueError(f"jit: {kind}_argnums has {number}, but {fun} has {len(positional)} positional parameters")
         resolved.append(index)
     resolved += [positional.index(name) for name in names if name in positional]
     names += tuple(positional[i] for i in resolved if i < len(positional))
     return tuple(sorted(set(resolved))), tuple(dict.fromkeys(names))
 
 
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_NOT_GIVEN = _NotGiven()
+
+
 @boundary
 def jit(
-    fun: Callable[..., Any] | None = None,
+    fun: Any = _NOT_GIVEN,
+    /,
     *,
     static_argnums: int | Sequence[int] | None = None,
-    static_argnames: str | Sequence[str] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    inline: bool = False,
 ) -> Any:
     """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
 
@@ -198,8 +319,13 @@ def jit(
       fun: a function of trees of arrays that returns a tree of arrays. Without it, a decorator is returned.
       static_argnums, static_argnames: arguments that are hashable Python values and not arrays; another value compiles
         again.
+      donate_argnums, donate_argnames: arguments whose arrays are given up: a call deletes them, and their memory is
+        free for what comes after.
+      keep_unused: keep the arguments that the function does not read among those of the compiled code.
+      inline: where it is called in a function that is traced, its operations become part of that function's own graph.
 
-    Returns a function with the methods `lower(*args)`, `clear_cache()`, `explain_last_miss()`. Its results are futures.
+    Returns a function with the methods `trace(*args)`, `lower(*args)`, `eval_shape(*args)`, `clear_cache()`,
+    `explain_last_miss()`. Its results are futures.
 
     Raises TypeError, naming the argument, for an argument that is not an array; ValueError for a static one that is not
     hashable.
@@ -208,63 +334,33 @@ def jit(
     >>> pc.jit(lambda x: pnp.sin(x) ** 2 + pnp.cos(x) ** 2)(pnp.float32(3))
     Array(1., dtype=float32)
     """
-    if fun is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
+    options: dict[str, Any] = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "keep_unused": keep_unused,
+        "inline": inline,
+    }
+    if fun is _NOT_GIVEN:
+        return functools.partial(jit, **options)
     if not callable(fun):
         raise TypeError(f"jit: takes a function, got {fun!r} of type {type(fun).__name__}")
-    numbers, names = _resolve_static(fun, static_argnums, static_argnames)
-    program = _Program(fun, numbers, names)
+    numbers, names = _resolve(fun, "static", static_argnums, static_argnames)
+    donated, donated_names = _resolve(fun, "donate", donate_argnums, donate_argnames)
+    both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
+    if both:
+        raise ValueError(f"jit: an argument can't be static and donated, as {', '.join(sorted(both))} would be")
+    program = _Program(fun, _Options(numbers, names, donated, donated_names, keep_unused, inline))
     function = JitFunction(fun, program.miss, program.traced, numbers, names)
     functools.update_wrapper(function, fun)
     program.function = weakref.ref(function)
+    function.trace = program.trace
     function.lower = program.lower
+    function.eval_shape = program.eval_shape
+    function.clear_cache = program.clear
     function.explain_last_miss = program.explain_last_miss
     return function
-
-
-# Eager evaluation: one jitted function for each primitive and set of parameters.
-_eager: dict[Hashable, JitFunction] = {}
-
-
-def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    if axes.in_scope():
-        # What has come here is over none of them.
-        with axes.unbound():
-            return _evaluate(primitive, args, params)
-    if primitive is call:
-        # The compiled code of a graph lives as long as the graph.
-        graph: ClosedGraph = params["graph"]
-        return graph.derive("compiled", lambda: _compiled_graph(graph, params["name"]))(*args)
-    key = (primitive, *params.items())
-    for value in params.values():
-        if isinstance(value, ClosedGraph):
-            # So does that of a loop, which is kept with its graph.
-            return value.derive(("eager", key), lambda: _compiled_primitive(primitive, params))(*args)
-    function = _eager.get(key)
-    if function is None:
-        function = _eager[key] = _compiled_primitive(primitive, params)
-    return function(*args)
-
-
-def _compiled_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
-    def apply(*operands: Any) -> Any:
-        return primitive.bind(*operands, **params)
-
-    apply.__name__ = primitive.name
-    program = _Program(apply, (), ())
-    return JitFunction(apply, program.miss, program.traced)
-
-
-def _compiled_graph(graph: ClosedGraph, name: str) -> JitFunction:
-    def apply(*operands: Any) -> tuple[Any, ...]:
-        return call_graph(graph, name, operands)
-
-    @functools.cache
-    def compiled() -> CompiledCall:
-        out_tree = tree_flatten(graph.out_avals)[1]
-        return compile_graph(graph, name).call(out_tree)
-
-    return JitFunction(apply, lambda args, kwargs, key: compiled(), apply)
 
 
 def block_until_ready(tree: Any) -> Any:
@@ -279,11 +375,10 @@ def clear_caches() -> None:
     """Forget everything that was traced and compiled."""
     for program in list(_programs):
         program.clear()
-    _eager.clear()
+    eager.forget()
 
 
 # As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.
 copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
-core_primitive.eager_slot = _evaluate

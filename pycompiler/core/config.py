@@ -1,8 +1,8 @@
 """The settings, one table: name, type, default, environment variable, one line.
 
 Each is set by its environment variable, by `config.update(name, value)` for the process, and by the context manager of
-its name (`with enable_x64(): ...`) for the thread. Those that change what a function compiles to are part of every key
-of the cache: they are handed to `_runtime` whenever they change.
+its name (`with enable_x64(): ...`) for the thread. Those that change what a function compiles to, or how a call of it
+is served, are part of every key of the cache: they are handed to `_runtime` whenever they change.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import os
 import threading
 from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
+from typing import cast
 
-from pycompiler._runtime import set_context_key, swap_context_key
+from pycompiler._runtime import context_key, set_call_limit, set_context_key, swap_context_key
 
 Value = bool | int | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One row of the table; `keyed` when compiled functions depend on it."""
+    """One row of the table; `keyed` when what a function is traced to depends on it, `mode` when only the way in which
+    a call is served does."""
 
     name: str
     type: type
@@ -29,6 +31,7 @@ class Setting:
     summary: str
     choices: tuple[str, ...] = ()
     keyed: bool = False
+    mode: bool = False
 
     def parse(self, value: object) -> Value:
         """`value`, as a person or the environment wrote it, in this setting's type."""
@@ -70,6 +73,24 @@ TABLE: tuple[Setting, ...] = (
         choices=("cpu",),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
     ),
+    Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
+    Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
+    Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
+    Setting("log_compiles", bool, False, "PYCOMPILER_LOG_COMPILES", "log each tracing and compilation as a warning"),
+    Setting(
+        "explain_cache_misses",
+        bool,
+        False,
+        "PYCOMPILER_EXPLAIN_CACHE_MISSES",
+        "log why a call was traced again as a warning",
+    ),
+    Setting(
+        "cache_size",
+        int,
+        2048,
+        "PYCOMPILER_CACHE_SIZE",
+        "how many kinds of calls each jitted function keeps, and how many primitives eager evaluation does",
+    ),
     Setting("debug", int, 0, "PYCOMPILER_DEBUG", "what is told on stderr: 1 compilations, 2 graphs too, 3 IR too"),
     Setting("traceback_filtering", bool, True, "PYCOMPILER_TRACEBACK_FILTERING", "hide the package's own frames"),
 )
@@ -92,7 +113,7 @@ class Config:
         for setting in table:
             text = os.environ.get(setting.environment)
             self._values[setting.name] = setting.default if text is None else setting.parse(text)
-        set_context_key(self._key())
+        self._publish()
 
     @property
     def enable_x64(self) -> bool:
@@ -110,6 +131,30 @@ class Config:
         return None if value is None else str(value)
 
     @property
+    def disable_jit(self) -> bool:
+        return bool(self._read("disable_jit"))
+
+    @property
+    def debug_nans(self) -> bool:
+        return bool(self._read("debug_nans"))
+
+    @property
+    def debug_infs(self) -> bool:
+        return bool(self._read("debug_infs"))
+
+    @property
+    def log_compiles(self) -> bool:
+        return bool(self._read("log_compiles"))
+
+    @property
+    def explain_cache_misses(self) -> bool:
+        return bool(self._read("explain_cache_misses"))
+
+    @property
+    def cache_size(self) -> int:
+        return int(self._read("cache_size") or 1)
+
+    @property
     def debug(self) -> int:
         return int(self._read("debug") or 0)
 
@@ -118,14 +163,17 @@ class Config:
         return bool(self._read("traceback_filtering"))
 
     def update(self, name: str, value: object) -> None:
-        """Set `name` for the whole process. Raises ValueError for an unknown name or a value of another type."""
-        self._values[name] = self._setting(name).parse(value)
-        set_context_key(self._key())
+        """Set `name` for the whole process; JAX's name of it, with "jax_" in front, means the same.
+
+        Raises ValueError for an unknown name or a value of another type.
+        """
+        setting = self._setting(name)
+        self._values[setting.name] = setting.parse(value)
+        self._publish()
 
     def read(self, name: str) -> Value:
         """The value of `name` in this thread."""
-        self._setting(name)
-        return self._read(name)
+        return self._read(self._setting(name).name)
 
     def settings(self) -> tuple[Setting, ...]:
         """The rows of the table."""
@@ -134,7 +182,8 @@ class Config:
     @contextlib.contextmanager
     def override(self, name: str, value: object) -> Generator[None]:
         """Set `name` in this thread while the `with` block runs."""
-        parsed = self._setting(name).parse(value)
+        setting = self._setting(name)
+        name, parsed = setting.name, setting.parse(value)
         overrides = self._local.overrides
         before = dict(overrides)
         overrides[name] = parsed
@@ -158,7 +207,7 @@ class Config:
             swap_context_key(key)
 
     def _setting(self, name: str) -> Setting:
-        setting = self._table.get(name)
+        setting = self._table.get(name.removeprefix("jax_"))
         if setting is None:
             raise ValueError(f"config: there is no setting {name!r}; there are {', '.join(self._table)}")
         return setting
@@ -168,21 +217,49 @@ class Config:
         return overrides[name] if name in overrides else self._values[name]
 
     def _key(self) -> tuple[Hashable, ...]:
-        key = tuple(self._read(name) for name, setting in self._table.items() if setting.keyed)
+        key = tuple([self._read(setting.name) for setting in self.key_settings()])
         return (*key, self._local.scope) if self._local.scope else key
+
+    def key_settings(self) -> tuple[Setting, ...]:
+        """The settings that the context key holds, in its order: those that tracing depends on, then the modes."""
+        keyed = tuple(setting for setting in self._table.values() if setting.keyed)
+        return keyed + tuple(setting for setting in self._table.values() if setting.mode)
+
+    def _publish(self) -> None:
+        set_context_key(self._key())
+        set_call_limit(self.cache_size)
 
 
 config = Config(TABLE)
 
 
 def _context(name: str) -> Callable[[object], contextlib.AbstractContextManager[None]]:
-    def manager(value: object = True) -> contextlib.AbstractContextManager[None]:
-        return config.override(name, value)
+    def manager(new_val: object = True) -> contextlib.AbstractContextManager[None]:
+        return config.override(name, new_val)
 
     manager.__name__ = manager.__qualname__ = name
     manager.__doc__ = f"A context in which `{name}` has another value, in this thread."
     return manager
 
 
+_KEYED = sum(setting.keyed for setting in TABLE)
+_MODES = sum(setting.mode for setting in TABLE)
+
+
+def trace_key() -> tuple[object, ...]:
+    """The context key without the modes, which are no reason to trace or to compile again."""
+    key = cast(tuple[object, ...], context_key())
+    return key[:_KEYED] + key[_KEYED + _MODES :]
+
+
+debug_infs = _context("debug_infs")
+debug_nans = _context("debug_nans")
 enable_x64 = _context("enable_x64")
+explain_cache_misses = _context("explain_cache_misses")
+log_compiles = _context("log_compiles")
 threefry_partitionable = _context("threefry_partitionable")
+
+
+def disable_jit(disable: bool = True) -> contextlib.AbstractContextManager[None]:
+    """A context in which what is jitted runs step by step, as Python does, in this thread."""
+    return config.override("disable_jit", disable)

@@ -18,6 +18,9 @@ from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source
 from pycompiler.core.trace import Tracer
 
+# Of one graph.
+_MOST_DERIVED = 256
+
 
 class Var:
     """A value of a graph: an input, a constant, or a result of an equation."""
@@ -116,9 +119,14 @@ class ClosedGraph(axes.NamesAxes):
         scope that binds them."""
         if axes.in_scope() and self.axis_names:
             key = (key, axes.signature())
-        if key not in self.derived:
-            self.derived[key] = make()
-        return self.derived[key]
+        derived = self.derived
+        if key not in derived:
+            made = make()
+            # A graph that lives long is mapped over many sizes: what was made first goes first.
+            while len(derived) >= _MOST_DERIVED:
+                derived.pop(next(iter(derived), None), None)
+            return derived.setdefault(key, made)
+        return derived[key]
 
     def __repr__(self) -> str:
         return repr(self.graph)

@@ -35,13 +35,26 @@ def is_internal(filename: str) -> bool:
 
 
 class Source:
-    """One place in the user's code: a code object and the offset of an instruction, resolved when it is read."""
+    """One place in the user's code: a code object and the offset of an instruction, resolved when it is read.
 
-    __slots__ = ("code", "lasti")
+    `backward` when what happened there belongs to the backward pass of that line.
+    """
 
-    def __init__(self, code: types.CodeType, lasti: int) -> None:
+    __slots__ = ("_reverse", "backward", "code", "lasti")
+
+    def __init__(self, code: types.CodeType, lasti: int, backward: bool = False) -> None:
         self.code = code
         self.lasti = lasti
+        self.backward = backward
+        self._reverse: Source | None = None
+
+    def reverse(self) -> Source:
+        """The place of this line's backward pass."""
+        if self.backward:
+            return self
+        if self._reverse is None:
+            self._reverse = Source(self.code, self.lasti, True)
+        return self._reverse
 
     @property
     def file(self) -> str:

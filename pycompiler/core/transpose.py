@@ -51,7 +51,7 @@ def pull_back(closed: ClosedGraph, args: Sequence[Any], cotangents: Sequence[Any
             outs = [sums.pop(var, None) for var in equation.outputs]
             if all(out is None for out in outs):
                 continue
-            swap_source(equation.source or previous)
+            swap_source(equation.source.reverse() if equation.source else previous)
             for atom, cotangent in zip(equation.inputs, _transpose(equation, outs, known, linear), strict=True):
                 add_to(atom, cotangent)
     finally:

@@ -5,9 +5,10 @@ import functools
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from pycompiler._runtime import ShapedArray, context_key, current_trace
+from pycompiler._runtime import ShapedArray, current_trace
 from pycompiler.core.aval import get_aval
 from pycompiler.core.call import call_graph
+from pycompiler.core.config import trace_key
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import record
 from pycompiler.core.trace import Origin
@@ -20,7 +21,7 @@ def fused(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:
     """
     if current_trace() is not None:
         return function(*args, **static)
-    graph = _graph(function, tuple(map(get_aval, args)), tuple(static.items()), context_key())
+    graph = _graph(function, tuple(map(get_aval, args)), tuple(static.items()), trace_key())
     results = call_graph(graph, function.__name__.strip("_"), args)
     return results[0] if len(results) == 1 else results
 
@@ -33,4 +34,8 @@ def _graph(
         out = function(*args, **dict(static))
         return out if isinstance(out, tuple) else (out,)
 
-    return record(flat, avals, Origin("jit", function))
+    graph = record(flat, avals, Origin("jit", function))
+    # Whatever line it was first called from, it is called from others.
+    for equation in graph.graph.equations:
+        equation.source = None
+    return graph

@@ -158,28 +158,27 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
 
 static PyObject *isReady(PyObject *self, PyObject *) { return PyBool_FromLong(asArray(self)->buffer->isReady()); }
 
-/// What stands in for the buffer of an array that was deleted: a read of it, and of what is computed from it, fails.
-static RefPtr<Buffer> deletedBuffer() {
-  static Buffer *const buffer = [] {
-    auto error = RefPtr<Error>::adopt(
-        new Error(Code::InvalidArgument, "this array, or an array that it was computed from, was deleted by delete()",
-                  "Array", ""));
-    static char nothing[PCRT_ALIGNMENT];
-    RefPtr<Buffer> made = Buffer::wrap(nothing, 0, nullptr, nullptr);
-    made->setToken(Token::failed(std::move(error)));
-    return made.take();
-  }();
-  return RefPtr<Buffer>(buffer);
+/// The memory of arrays that were deleted.
+static char nothing[PCRT_ALIGNMENT];
+
+bool pcrt::python::isDeleted(const Buffer *buffer) { return buffer->data() == nothing; }
+
+void pcrt::python::deleteElements(ArrayObject *array, std::string why) {
+  auto error = RefPtr<Error>::adopt(new Error(Code::InvalidArgument, std::move(why), "Array", ""));
+  // What stands in for the buffer: a read of it, and of what is computed from it, fails.
+  RefPtr<Buffer> made = Buffer::wrap(nothing, 0, nullptr, nullptr);
+  made->setToken(Token::failed(std::move(error)));
+  std::exchange(array->buffer, made.take())->release();
 }
 
-static PyObject *deleteElements(PyObject *self, PyObject *) {
-  asArray(self)->buffer->release();
-  asArray(self)->buffer = deletedBuffer().take();
+static PyObject *deleteArray(PyObject *self, PyObject *) {
+  if (!isDeleted(asArray(self)->buffer))
+    deleteElements(asArray(self), "this array, or an array that it was computed from, was deleted by delete()");
   Py_RETURN_NONE;
 }
 
-static PyObject *isDeleted(PyObject *self, PyObject *) {
-  return PyBool_FromLong(asArray(self)->buffer == deletedBuffer().get());
+static PyObject *isArrayDeleted(PyObject *self, PyObject *) {
+  return PyBool_FromLong(isDeleted(asArray(self)->buffer));
 }
 
 static PyObject *blockUntilReady(PyObject *self, PyObject *) {
@@ -333,8 +332,8 @@ static PyMemberDef arrayMembers[] = {
 static PyMethodDef arrayMethods[] = {
     {"is_ready", isReady, METH_NOARGS, "Whether a read would not wait."},
     {"block_until_ready", blockUntilReady, METH_NOARGS, "Wait, raise what went wrong, return the array."},
-    {"delete", deleteElements, METH_NOARGS, "Give the memory back now; a later read of the array is an error."},
-    {"is_deleted", isDeleted, METH_NOARGS, "Whether delete() was called."},
+    {"delete", deleteArray, METH_NOARGS, "Give the memory back now; a later read of the array is an error."},
+    {"is_deleted", isArrayDeleted, METH_NOARGS, "Whether delete() was called, or the array was donated."},
     {"item", item, METH_NOARGS, "The only element as a Python scalar."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(toNumpy)), METH_VARARGS | METH_KEYWORDS,
      "The elements as a read-only ndarray."},

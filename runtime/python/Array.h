@@ -27,6 +27,10 @@ bool dtypeOfFormat(const char *format, DType &dtype);
 /// A copy of a C-contiguous ndarray of the aval's shape and dtype; null with an exception.
 PyObject *arrayFromNumpy(PyObject *ndarray, AvalObject *aval);
 
+/// Gives the array's memory back; a later read of it fails, and says why.
+void deleteElements(ArrayObject *array, std::string why);
+bool isDeleted(const Buffer *buffer);
+
 /// Waits without the GIL, and raises what the computation of the buffer came to; false with an exception set.
 bool waitFor(Buffer *buffer);
 /// Raises an error of the runtime.

@@ -73,6 +73,12 @@ static bool launch(const Launch &request, uint64_t resultBytes) {
 bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
                            size_t resultCount, PyObject **results) {
   ResultBuffers buffers;
+  for (size_t i = 0; i < argCount; ++i) {
+    if (isDeleted(args[i])) {
+      raise(*args[i]->error());
+      return false;
+    }
+  }
   if (!buffers.allocate(outAvals, resultCount, executable.name()))
     return false;
   Launch request = {
@@ -107,9 +113,9 @@ struct CompiledCallObject {
   PyObject_HEAD
       // As given, for Python; they own everything below.
       PyObject *executable,
-      *inUsed, *outputs, *outAvals, *outTree, *consts;
+      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated;
   Executable *loaded;
-  std::vector<size_t> *used;
+  std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
   std::vector<Output> *results;
   size_t leavesNeeded;
 };
@@ -125,12 +131,12 @@ static bool fail(const char *message) {
   return false;
 }
 
-static bool readUsed(CompiledCallObject *call) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->inUsed); ++i) {
-    size_t index = PyLong_AsSize_t(PyTuple_GET_ITEM(call->inUsed, i));
+static bool readLeaves(CompiledCallObject *call, PyObject *numbers, std::vector<size_t> &leaves) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); ++i) {
+    size_t index = PyLong_AsSize_t(PyTuple_GET_ITEM(numbers, i));
     if (index == static_cast<size_t>(-1) && PyErr_Occurred())
       return false;
-    call->used->push_back(index);
+    leaves.push_back(index);
     call->leavesNeeded = std::max(call->leavesNeeded, index + 1);
   }
   return true;
@@ -174,9 +180,9 @@ static bool readCall(CompiledCallObject *call) {
   }
   if (!isTree(call->outTree))
     return fail("out_tree is not a PyTreeDef");
-  for (PyObject *tuple : {call->inUsed, call->outputs, call->outAvals, call->consts})
+  for (PyObject *tuple : {call->inUsed, call->outputs, call->outAvals, call->consts, call->donated})
     if (!PyTuple_Check(tuple))
-      return fail("in_used, outputs, out_avals and consts must be tuples");
+      return fail("in_used, outputs, out_avals, consts and donated must be tuples");
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->outAvals); ++i) {
     PyObject *aval = PyTuple_GET_ITEM(call->outAvals, i);
     if (!isAval(aval) || !reinterpret_cast<AvalObject *>(aval)->isConcrete())
@@ -192,14 +198,15 @@ static bool readCall(CompiledCallObject *call) {
       return false;
   if (PyTuple_GET_SIZE(call->outputs) != reinterpret_cast<TreeObject *>(call->outTree)->leafCount)
     return fail("out_tree has another number of leaves than outputs");
-  return readUsed(call);
+  return readLeaves(call, call->inUsed, *call->used) && readLeaves(call, call->donated, *call->given);
 }
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree", "consts", nullptr};
-  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|O:CompiledCall", const_cast<char **>(names), &executable,
-                                   &inUsed, &outputs, &outAvals, &outTree, &consts))
+  static const char *names[] = {"executable", "in_used", "outputs", "out_avals",
+                                "out_tree",   "consts",  "donated", nullptr};
+  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OO:CompiledCall", const_cast<char **>(names), &executable,
+                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated))
     return nullptr;
   PyRef none = PyRef::steal(PyTuple_New(0));
   PyRef self = PyRef::steal(type->tp_alloc(type, 0));
@@ -212,7 +219,9 @@ static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   call->outAvals = Py_NewRef(outAvals);
   call->outTree = Py_NewRef(outTree);
   call->consts = Py_NewRef(consts ? consts : none.get());
+  call->donated = Py_NewRef(donated ? donated : none.get());
   call->used = new std::vector<size_t>();
+  call->given = new std::vector<size_t>();
   call->results = new std::vector<Output>();
   call->leavesNeeded = 0;
   return readCall(call) ? self.take() : nullptr;
@@ -227,6 +236,7 @@ static int traverseCall(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(call->outAvals);
   Py_VISIT(call->outTree);
   Py_VISIT(call->consts);
+  Py_VISIT(call->donated);
   return 0;
 }
 
@@ -234,12 +244,27 @@ static void deallocateCall(PyObject *self) {
   PyObject_GC_UnTrack(self);
   CompiledCallObject *call = asCall(self);
   delete call->used;
+  delete call->given;
   delete call->results;
-  for (PyObject *part : {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts})
+  for (PyObject *part :
+       {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts, call->donated})
     Py_XDECREF(part);
   PyTypeObject *type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+/// Takes the elements of the donated leaves: what is computed from them holds them as long as it needs them.
+static void takeDonated(const CompiledCallObject *call, ArrayObject *const *leaves) {
+  if (call->given->empty())
+    return;
+  const char *place = launchPlace();
+  std::string why = "this array was donated to " + (call->loaded ? call->loaded->name() : "a jitted function") +
+                    (place ? std::string(" at ") + place : "") +
+                    ", which took its memory: use the result instead, or donate a copy";
+  for (size_t index : *call->given)
+    if (!isDeleted(leaves[index]->buffer))
+      deleteElements(leaves[index], why);
 }
 
 PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves) {
@@ -258,12 +283,21 @@ PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *c
       return nullptr;
   }
   SmallVector<PyObject *, 16> outputs;
+  auto isDonated = [&](size_t leaf) {
+    return std::find(call->given->begin(), call->given->end(), leaf) != call->given->end();
+  };
   for (const Output &output : *call->results) {
     switch (output.kind) {
     case OutputKind::Result:
       outputs.push(results[output.index]);
       break;
     case OutputKind::Argument:
+      if (isDonated(output.index)) { // what is deleted is the argument, not the result
+        PyObject *same = newArray(leaves[output.index]->aval, RefPtr<Buffer>(leaves[output.index]->buffer));
+        results.push(same);
+        outputs.push(same);
+        break;
+      }
       outputs.push(reinterpret_cast<PyObject *>(leaves[output.index]));
       break;
     case OutputKind::Constant:
@@ -271,9 +305,13 @@ PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *c
       break;
     }
   }
-  PyObject *tree = unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data());
+  PyObject *tree = nullptr;
+  if (std::find(outputs.begin(), outputs.end(), static_cast<PyObject *>(nullptr)) == outputs.end())
+    tree = unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data());
+  if (tree)
+    takeDonated(call, leaves);
   for (PyObject *result : results)
-    Py_DECREF(result);
+    Py_XDECREF(result);
   return tree;
 }
 
@@ -299,13 +337,10 @@ static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) 
 }
 
 #define PCRT_MEMBER(name, field) {name, T_OBJECT_EX, offsetof(CompiledCallObject, field), READONLY, nullptr}
-static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable),
-                                    PCRT_MEMBER("in_used", inUsed),
-                                    PCRT_MEMBER("outputs", outputs),
-                                    PCRT_MEMBER("out_avals", outAvals),
-                                    PCRT_MEMBER("out_tree", outTree),
-                                    PCRT_MEMBER("consts", consts),
-                                    {}};
+static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),
+                                    PCRT_MEMBER("outputs", outputs),       PCRT_MEMBER("out_avals", outAvals),
+                                    PCRT_MEMBER("out_tree", outTree),      PCRT_MEMBER("consts", consts),
+                                    PCRT_MEMBER("donated", donated),       {}};
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {

@@ -1,7 +1,11 @@
 // Looking up compiled calls.
 #include "CallCache.h"
 
+#include <algorithm>
+
 using namespace pcrt::python;
+
+size_t CallCache::limit = 2048;
 
 CallEntry::~CallEntry() {
   for (Word word : words)
@@ -17,8 +21,10 @@ PyObject *CallCache::find(const Word *words, size_t count, uint64_t hash) {
     CallEntry *entry = ordered[slots[slot] - 1].get();
     if (entry->hash != hash || entry->words.size() != count)
       continue;
-    if (std::memcmp(entry->words.data(), words, count * sizeof(Word)) == 0)
+    if (std::memcmp(entry->words.data(), words, count * sizeof(Word)) == 0) {
+      entry->lastUse = ++clock;
       return entry->call.get();
+    }
     std::shared_ptr<CallEntry> alive = ordered[slots[slot] - 1];
     unsigned before = changes;
     int equal = equalWords(alive->words.data(), words, count);
@@ -26,8 +32,10 @@ PyObject *CallCache::find(const Word *words, size_t count, uint64_t hash) {
       return nullptr;
     if (changes != before)
       return find(words, count, hash);
-    if (equal)
+    if (equal) {
+      alive->lastUse = ++clock;
       return alive->call.get();
+    }
   }
   return nullptr;
 }
@@ -41,9 +49,22 @@ void CallCache::insert(const Word *words, size_t count, uint64_t hash, PyRef key
       Py_INCREF(word.object());
   entry->key = std::move(key);
   entry->call = std::move(call);
+  entry->lastUse = ++clock;
+  // They die at the end, when the cache is whole again: their end may run Python code.
+  std::vector<std::shared_ptr<CallEntry>> dying;
+  while (!ordered.empty() && ordered.size() >= limit)
+    dying.push_back(takeOldest());
   ordered.push_back(std::move(entry));
   rebuild(slots.size() >= 2 * ordered.size() ? slots.size() : std::max<size_t>(8, 2 * slots.size()));
   ++changes;
+}
+
+std::shared_ptr<CallEntry> CallCache::takeOldest() {
+  auto oldest = std::min_element(ordered.begin(), ordered.end(),
+                                 [](const auto &a, const auto &b) { return a->lastUse < b->lastUse; });
+  std::shared_ptr<CallEntry> taken = std::move(*oldest);
+  ordered.erase(oldest);
+  return taken;
 }
 
 void CallCache::rebuild(size_t slotCount) {

@@ -14,6 +14,7 @@ struct CallEntry {
   std::vector<Word> words; // their objects are owned
   PyRef key;               // CallKey
   PyRef call;              // CompiledCall, or a callable
+  uint64_t lastUse = 0;    // the cache's clock when it was asked for
   ~CallEntry();
 };
 
@@ -23,17 +24,21 @@ public:
   PyObject *find(const Word *words, size_t count, uint64_t hash);
   void insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call);
   void clear();
+  /// How many entries each cache keeps; what was not asked for the longest goes first.
+  static size_t limit;
   /// In the order of insertion.
   const std::vector<std::shared_ptr<CallEntry>> &entries() const { return ordered; }
 
 private:
   void rebuild(size_t slotCount);
+  std::shared_ptr<CallEntry> takeOldest();
 
   std::vector<std::shared_ptr<CallEntry>> ordered;
   /// Open addressing, a power of two long: an entry of `ordered` plus one, or 0.
   std::vector<uint32_t> slots;
   /// A comparison runs Python code, which may change the cache: then a search starts again.
   unsigned changes = 0;
+  uint64_t clock = 0;
 };
 
 } // namespace pcrt::python

@@ -505,8 +505,20 @@ static PyStructSequence_Field callKeyFields[] = {
 static PyStructSequence_Desc callKeySpec = {"pycompiler._runtime.CallKey", "What a jitted function is cached by.",
                                             callKeyFields, 5};
 
+static PyObject *setCallLimit(PyObject *, PyObject *number) {
+  Py_ssize_t limit = PyLong_AsSsize_t(number);
+  if (limit == -1 && PyErr_Occurred())
+    return nullptr;
+  CallCache::limit = static_cast<size_t>(std::max<Py_ssize_t>(limit, 1));
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef jitFunctions[] = {
+    {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."}, {}};
+
 bool pcrt::python::addJitFunctionType(PyObject *module) {
   callKeyType = PyStructSequence_NewType(&callKeySpec);
   jitType = addType(module, jitSpec);
-  return callKeyType && jitType && PyModule_AddType(module, callKeyType) == 0;
+  return callKeyType && jitType && PyModule_AddType(module, callKeyType) == 0 &&
+         PyModule_AddFunctions(module, jitFunctions) == 0;
 }

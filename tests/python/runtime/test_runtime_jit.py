@@ -80,6 +80,40 @@ def test_a_miss_may_return_any_callable(vector):
     assert len(misses) == jitted.cache_size() == 1
 
 
+def test_the_cache_keeps_what_was_used_last(vector):
+    jitted, calls = make(static_argnums=(0,))
+    rt.set_call_limit(3)
+    try:
+        for number in (1, 2, 3, 1, 4):  # 2 was not used for the longest when 4 comes
+            jitted(number, vector())
+        assert jitted.cache_size() == 3
+        assert [dict(key.static_args)[0] for key in jitted.cached_keys()] == [1, 3, 4]
+        before = len(calls)
+        jitted(1, vector())
+        assert len(calls) == before
+        jitted(2, vector())
+        assert len(calls) == before + 1
+    finally:
+        rt.set_call_limit(2048)
+
+
+def test_donated_leaves_are_deleted(load, vector):
+    tree = rt.tree_flatten((0, 0))[1]
+    outputs = (("result", 0), ("arg", 0))
+    call = rt.CompiledCall(load("add_one"), (0,), outputs, (VECTOR,), tree, (), (0, 1))
+    jitted = rt.JitFunction(lambda x, y: x, lambda args, kwargs, key: call, None)
+    x, y = vector(1, 2, 3, 4), vector()
+    more, same = jitted(x, y)
+    np.testing.assert_array_equal(np.asarray(more), [2, 3, 4, 5])
+    np.testing.assert_array_equal(np.asarray(same), [1, 2, 3, 4])
+    assert x.is_deleted()
+    assert y.is_deleted()
+    assert not same.is_deleted()
+    for use in (np.asarray, lambda x: jitted(x, vector())):
+        with pytest.raises(RuntimeError, match=r"donated to add_one at .*test_runtime_jit.py:\d+"):
+            use(x)
+
+
 def test_the_key_is_the_tree_and_the_avals(vector, converter):
     jitted, calls = make()
     x = vector()

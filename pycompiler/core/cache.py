@@ -1,0 +1,76 @@
+"""Caches that keep what was used last, and make each thing once however many threads ask for it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator, Hashable
+from typing import Any, Generic, TypeVar
+
+_V = TypeVar("_V")
+
+
+class Cache(Generic[_V]):
+    """At most `limit()` values by key. What was not asked for during the last half of as many additions goes first.
+
+    Two generations: a value that is found in the old one moves to the young one; when that is half the limit, the old
+    one is dropped and the young one takes its place. So a hit among the young is one look into a dict.
+    """
+
+    __slots__ = ("_limit", "_lock", "_old", "_pending", "_young")
+
+    def __init__(self, limit: Callable[[], int]) -> None:
+        self._limit = limit
+        self._young: dict[Hashable, _V] = {}
+        self._old: dict[Hashable, _V] = {}
+        # Reentrant: comparing keys and dropping values may run code of the user.
+        self._lock = threading.RLock()
+        self._pending: dict[Hashable, list[Any]] = {}
+
+    def get(self, key: Hashable) -> _V | None:
+        """The value, or None."""
+        value = self._young.get(key)
+        if value is not None or not self._old:
+            return value
+        with self._lock:
+            value = self._old.pop(key, None)
+        if value is not None:
+            self.put(key, value)
+        return value
+
+    def put(self, key: Hashable, value: _V) -> None:
+        """Keep a value, which is not None."""
+        with self._lock:
+            dropped = self._old
+            if len(self._young) >= max(self._limit() // 2, 1) and key not in self._young:
+                self._old, self._young = self._young, {}
+            else:
+                dropped = None
+            self._young[key] = value
+        # Outside of the lock: the end of what goes may run code of the user.
+        del dropped
+
+    @contextlib.contextmanager
+    def making(self, key: Hashable) -> Generator[None]:
+        """Held by the one thread that makes the value of this key; the others wait, and find it afterwards."""
+        with self._lock:
+            entry = self._pending.setdefault(key, [threading.RLock(), 0])
+            entry[1] += 1
+        try:
+            with entry[0]:
+                yield
+        finally:
+            with self._lock:
+                entry[1] -= 1
+                if not entry[1]:
+                    self._pending.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            dropped = (self._young, self._old)
+            self._young, self._old = {}, {}
+        del dropped
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)

@@ -1,0 +1,107 @@
+"""Eager evaluation: a compiled module of one primitive, kept by its parameters. Fills the slot of `core.primitive`.
+
+After `compile` and `checks`; `jit` is above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler import checks
+from pycompiler._runtime import CallKey, CompiledCall, JitFunction, PyTreeDef, ShapedArray
+from pycompiler.compile import compiled
+from pycompiler.core import axes
+from pycompiler.core import primitive as core_primitive
+from pycompiler.core.aval import as_array, get_aval
+from pycompiler.core.cache import Cache
+from pycompiler.core.call import call, call_graph
+from pycompiler.core.config import config, trace_key
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.primitive import Primitive
+from pycompiler.core.record import record
+from pycompiler.core.trace import Origin
+from pycompiler.core.tree import tree_flatten
+
+# One jitted function for each primitive and set of parameters.
+_functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
+
+
+def served(call: CompiledCall, graph: ClosedGraph) -> Callable[..., Any]:
+    """What is called with the arrays of a graph: its compiled code, with a look at the results while a check is on."""
+    if not checks.are_on():
+        return call
+    return lambda *args: checks.run(graph, call, [as_array(arg) for arg in args])
+
+
+def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    if axes.in_scope():
+        # What has come here is over none of them.
+        with axes.unbound():
+            return _evaluate(primitive, args, params)
+    if primitive is call:
+        graph: ClosedGraph = params["graph"]
+        return graph.derive("eager", lambda: _of_graph(graph, params["name"]))(*args)
+    key = (primitive, *params.items())
+    function = _functions.get(key)
+    if function is not None:
+        return function(*args)
+    for value in params.values():
+        if isinstance(value, ClosedGraph):
+            # What is made of a loop is kept with its graph, not longer.
+            return value.derive(("eager", key), lambda: _of_primitive(primitive, params))(*args)
+    function = _of_primitive(primitive, params)
+    _functions.put(key, function)
+    return function(*args)
+
+
+def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
+    def apply(*operands: Any) -> Any:
+        return primitive.bind(*operands, **params)
+
+    def flat(*operands: Any) -> Sequence[Any]:
+        out = apply(*operands)
+        return out if primitive.multiple_results else (out,)
+
+    graphs: Cache[ClosedGraph] = Cache(lambda: config.cache_size)
+
+    def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+        avals = tuple(map(get_aval, args))
+        known = (avals, trace_key())
+        with graphs.making(known):
+            graph = graphs.get(known)
+            if graph is None:
+                graph = record(flat, avals, Origin("jit", apply))
+                compilation = compiled(graph, primitive.name)
+                # Whatever line it was first evaluated for, it is evaluated for others.
+                for equation in graph.graph.equations:
+                    equation.source = None
+                graphs.put(known, graph)
+            else:
+                compilation = compiled(graph, primitive.name)
+        return served(compilation.call(_tree(primitive, graph.out_avals)), graph)
+
+    apply.__name__ = primitive.name
+    return JitFunction(apply, miss, apply)
+
+
+def _tree(primitive: Primitive, avals: Sequence[ShapedArray]) -> PyTreeDef:
+    return tree_flatten(tuple(avals) if primitive.multiple_results else avals[0])[1]
+
+
+def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
+    def apply(*operands: Any) -> tuple[Any, ...]:
+        return call_graph(graph, name, operands)
+
+    def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+        return served(compiled(graph, name).call(tree_flatten(graph.out_avals)[1]), graph)
+
+    return JitFunction(apply, miss, apply)
+
+
+def forget() -> None:
+    """Drop what eager evaluation keeps."""
+    _functions.clear()
+
+
+core_primitive.eager_slot = _evaluate

@@ -1,0 +1,213 @@
+"""What `jit` gives before a call: the traced function, its text at every stage of the pipeline, and its compilation.
+
+`jit(f).trace(x)` is a Traced, `.lower()` of it a Lowered, `.compile()` of that a Compiled. After `compile`, below `jit`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pycompiler._runtime import PyTreeDef
+from pycompiler.compile import build_module, compiled, module_at, plan_outputs, to_array
+from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
+from pycompiler.core.boundary import boundary
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.tree import tree_flatten
+
+if TYPE_CHECKING:
+    from pycompiler._compiler import ir
+
+STAGES = ("array", "linalg", "bufferized", "loops", "llvm", "asm")
+
+
+@dataclass(frozen=True)
+class ArgInfo:
+    """One array among the arguments."""
+
+    shape: tuple[Any, ...]
+    dtype: Any
+    donated: bool
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function was traced for, and what it gives; each stage holds the one of its first."""
+
+    fun_name: str
+    graph: ClosedGraph
+    # Of the arrays among the arguments.
+    names: Callable[[], list[str]]
+    in_tree: PyTreeDef
+    out_tree: PyTreeDef
+    donated: tuple[int, ...] = ()
+    keep_unused: bool = False
+
+
+class _Stage:
+    def __init__(self, signature: Signature) -> None:
+        self._signature = signature
+
+    @property
+    def fun_name(self) -> str:
+        """The function's name."""
+        return self._signature.fun_name
+
+    @property
+    def in_tree(self) -> PyTreeDef:
+        """The structure of the (args, kwargs) that are not static."""
+        return self._signature.in_tree
+
+    @property
+    def out_tree(self) -> PyTreeDef:
+        """The structure of the result."""
+        return self._signature.out_tree
+
+    @property
+    def in_avals(self) -> Any:
+        """The arguments that are not static, a ShapedArray in the place of each array."""
+        return self._signature.in_tree.unflatten(self._signature.graph.in_avals)
+
+    @property
+    def args_info(self) -> Any:
+        """The same, an ArgInfo in the place of each array: shape, dtype, whether it is donated."""
+        signature = self._signature
+        avals = enumerate(signature.graph.in_avals)
+        return signature.in_tree.unflatten([ArgInfo(a.shape, a.dtype, i in signature.donated) for i, a in avals])
+
+    @property
+    def out_info(self) -> Any:
+        """The result, a ShapeDtypeStruct in the place of each array."""
+        avals = self._signature.graph.out_avals
+        return self._signature.out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals])
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The arrays among the arguments, by number, that a call deletes."""
+        return self._signature.donated
+
+
+class Traced(_Stage):
+    """A function traced for arguments of certain shapes and dtypes."""
+
+    @property
+    def jaxpr(self) -> ClosedGraph:
+        """The graph, as `make_jaxpr` gives it."""
+        return self._signature.graph
+
+    @property
+    def out_avals(self) -> Any:
+        """The result, a ShapedArray in the place of each array."""
+        return self._signature.out_tree.unflatten(self._signature.graph.out_avals)
+
+    def lower(self) -> Lowered:
+        """The module that is compiled."""
+        return Lowered(self._signature)
+
+
+class Lowered(_Stage):
+    """The module of a function for arguments of certain shapes and dtypes."""
+
+    @functools.cached_property
+    def _module(self) -> ir.Module | None:
+        plan = plan_outputs(self._signature.graph, self._signature.keep_unused)
+        return build_module(plan.graph) if plan.graph else None
+
+    @boundary
+    def as_text(self, stage: str = "array") -> str:
+        """The module as text at a stage: "array", "linalg", "bufferized", "loops", "llvm" or "asm".
+
+        Inputs that are not used and outputs that are inputs or constants are no part of it; where nothing is left to
+        compute, the text is empty. Raises ValueError for another stage.
+        """
+        return _text(self._module, stage)
+
+    @boundary
+    def compiler_ir(self, dialect: str | None = None) -> ir.Module | None:
+        """The verified module of the `array` dialect; None where nothing is left to compute.
+
+        Raises ValueError for another dialect: later stages are to be had as text (`as_text`).
+        """
+        if dialect not in (None, "array"):
+            raise ValueError(f"compiler_ir: there is no dialect {dialect!r}; the module is of 'array'")
+        return self._module
+
+    def cost_analysis(self) -> dict[str, float]:
+        """That of the compiled function."""
+        return self.compile().cost_analysis()
+
+    @boundary
+    def compile(self) -> Compiled:
+        """Compile and load."""
+        return Compiled(self._signature)
+
+
+def _text(module: ir.Module | None, stage: str) -> str:
+    if stage not in STAGES:
+        raise ValueError(f"as_text: there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
+    return module_at(module, stage) if module else ""
+
+
+class Compiled(_Stage):
+    """A compiled function, to be called with arguments of the shapes and dtypes that it was lowered for."""
+
+    def __init__(self, signature: Signature) -> None:
+        super().__init__(signature)
+        self._compilation = compiled(signature.graph, signature.fun_name, signature.keep_unused)
+        self._call = self._compilation.call(signature.out_tree, signature.donated)
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it; static arguments are left out. Raises TypeError when the arguments are not of the kind that it was
+        compiled for."""
+        leaves, in_tree = tree_flatten((args, kwargs))
+        signature = self._signature
+        if in_tree != signature.in_tree:
+            raise TypeError(f"{self.fun_name}: compiled for arguments {signature.in_tree}, called with {in_tree}")
+        arrays: list[Any] = []
+        for index, (leaf, aval) in enumerate(zip(leaves, signature.graph.in_avals, strict=True)):
+            given = get_aval(leaf)
+            if not same_type(given, aval):
+                raise TypeError(
+                    f"{self.fun_name}: compiled for {short(aval)} as '{signature.names()[index]}', "
+                    f"called with {short(given)}"
+                )
+            arrays.append(to_array(leaf, aval))
+        return self._call(*arrays)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as calling it."""
+        return self(*args, **kwargs)
+
+    @boundary
+    def as_text(self, stage: str = "asm") -> str:
+        """The compiled module as text, at one of the stages that `Lowered.as_text` takes."""
+        return _text(self._compilation.module, stage)
+
+    def runtime_executable(self) -> Any:
+        """The loaded code, None where there was nothing to compile."""
+        return self._compilation.executable
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Estimated scalar operations of a call ("flops"), bytes of its arguments and results ("bytes accessed")."""
+        results = self._compilation.plan.result_avals
+        return {
+            "flops": self._compilation.flops,
+            "bytes accessed": float(sum(aval.nbytes for aval in (*self._signature.graph.in_avals, *results))),
+        }
+
+    def memory_analysis(self) -> dict[str, int]:
+        """Bytes of the arguments, of the results, of the temporaries (one arena), and of the code."""
+        found = self._compilation
+        return {
+            "argument_bytes": sum(aval.nbytes for aval in self._signature.graph.in_avals),
+            "output_bytes": sum(aval.nbytes for aval in found.plan.result_avals),
+            "temporary_bytes": found.arena_bytes,
+            "code_bytes": found.executable.code_bytes if found.executable else 0,
+        }
+
+    def compile_times(self) -> dict[str, float]:
+        """Milliseconds of each stage of the compilation."""
+        return dict(self._compilation.milliseconds)
