@@ -125,7 +125,8 @@ class Compilation:
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
         """What a jitted function's cache holds of it; a call deletes the donated inputs."""
         plan = self.plan
-        return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts, donated)
+        more = (donated,) if donated else ()
+        return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts, *more)
 
 
 def _decomposes(graph: Graph) -> bool:

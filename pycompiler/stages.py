@@ -1,6 +1,6 @@
 """What `jit` gives before a call: the traced function, its text at every stage of the pipeline, and its compilation.
 
-`jit(f).trace(x)` is a Traced, `.lower()` of it a Lowered, `.compile()` of that a Compiled. Above `compile`, below `jit`.
+`jit(f).trace(x)` is a Traced, `.lower()` of it a Lowered, `.compile()` of that a Compiled. Over `compile`, under `jit`.
 """
 
 from __future__ import annotations

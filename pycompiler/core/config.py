@@ -14,7 +14,8 @@ from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 from typing import cast
 
-from pycompiler._runtime import context_key, set_call_limit, set_context_key, swap_context_key
+from pycompiler import _runtime
+from pycompiler._runtime import context_key, set_context_key, swap_context_key
 
 Value = bool | int | str | None
 
@@ -227,7 +228,8 @@ class Config:
 
     def _publish(self) -> None:
         set_context_key(self._key())
-        set_call_limit(self.cache_size)
+        if hasattr(_runtime, "set_call_limit"):  # a binding that was built before
+            _runtime.set_call_limit(self.cache_size)
 
 
 config = Config(TABLE)

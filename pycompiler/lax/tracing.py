@@ -7,9 +7,10 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from pycompiler._runtime import ShapedArray, context_key
+from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, same_type, short
+from pycompiler.core.config import trace_key
 from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import make_graph
@@ -28,7 +29,7 @@ _MOST_TRACES = 256
 
 def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray]) -> Traced:
     """The graph of a function of trees, from leaves to leaves, and the structure of its result."""
-    key = (name, in_tree, tuple(avals), context_key())
+    key = (name, in_tree, tuple(avals), trace_key())
     try:
         known = _traces.setdefault(fun, {})
     except TypeError:  # neither hashable nor something that weak references refer to
