@@ -227,7 +227,9 @@ class Config:
         return keyed + tuple(setting for setting in self._table.values() if setting.mode)
 
     def _publish(self) -> None:
-        set_context_key(self._key())
+        set_context_key(tuple([self._values[setting.name] for setting in self.key_settings()]))
+        if self._local.overrides or self._local.scope:
+            swap_context_key(self._key())
         if hasattr(_runtime, "set_call_limit"):  # a binding that was built before
             _runtime.set_call_limit(self.cache_size)
 
