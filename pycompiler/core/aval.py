@@ -14,6 +14,7 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler.core import dims
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.config import config
 
 _T = TypeVar("_T")
 
@@ -57,15 +58,12 @@ def same_type(a: ShapedArray, b: ShapedArray) -> bool:
 
 
 def _scalar_aval(x: complex) -> ShapedArray:
-    return _aval_of_kind(type(x))
+    return _SCALAR_AVALS[x.__class__][config.enable_x64]
 
 
-def _aval_of_kind(kind: type) -> ShapedArray:
-    return _SCALAR_AVALS[kind, dtypes.scalar_dtype(kind)]
-
-
-_SCALAR_AVALS = {
-    (kind, dtype): ShapedArray((), dtype, kind is not bool) for kind, both in dtypes.SCALARS.items() for dtype in both
+# Of Python's scalars, without and with enable_x64.
+_SCALAR_AVALS: dict[type, tuple[ShapedArray, ...]] = {
+    kind: tuple([ShapedArray((), dtype, kind is not bool) for dtype in both]) for kind, both in dtypes.SCALARS.items()
 }
 
 
@@ -106,7 +104,7 @@ def get_aval(x: Any) -> ShapedArray:
         return _numpy_aval(cast(Any, x))
     for scalar in (bool, int, float, complex):
         if isinstance(x, scalar):
-            return _aval_of_kind(scalar)
+            return _SCALAR_AVALS[scalar][config.enable_x64]
     raise TypeError(f"{x!r} of type {kind.__name__} is not an array or a scalar")
 
 

@@ -79,6 +79,8 @@ class GraphTrace(Trace):
         kind = x.__class__
         if kind is GraphTracer and x.owner is self:
             return x.variable
+        if kind is float:
+            return Literal(x, get_aval(x))
         if kind in _SCALARS or isinstance(x, np.generic):
             return self._literal(x)
         if isinstance(x, Tracer):

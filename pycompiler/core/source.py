@@ -121,9 +121,7 @@ _override = _Override()
 
 def user_source() -> Source | None:
     """The innermost frame of the user, or the place that an interpreter is replaying (`swap_source`)."""
-    if _override.source is not None:
-        return _override.source
-    return user_frame_source()
+    return _override.source or user_frame_source()
 
 
 def user_frame_source() -> Source | None:
