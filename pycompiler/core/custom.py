@@ -17,6 +17,7 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, same_type, short, strong
+from pycompiler.core.axes import Axis, mapping
 from pycompiler.core.batch import BatchTrace, BatchTracer, batch_graph
 from pycompiler.core.call import call, reference_of
 from pycompiler.core.custom_batch import Axes, Backward, Custom, batched, newest_trace
@@ -43,7 +44,7 @@ def custom_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
     if isinstance(trace, JvpTrace):
         return _differentiated_call(trace, custom, args)
     if isinstance(trace, BatchTrace):
-        return _mapped_call(trace, custom, args, None)
+        return _mapped_call(trace, custom, args)
     return _recorded_call(custom, args)
 
 
@@ -61,18 +62,18 @@ def _differentiated_call(trace: JvpTrace, custom: Custom, args: Sequence[Any]) -
         # The function closes over a value that a later vmap maps, so that it is mapped as well, whatever its arguments.
         newest = max(newer, key=lambda x: x.owner.level)
         assert isinstance(newest.owner, BatchTrace)
-        return _mapped_call(newest.owner, custom, args, get_aval(newest.value).shape[newest.dim])
+        return _mapped_call(newest.owner, custom, args)
     _check_closed(custom, pushed.seen, trace)
     return [trace.wrap(x, t) for x, t in zip(pushed.outs, pushed.tangents(), strict=True)]
 
 
-def _mapped_call(trace: BatchTrace, custom: Custom, args: Sequence[Any], size: Any) -> Sequence[Any]:
+def _mapped_call(trace: BatchTrace, custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
     pairs = [trace.split(arg) for arg in args]
     values, dims = [x for x, _ in pairs], [d for _, d in pairs]
     if isinstance(newest_trace(values), GraphTrace):
         # Batched as a graph, so that what it closes over is batched with it.
         return _recorded_call(custom, args)
-    axes = Axes(trace, dims, mapped_size(values, dims) if size is None else size)
+    axes = Axes(trace, dims, trace.axis)
     return [trace.wrap(out, 0) for out in custom_call(batched(custom, axes), values)]
 
 
@@ -181,7 +182,7 @@ def _batch(
         return record(run, mapped.in_avals, Origin("vmap", evaluate))
 
     in_front = mapped if set(out_dims) <= {0} else mapped.derive("in front", make)
-    rules = batched(custom, Axes(None, tuple(dims[num_consts:]), size))
+    rules = batched(custom, Axes(None, tuple(dims[num_consts:]), mapping() or Axis(None, size)))
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
     return primitive.bind(*args, graph=in_front, num_consts=num_consts, custom=rules), [0] * len(out_dims)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pycompiler._runtime import ShapedArray, current_trace
 from pycompiler.core.aval import shaped
+from pycompiler.core.axes import Axis, bound
 from pycompiler.core.batch import BatchTrace
 from pycompiler.core.dims import Dimension
 from pycompiler.core.evaluate import evaluate
@@ -69,14 +70,19 @@ def newest_trace(values: Values) -> Trace | None:
 
 
 class Axes:
-    """The mapped axis of each value, and how to run a function of them under a batch trace."""
+    """Where each value has the mapped axis, and how to run a function of them under a batch trace."""
 
-    __slots__ = ("dims", "size", "trace")
+    __slots__ = ("axis", "dims", "trace")
 
-    def __init__(self, trace: BatchTrace | None, dims: Sequence[int | None], size: Dimension) -> None:
+    def __init__(self, trace: BatchTrace | None, dims: Sequence[int | None], axis: Axis) -> None:
         self.trace = trace
         self.dims = dims
-        self.size = size
+        self.axis = axis
+
+    @property
+    def size(self) -> Dimension:
+        """The size of the mapped axis."""
+        return self.axis.size
 
     def run(self, values: Values, function: Callable[[BatchTrace], Any]) -> Any:
         """What `function` makes of the values, which are to be wrapped by the trace that it is given: that which the
@@ -85,11 +91,13 @@ class Axes:
         trace = self.trace
         running = newest_trace(values)
         if trace is None or (running is not None and running.level > trace.level):
-            trace = BatchTrace(Origin("vmap", evaluate))
+            trace = BatchTrace(Origin("vmap", evaluate), self.axis)
             trace.done = True
         was_done, trace.done = trace.done, False
         try:
-            return function(trace)
+            # The name of the axis is in scope, also when the vmap has ended.
+            with bound(self.axis.name, self.axis.size, trace):
+                return function(trace)
         finally:
             trace.done = was_done
 
@@ -155,8 +163,8 @@ def _batched_forward(forward: Forward, axes: Axes) -> Forward:
         def run(trace: BatchTrace) -> tuple[Values, Values, Backward]:
             outs, residuals, backward = forward(axes.wrap(trace, primals), varying)
             pairs = [trace.split(x) for x in residuals]
-            kept = Axes(axes.trace, [d for _, d in pairs], axes.size)
-            results = Axes(axes.trace, [0] * len(outs), axes.size)
+            kept = Axes(axes.trace, [d for _, d in pairs], axes.axis)
+            results = Axes(axes.trace, [0] * len(outs), axes.axis)
             return axes.place(trace, outs), [x for x, _ in pairs], _batched_backward(backward, kept, results, axes)
 
         return axes.run(primals, run)

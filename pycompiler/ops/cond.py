@@ -193,10 +193,10 @@ def _batch(
         batched = [mapped_graph(branch, in_dims, size, mapped)[0] for branch in branches]
         return tuple(run_cond(index, batched, operands)), tuple(0 if m else None for m in mapped)
     everywhere = (True,) * len(branches[0].out_avals)
-    # A branch that reads nothing mapped is computed once.
+    # A branch that reads nothing mapped, and no index along the axis, is computed once.
     each: list[list[Any]] = []
     for branch in branches:
-        if any(d is not None for d in in_dims):
+        if branch.axis_names or any(d is not None for d in in_dims):
             outs = evaluate(mapped_graph(branch, in_dims, size, everywhere)[0], operands)
         else:
             outs = [with_batch_dim(out, None, 0, size) for out in evaluate(branch, operands)]

@@ -264,6 +264,61 @@ def test_nested_names_stay_apart():
     equal(*both(same, X, axis_name="i"))
 
 
+def custom(np, lax, t):
+    """A function with a rule for both modes, and one with a backward function, over the axis 'i'."""
+
+    @t.custom_jvp
+    def both_modes(x):
+        return lax.psum(np.sin(x), "i") * x
+
+    @both_modes.defjvp
+    def _rule(primals, tangents):
+        (x,), (dx,) = primals, tangents
+        return both_modes(x), lax.psum(np.cos(x) * dx, "i") * x * 10 + lax.psum(np.sin(x), "i") * dx
+
+    @t.custom_vjp
+    def backwards(x):
+        return lax.pmean(x**2, "i")
+
+    backwards.defvjp(lambda x: (backwards(x), x), lambda x, ct: (lax.psum(ct, "i") * x * 7 + lax.axis_index("i") ** 2,))
+    return both_modes, backwards
+
+
+CUSTOM = {
+    "value": lambda np, t, f: f,
+    "grad inside": lambda np, t, f: t.grad(f),
+    "jit of grad inside": lambda np, t, f: t.jit(t.grad(f)),
+    "grad of jit inside": lambda np, t, f: t.grad(t.jit(f)),
+    "vmap of grad inside": lambda np, t, f: lambda x: t.vmap(t.grad(f))(np.stack([x, x + 1])),
+}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("name", CUSTOM)
+def test_custom_rules_beside_jax(name, which):
+    x = np.float32([1, 2, 3])
+    program = CUSTOM[name]
+    equal(*both(lambda np, lax, t: program(np, t, custom(np, lax, t)[which]), x, axis_name="i"), rtol=1e-5)
+    theirs = jax.vmap(jax.vmap(program(jnp, jax, custom(jnp, jax.lax, jax)[which]), axis_name="i"))(x[None] * 2)
+    ours = pc.vmap(pc.vmap(program(pnp, pc, custom(pnp, lax, pc)[which]), axis_name="i"))(x[None] * 2)
+    equal(ours, theirs, rtol=1e-5)
+
+
+@pytest.mark.parametrize("jitted", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_custom_rules_run_after_the_vmap_has_ended(jitted):
+    # jax has lost the name there.
+    x = np.float32([1, 2, 3])
+    both_modes, backwards = custom(pnp, lax, pc)
+
+    def loss(f):
+        mapped = pc.vmap(jitted(f), axis_name="i")
+        return lambda x: (mapped(x) * np.arange(3)).sum()
+
+    sine = np.sin(x).sum()
+    equal(pc.grad(loss(both_modes))(x), np.float32(10 * np.cos(x) * (x * np.arange(3)).sum() + sine * np.arange(3)))
+    equal(pc.grad(loss(backwards))(x), np.float32([3 * 7, 3 * 14 + 1, 3 * 21 + 4]))
+
+
 def test_an_axis_that_nothing_is_mapped_over():
     sized = pc.vmap(lambda x: (lax.psum(x, "i"), lax.axis_index("i"), lax.all_gather(x, "i")), None, 0, "i", 3)
     total, index, every = sized(2.0)
