@@ -19,7 +19,7 @@ namespace {
 struct Operand {
   Value buffer;
   SmallVector<int64_t> strides;
-  int64_t offset = 0;
+  int64_t offset = 0; ///< dynamic for a slice at an index
 };
 
 /// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c.
@@ -63,8 +63,7 @@ FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
   Operand result{operand.get(), SmallVector<int64_t>(op.getNumLoops(), 0)};
   SmallVector<int64_t> strides;
   if (!type || !type.hasStaticShape() || !map.isProjectedPermutation() ||
-      failed(type.getStridesAndOffset(strides, result.offset)) || ShapedType::isDynamic(result.offset) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
+      failed(type.getStridesAndOffset(strides, result.offset)) || llvm::any_of(strides, ShapedType::isDynamic))
     return failure();
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
     result.strides[cast<AffineDimExpr>(expr).getPosition()] = stride;
@@ -225,7 +224,7 @@ public:
     Value accumulate = arith::ConstantIntOp::create(b, fill ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
-      offsets.push_back(g.index(operand->offset));
+      offsets.push_back(offsetOf(*operand));
     for (const Dimension &dimension : product.outer)
       enterLoop(dimension, offsets);
     for (const Dimension &dimension : product.outerReductions) {
@@ -245,6 +244,12 @@ public:
   }
 
 private:
+  Value offsetOf(const Operand &operand) {
+    if (!ShapedType::isDynamic(operand.offset))
+      return g.index(operand.offset);
+    return memref::ExtractStridedMetadataOp::create(b, operand.buffer).getOffset();
+  }
+
   /// Goes on in the body of a loop over `dimension`, with the operands' offsets advanced. Returns the position in it.
   Value enterLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
     auto loop = scf::ForOp::create(b, g.index(0), g.index(dimension.size), g.index(1));

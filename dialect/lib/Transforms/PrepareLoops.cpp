@@ -17,6 +17,9 @@ namespace mlir::array {
 #define GEN_PASS_DEF_PREPARELOOPS
 #include "array/Transforms/Passes.h.inc"
 
+using prepare::Update;
+using prepare::updatesOf;
+
 namespace {
 
 //===--- Destinations ---------------------------------------------------------------------------------------------===//
@@ -49,14 +52,8 @@ bool isReadBefore(Value tensor, Operation *last) {
   });
 }
 
-/// One tensor of the carry: what it is in an iteration, and what it becomes; `yielded` is where the yield says so.
-struct Update {
-  OpOperand *yielded;
-  Value current;
-  Value next;
-
-  bool reads(const Update &other) const { return viewedTensor(next) == other.current; }
-};
+/// Whether what an update writes is the current value of another one, or a view of it.
+bool readsFrom(const Update &update, const Update &other) { return viewedTensor(update.next) == other.current; }
 
 /// The initial value that a result of a loop starts with.
 OpOperand *initOf(scf::WhileOp loop, OpResult result) {
@@ -149,29 +146,6 @@ void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &bod
   }
 }
 
-/// The tensors of a loop's carry that are passed on from one iteration to the next.
-SmallVector<Update> updatesOf(Operation *op) {
-  SmallVector<Update> updates;
-  auto add = [&](OpOperand &yielded, Value current) {
-    if (isa<RankedTensorType>(current.getType()))
-      updates.push_back({&yielded, current, yielded.get()});
-  };
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [yielded, current] :
-         llvm::zip_equal(loop.getBody()->getTerminator()->getOpOperands(), loop.getRegionIterArgs()))
-      add(yielded, current);
-    return updates;
-  }
-  auto loop = cast<scf::WhileOp>(op);
-  OperandRange passed = loop.getConditionOp().getArgs();
-  for (auto [yielded, carried] : llvm::zip_equal(loop.getYieldOp()->getOpOperands(), loop.getBeforeArguments())) {
-    auto found = llvm::find(passed, carried);
-    if (found != passed.end())
-      add(yielded, loop.getAfterArguments()[found - passed.begin()]);
-  }
-  return updates;
-}
-
 /// The op of a block that reads the value first, if only ops of the block and of their regions read it.
 Operation *firstReader(Block &block, Operation *op) {
   Operation *first = block.getTerminator();
@@ -222,17 +196,17 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
   };
   while (!pending.empty()) {
     auto isReadLater = [&](const Update &update) {
-      return llvm::any_of(pending,
-                          [&](const Update &other) { return other.yielded != update.yielded && other.reads(update); });
+      return llvm::any_of(
+          pending, [&](const Update &other) { return other.yielded != update.yielded && readsFrom(other, update); });
     };
     auto *chosen = llvm::find_if_not(pending, isReadLater);
     if (chosen == pending.end()) {
       chosen = pending.begin();
       for (Update &other : pending)
-        if (other.yielded != chosen->yielded && other.reads(*chosen))
+        if (other.yielded != chosen->yielded && readsFrom(other, *chosen))
           keptCopy(other);
     }
-    if (chosen->reads(*chosen))
+    if (readsFrom(*chosen, *chosen))
       keptCopy(*chosen);
     auto written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), chosen->next.getType(),
                                                                      chosen->next, chosen->current);
@@ -353,6 +327,7 @@ struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
     getOperation().walk([&](Operation *op) {
       if (!isa<scf::WhileOp, scf::ForOp>(op) || !isControlFlow(op))
         return;
+      prepare::accumulateInPlace(rewriter, op);
       updateInPlace(rewriter, op);
       if (auto loop = dyn_cast<scf::WhileOp>(op))
         copyArguments(rewriter, loop);

@@ -6,6 +6,20 @@
 
 namespace mlir::array::prepare {
 
+/// One tensor of a loop's carry: what it is in an iteration, and what it becomes; `yielded` is where the yield says so.
+struct Update {
+  OpOperand *yielded;
+  Value current;
+  Value next;
+};
+
+/// The tensors of a loop's carry that are passed on from one iteration to the next.
+SmallVector<Update> updatesOf(Operation *loop);
+
+/// A carry that a sum is added to becomes what the sum starts with: the gradient of a weight is accumulated where it
+/// is.
+void accumulateInPlace(RewriterBase &rewriter, Operation *loop);
+
 /// Replaces an scf.while, scf.for or scf.if by one that carries and returns in registers what has no dimensions: a
 /// counter, a tolerance, a key. Returns the new op.
 Operation *carryScalars(RewriterBase &rewriter, Operation *op);

@@ -155,3 +155,23 @@ func.func @fills_first(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<
   linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
   return
 }
+
+// -----
+
+// A slice at an index is an operand with an offset.
+// CHECK-LABEL: func.func @slice_at_index
+// CHECK: scf.for
+// CHECK: memref.extract_strided_metadata
+// CHECK: call @gemm_tiles
+// CHECK-NOT: linalg.matmul
+func.func @slice_at_index(%xs: memref<10x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  scf.for %i = %c0 to %c10 step %c1 {
+    %a = memref.subview %xs[%i, 0, 0] [1, 64, 64] [1, 1, 1]
+        : memref<10x64x64xf32> to memref<64x64xf32, strided<[64, 1], offset: ?>>
+    linalg.matmul ins(%a, %b : memref<64x64xf32, strided<[64, 1], offset: ?>>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  }
+  return
+}

@@ -3,6 +3,7 @@
 
 #id = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>
+#matrix = affine_map<(d0, d1) -> (d0, d1)>
 
 // A counter is carried in a register; a tensor is updated where it is, which starts as a copy of the argument.
 // CHECK-LABEL: func.func @update(
@@ -169,4 +170,41 @@ func.func @number(%p: i1, %a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
     scf.yield %b : tensor<f32>
   } {array.control_flow}
   return %r : tensor<f32>
+}
+
+// A sum that is added to the carry starts with it, in its buffer.
+// BUFFERS-LABEL: func.func @gradient(
+// BUFFERS-SAME: %[[XS:.*]]: memref<5x4x8xf32>, %[[OUT:.*]]: memref<8x8xf32>)
+func.func @gradient(%xs: memref<5x4x8xf32>, %out: memref<8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %zero = arith.constant 0.0 : f32
+  %x = bufferization.to_tensor %xs restrict : memref<5x4x8xf32> to tensor<5x4x8xf32>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  // BUFFERS-NOT: memref.alloc
+  // BUFFERS: linalg.fill ins(%{{.*}} : f32) outs(%[[OUT]]
+  // BUFFERS: scf.for
+  // BUFFERS-NOT: linalg.fill
+  // BUFFERS: linalg.matmul {{.*}} outs(%[[OUT]] : memref<8x8xf32>)
+  // BUFFERS-NOT: linalg.generic
+  // BUFFERS: return
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%w = %start) -> (tensor<8x8xf32>) {
+    %slice = tensor.extract_slice %x[%i, 0, 0] [1, 4, 8] [1, 1, 1] : tensor<5x4x8xf32> to tensor<4x8xf32>
+    %f = tensor.empty() : tensor<8x8xf32>
+    %zeros = linalg.fill ins(%zero : f32) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %product = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        ins(%slice, %slice : tensor<4x8xf32>, tensor<4x8xf32>) outs(%zeros : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %g = tensor.empty() : tensor<8x8xf32>
+    %next = linalg.generic {indexing_maps = [#matrix, #matrix, #matrix], iterator_types = ["parallel", "parallel"]}
+        ins(%w, %product : tensor<8x8xf32>, tensor<8x8xf32>) outs(%g : tensor<8x8xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %s = arith.addf %p, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<8x8xf32>
+    scf.yield %next : tensor<8x8xf32>
+  } {array.control_flow}
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
 }
