@@ -5,6 +5,7 @@ not multiply: any number of steps gives numbers between -1.5 and 1.5 of moderate
 """
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from pycompiler import lax
@@ -17,6 +18,7 @@ from pycompiler.lax.branches import cond, switch
 from pycompiler.lax.scans import associative_scan, scan
 from pycompiler.ops import PRIMITIVES as P
 from pycompiler.random import uniform
+from pycompiler.transforms import custom_jvp, custom_vjp, vmap
 
 SHAPE = (2, 3)
 _UNARY = ("sin", "cos", "tanh", "exp", "neg", "logistic", "abs", "erf", "expm1", "square_root", "reciprocal")
@@ -167,6 +169,40 @@ def _switched(x):
     return switch(index, [pnp.tanh, lambda y: y * _scalar(y, 0.5), lambda y: pnp.cos(y) - x], x)
 
 
+@custom_jvp
+def _ruled(x):
+    return pnp.tanh(x) * _scalar(x, 2)
+
+
+@_ruled.defjvp
+def _ruled_jvp(primals, tangents):
+    (x,), (t,) = primals, tangents
+    out = _ruled(x)
+    return out, t * (_scalar(x, 2) - out * out * _scalar(x, 0.5))
+
+
+@custom_vjp
+def _pulled(x):
+    return x * pnp.sum(pnp.sin(x))
+
+
+def _pulled_forward(x):
+    return _pulled(x), (x, pnp.sum(pnp.sin(x)))
+
+
+def _pulled_backward(saved, ct):
+    x, total = saved
+    return (ct * total + pnp.sum(ct * x) * pnp.cos(x),)
+
+
+_pulled.defvjp(_pulled_forward, _pulled_backward)
+
+
+def _over_rows(x):
+    """A mapped function with a sum over the mapped axis."""
+    return vmap(lambda row: pnp.sin(row) - lax.psum(row * row[0], "rows") * _scalar(row, 0.2), axis_name="rows")(x)
+
+
 def looped(x):
     """A loop whose length depends on the values: it has no reverse mode."""
     return lax.while_loop(
@@ -194,6 +230,8 @@ _WHOLE = (
     _updated,
     _padded,
     _noisy,
+    _ruled,
+    _over_rows,
 )
 _CONTROL = (_scanned, _counted, _associated, _branched, _switched)
 
@@ -209,11 +247,42 @@ def called(fun):
     return call
 
 
-_CALLED = tuple(map(called, (_centered, _selected, _scanned)))
+EVERY = (*_WHOLE, *_CONTROL, *map(called, (_centered, _selected, _scanned)))
+# With what has a reverse mode only.
+REVERSE = (*EVERY, _pulled)
+
+
+def program_of(steps):
+    """The function of a chain of steps: (operation, the places of its operands, counted from the last value)."""
+
+    def program(x, y):
+        values = [x, y]
+        for operation, *places in steps:
+            args = [values[-1 - place % len(values)] for place in places]
+            apply = operation if callable(operation) else _NAMED.get(operation) or P[operation].bind
+            values.append(P["sin"].bind(apply(*args)))
+        return values[-1]
+
+    # What is shown of a program that fails.
+    names = [(_name_of(op), *places) for op, *places in steps]
+    program.__name__ = program.__qualname__ = f"program {names}"
+    return program
+
+
+def _name_of(operation):
+    return operation if isinstance(operation, str) else getattr(operation, "__name__", str(operation))
+
+
+# Each step alone.
+ALONE = [
+    pytest.param(program_of([(op, *places)]), id=_name_of(op))
+    for operations, places in ((_UNARY, (1,)), (_BINARY, (0, 1)), (REVERSE, (1,)))
+    for op in operations
+]
 
 
 @st.composite
-def programs(draw, most=6, whole=(*_WHOLE, *_CONTROL, *_CALLED)):
+def programs(draw, most=6, whole=EVERY):
     """A function of two arrays of SHAPE, of which parts may be nested calls."""
     steps = draw(
         st.lists(
@@ -227,17 +296,7 @@ def programs(draw, most=6, whole=(*_WHOLE, *_CONTROL, *_CALLED)):
         )
     )
 
-    def program(x, y):
-        values = [x, y]
-        for operation, *places in steps:
-            args = [values[-1 - place % len(values)] for place in places]
-            apply = operation if callable(operation) else _NAMED.get(operation) or P[operation].bind
-            values.append(P["sin"].bind(apply(*args)))
-        return values[-1]
-
-    # What is shown of a program that fails.
-    names = [(op if isinstance(op, str) else op.__name__, *places) for op, *places in steps]
-    program.__name__ = program.__qualname__ = f"program {names}"
+    program = program_of(steps)
     return called(program) if draw(st.booleans()) else program
 
 
