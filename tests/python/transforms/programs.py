@@ -203,6 +203,39 @@ def _over_rows(x):
     return vmap(lambda row: pnp.sin(row) - lax.psum(row * row[0], "rows") * _scalar(row, 0.2), axis_name="rows")(x)
 
 
+def _windowed(x):
+    greatest = lax.reduce_window(x, -np.inf, lax.max, (1, 2), (1, 1), ((0, 0), (1, 0)))
+    return greatest - lax.reduce_window(x, 0.0, lax.add, (2, 1), (1, 1), ((1, 0), (0, 0)))
+
+
+def _convolved(x):
+    kernel = pnp.stack([x[0, :2], x[1, 1:]])[:, None]
+    wide = lax.conv_general_dilated(x[:, None], kernel, (1,), ((1, 0),))
+    return wide[:, 0] + wide[:, 1]
+
+
+def _positive(x):
+    """A positive definite matrix."""
+    return pnp.matmul(x.T, x) + pnp.eye(3, dtype=get_aval(x).dtype)
+
+
+def _solved(x):
+    return pnp.linalg.solve(_positive(x), x.T).T
+
+
+def _factored(x):
+    return pnp.matmul(x, pnp.linalg.cholesky(_positive(x)))
+
+
+def _determined(x):
+    return x / pnp.linalg.det(_positive(x))
+
+
+def _fourier(x):
+    spectrum = pnp.fft.rfft(x, axis=1)
+    return pnp.fft.irfft(spectrum * pnp.abs(spectrum), n=3, axis=1)
+
+
 def looped(x):
     """A loop whose length depends on the values: it has no reverse mode."""
     return lax.while_loop(
@@ -232,7 +265,11 @@ _WHOLE = (
     _noisy,
     _ruled,
     _over_rows,
+    _windowed,
+    _convolved,
 )
+# There for dtypes of 32 and 64 bits.
+_WIDE = (_solved, _factored, _determined, _fourier)
 _CONTROL = (_scanned, _counted, _associated, _branched, _switched)
 
 
@@ -247,7 +284,8 @@ def called(fun):
     return call
 
 
-EVERY = (*_WHOLE, *_CONTROL, *map(called, (_centered, _selected, _scanned)))
+SHORT = (*_WHOLE, *_CONTROL, *map(called, (_centered, _selected, _scanned)))
+EVERY = (*SHORT, *_WIDE)
 # With what has a reverse mode only.
 REVERSE = (*EVERY, _pulled)
 
@@ -273,12 +311,16 @@ def _name_of(operation):
     return operation if isinstance(operation, str) else getattr(operation, "__name__", str(operation))
 
 
+def _alone(whole):
+    return [
+        pytest.param(program_of([(op, *places)]), id=_name_of(op))
+        for operations, places in ((_UNARY, (1,)), (_BINARY, (0, 1)), (whole, (1,)))
+        for op in operations
+    ]
+
+
 # Each step alone.
-ALONE = [
-    pytest.param(program_of([(op, *places)]), id=_name_of(op))
-    for operations, places in ((_UNARY, (1,)), (_BINARY, (0, 1)), (REVERSE, (1,)))
-    for op in operations
-]
+ALONE, SHORT_ALONE = _alone(REVERSE), _alone(SHORT)
 
 
 @st.composite

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from programs import ALONE, REVERSE, SHAPE, arrays, looped, programs
+from programs import ALONE, REVERSE, SHAPE, SHORT, SHORT_ALONE, arrays, looped, programs
 
 import pycompiler as pc
 from pycompiler.core.config import enable_x64
@@ -116,7 +116,7 @@ def forward_through_a_while_loop(fun, x, y, t, dtype):
 
 CASES = [
     (compiled_is_evaluated, (programs(), arrays(), arrays()), ("f32", "f64")),
-    (compiled_is_evaluated, (programs(most=3), arrays(), arrays()), ("bf16",)),
+    (compiled_is_evaluated, (programs(most=3, whole=SHORT), arrays(), arrays()), ("bf16",)),
     (a_batch_is_a_loop, (programs(), arrays(), arrays(), arrays()), ("f32", "f64")),
     (derivatives_agree, (programs(), arrays(), arrays(), arrays()), ("f32", "f64")),
     (gradient_is_a_difference, (programs(whole=REVERSE), arrays(), arrays(), arrays()), ()),
@@ -141,11 +141,16 @@ def check(holds, strategies, options, profile):
     property_of_programs()
 
 
+@pytest.mark.parametrize("program", SHORT_ALONE)
+def test_every_step_in_bf16(program):
+    x, y = np.random.default_rng(3).uniform(-1.5, 1.5, (2, *SHAPE))
+    compiled_is_evaluated(program, x, y, "bf16")
+
+
 @pytest.mark.parametrize("program", ALONE)
 def test_every_step_alone(program):
     x, y, z, t = np.random.default_rng(3).uniform(-1.5, 1.5, (4, *SHAPE))
     compiled_is_evaluated(program, x, y, "f32")
-    compiled_is_evaluated(program, x, y, "bf16")
     orders_agree(program, x, y, z, "f64")
     gradient_is_a_difference(program, x, y, t)
     if "_pulled" not in program.__name__:
