@@ -108,10 +108,10 @@ def test_two_maps(name):
                 stacks.append(np.stack(rows, outer_axis % (rank + 1)) if outer[i] else rows[0])
                 outer_axes.append(outer_axis)
                 inner_axes.append(inner_axis)
-                pick.append(
-                    lambda j, k, grid=grid, o=outer[i], n=inner[i]: grid[j if o else 0][k if n else 0]
-                )
-            got = vmap(vmap(apply, tuple(inner_axes), -1, axis_size=SIZE), tuple(outer_axes), 0, axis_size=SIZE)(*stacks)
+                pick.append(lambda j, k, grid=grid, o=outer[i], n=inner[i]: grid[j if o else 0][k if n else 0])
+            got = vmap(vmap(apply, tuple(inner_axes), -1, axis_size=SIZE), tuple(outer_axes), 0, axis_size=SIZE)(
+                *stacks
+            )
             wanted = [[apply(*(one(j, k) for one in pick)) for k in range(SIZE)] for j in range(SIZE)]
             for i, x in enumerate(got):
                 want = np.stack([np.stack([np.asarray(out[i]) for out in row], -1) for row in wanted])
