@@ -73,7 +73,10 @@ def test_every_choice_of_arguments(name):
             apply = function(name, params)
             for number, chosen in enumerate(choices(len(args))):
                 examples = [several(rng, arg) for arg in args]
-                in_axes = [place(number + i, x.ndim + 1) if c else None for i, (x, c) in enumerate(zip(args, chosen))]
+                in_axes = [
+                    place(number + i, x.ndim + 1) if c else None
+                    for i, (x, c) in enumerate(zip(args, chosen, strict=True))
+                ]
                 stacks = [
                     x if axis is None else np.stack(each, axis % (x.ndim + 1))
                     for x, each, axis in zip(args, examples, in_axes, strict=True)
