@@ -4,8 +4,8 @@ The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `
 nor LLVM; the first compilation does. A name that is not there yet is absent, and asking for it names the nearest.
 """
 
+from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, random, scipy, tree, tree_util
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
-from pycompiler import dtypes, lax, nn, numpy, random, scipy, tree, tree_util
 from pycompiler._runtime import Array, Device, device_count, devices
 from pycompiler.core import errors
 from pycompiler.core.config import (
@@ -22,6 +22,8 @@ from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.transforms import (
     ShapeDtypeStruct,
+    checkpoint,
+    checkpoint_policies,
     closure_convert,
     custom_gradient,
     custom_jvp,
@@ -34,6 +36,7 @@ from pycompiler.transforms import (
     jvp,
     linearize,
     make_jaxpr,
+    remat,
     value_and_grad,
     vjp,
     vmap,
@@ -47,7 +50,10 @@ __all__ = [
     "Device",
     "ShapeDtypeStruct",
     "__version__",
+    "ad_checkpoint",
     "block_until_ready",
+    "checkpoint",
+    "checkpoint_policies",
     "clear_caches",
     "closure_convert",
     "config",
@@ -78,6 +84,7 @@ __all__ = [
     "nn",
     "numpy",
     "random",
+    "remat",
     "scipy",
     "threefry_partitionable",
     "tree",

@@ -17,6 +17,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import ShapedArray, short
 from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
+from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.source import Source
@@ -28,7 +29,7 @@ from pycompiler.ops.scan import scan
 ENTRY = "main"
 
 # Calls of which compiled code has the equations: what they say is said to derivatives.
-INLINED = (custom_jvp_call, custom_vjp_call)
+INLINED = (custom_jvp_call, custom_vjp_call, checkpoint)
 
 
 def _small(name: str) -> str:
@@ -183,6 +184,8 @@ class Emitter:
         location = self.location(equation.source)
         if equation.primitive is custom_lin:
             forward_mode(equation.params["custom"], equation.source)
+        if equation.primitive is name_value:
+            return list(operands)
         if equation.primitive in INLINED:
             graph: Graph = equation.params["graph"].graph
             return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)

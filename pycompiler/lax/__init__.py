@@ -20,6 +20,7 @@ from pycompiler.lax.arrays import (
     tile,
     unstack,
 )
+from pycompiler.lax.barriers import optimization_barrier
 from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
 from pycompiler.lax.complexes import complex, conj, imag, real
 from pycompiler.lax.contraction import (
@@ -336,6 +337,7 @@ __all__ = [
     "ne",
     "neg",
     "nextafter",
+    "optimization_barrier",
     "pad",
     "padtype_to_pads",
     "pbroadcast",

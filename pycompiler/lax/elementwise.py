@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+from pycompiler._runtime import Array as ConcreteArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.core.trace import current_trace
+from pycompiler.core.tree import tree_map
 from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
 from pycompiler.lax.bits import nextafter as nextafter
@@ -117,9 +120,15 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     return cast(operand, dtypes.canonicalize_requested(new_dtype, "convert_element_type"))
 
 
-def stop_gradient(x: Array) -> Array:
-    """x, whose derivative is taken to be zero."""
+def stop_gradient(x: Any) -> Any:
+    """A tree of arrays as it is; its derivative is taken to be zero. Leaves that have none, integers, stay."""
+    return tree_map(_stopped, x)
+
+
+def _stopped(x: Any) -> Any:
     check_arrays("stop_gradient", x)
+    if not dtypes.is_inexact(get_aval(x).dtype) or (type(x) is ConcreteArray and current_trace() is None):
+        return x
     return stop_gradient_of.bind(x)
 
 

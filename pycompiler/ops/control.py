@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, same_type
 from pycompiler.core.call import reference_of
+from pycompiler.core.checkpoint import optimization_barrier
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
@@ -268,4 +269,4 @@ while_ = Primitive(
     linearize=_linearize,
 )
 
-TABLE = (while_,)
+TABLE = (while_, optimization_barrier)

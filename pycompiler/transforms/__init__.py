@@ -6,9 +6,14 @@ from pycompiler.transforms.derivative import grad, jvp, linearize, value_and_gra
 from pycompiler.transforms.inspection import eval_shape, make_jaxpr
 from pycompiler.transforms.jacobian import hessian, jacfwd, jacrev
 from pycompiler.transforms.mapping import vmap
+from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
+from pycompiler.transforms.recomputation import checkpoint, remat
 
 __all__ = [
     "ShapeDtypeStruct",
+    "checkpoint",
+    "checkpoint_name",
+    "checkpoint_policies",
     "closure_convert",
     "custom_gradient",
     "custom_jvp",
@@ -21,6 +26,7 @@ __all__ = [
     "jvp",
     "linearize",
     "make_jaxpr",
+    "remat",
     "value_and_grad",
     "vjp",
     "vmap",

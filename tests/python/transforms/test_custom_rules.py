@@ -365,3 +365,23 @@ def test_keyword_only_parameters_are_refused():
     f.defjvp(lambda p, t: (p[0], t[0]))
     with pytest.raises(TypeError, match="'s' of <lambda> can be given by keyword only"):
         f(1.0, s=2.0)
+
+
+@pytest.mark.parametrize("kind", ["custom_jvp", "custom_vjp"])
+@pytest.mark.parametrize("around", ["direct", "jit"])
+def test_named_axes(kind, around):
+    def results(m):
+        f = getattr(m.api, kind)(lambda x: m.lax.psum(x, "i") * x)
+        if kind == "custom_jvp":
+            f.defjvp(lambda p, t: (f(*p), 3 * m.lax.psum(p[0], "i") * t[0]))
+        else:
+            f.defvjp(lambda x: (f(x), x), lambda x, ct: (ct * 3 * m.lax.psum(x, "i"),))
+        inner = m.api.jit(f) if around == "jit" else f
+        mapped = m.api.vmap(inner, axis_name="i")
+        yield mapped(X)
+        yield m.api.grad(lambda x: m.np.sum(mapped(x)))(X)
+        yield m.api.jit(m.api.grad(lambda x: m.np.sum(mapped(x))))(X)
+        yield m.api.vmap(m.api.grad(inner), axis_name="i")(X)
+
+    for ours, theirs in zip(results(OURS), results(THEIRS), strict=True):
+        np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-6)

@@ -1,0 +1,156 @@
+"""`checkpoint`: what a derivative needs of a function is computed again instead of being kept. Public face of the core.
+
+A function is traced once for each kind of arguments, also outside of `jit`: the graphs are kept with it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+from pycompiler._runtime import context_key
+from pycompiler.core.aval import get_aval
+from pycompiler.core.boundary import boundary, wraps
+from pycompiler.core.checkpoint import Policy, PreventCse, recompute
+from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.record import make_graph
+from pycompiler.core.trace import Tracer
+from pycompiler.core.tree import PyTreeDef, tree_broadcast, tree_flatten, tree_leaves
+
+# What was traced of a function, as long as the function lives; of each, this many graphs.
+_traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, tuple[ClosedGraph, PyTreeDef]]]
+_traces = weakref.WeakKeyDictionary()
+_MOST_TRACES = 256
+
+
+class _Absent:
+    """In the place of an option that is gone."""
+
+    def __repr__(self) -> str:
+        return "Deprecated"
+
+
+_ABSENT: Any = _Absent()
+
+
+@boundary
+def checkpoint(
+    fun: Callable[..., Any],
+    *,
+    prevent_cse: bool | Sequence[Any] = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
+    concrete: Any = _ABSENT,
+) -> Callable[..., Any]:
+    """A function whose derivative keeps the arguments only, and computes again what else it needs: memory for time.
+
+    Args:
+      prevent_cse: keep the compiler from taking the values that were computed before, instead of computing them again.
+        Not needed in the body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
+      policy: what is kept nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
+      static_argnums, static_argnames: arguments that are hashable Python values and not arrays.
+      concrete: gone, as in jax: any value is a NotImplementedError; static arguments take its place.
+
+    The function is traced: Python sees no values. Raises TypeError for an argument that is not an array, ValueError for
+    a static one that is not hashable.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> layer = pc.checkpoint(lambda x: pnp.sin(pnp.sin(x)))
+    >>> pc.grad(lambda x: layer(layer(x)))(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    return _checkpoint("checkpoint", fun, prevent_cse, policy, static_argnums, static_argnames, concrete)
+
+
+@boundary
+def remat(
+    fun: Callable[..., Any],
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+    concrete: Any = _ABSENT,
+) -> Callable[..., Any]:
+    """Another name of `checkpoint`."""
+    return _checkpoint("remat", fun, prevent_cse, policy, static_argnums, (), concrete)
+
+
+def _checkpoint(
+    name: str,
+    fun: Callable[..., Any],
+    prevent_cse: Any,
+    policy: Policy | None,
+    static_argnums: int | Sequence[int],
+    static_argnames: str | Iterable[str],
+    concrete: Any,
+) -> Callable[..., Any]:
+    if concrete is not _ABSENT:
+        raise NotImplementedError(
+            f"{name}: concrete is not there any more; name what Python must see in static_argnums"
+        )
+    if not isinstance(prevent_cse, (bool, Sequence)):
+        raise TypeError(f"{name}: prevent_cse must be a bool or a sequence of bools, got {prevent_cse!r}")
+    if policy is not None and not callable(policy):
+        raise TypeError(f"{name}: policy must be a function, got {policy!r} of type {type(policy).__name__}")
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+
+    @wraps(fun, name)
+    def checkpoint_fun(*args: Any, **kwargs: Any) -> Any:
+        static = _static_places(name, numbers, args)
+        places = [place for place in range(len(args)) if place not in static]
+        fixed = {key: value for key, value in kwargs.items() if key in names}
+        dynamic = {key: value for key, value in kwargs.items() if key not in fixed}
+        given = tuple(args[place] for place in places)
+        leaves, in_tree = tree_flatten((given, dynamic))
+        flat = FlatFunction(name, fun, in_tree, places, args, fixed)
+        check_arrays(name, fun, leaves, in_tree, places)
+        values = (*((place, args[place]) for place in static), *sorted(fixed.items()))
+        for place, value in values:
+            try:
+                hash(value)
+            except TypeError:
+                raise ValueError(
+                    f"{name}: the static argument {place} of {flat.origin().name} is {value!r} of type "
+                    f"{type(value).__name__}, which is not hashable; pass a tuple for a list, or let it be traced"
+                ) from None
+        graph, out_tree = _traced(flat, leaves, (name, in_tree, values))
+        flags: PreventCse = _flags(prevent_cse, given, dynamic)
+        params = {"name": flat.origin().name, "policy": policy, "differentiated": False}
+        return out_tree.unflatten(recompute(graph, leaves, flags, **params))
+
+    return checkpoint_fun
+
+
+def _static_places(name: str, numbers: Sequence[int], args: Sequence[Any]) -> list[int]:
+    for number in numbers:
+        if not -len(args) <= number < len(args):
+            raise ValueError(f"{name}: static_argnums names argument {number} of {len(args)} positional ones")
+    return sorted({number % len(args) for number in numbers})
+
+
+def _flags(prevent_cse: Any, given: tuple[Any, ...], dynamic: dict[str, Any]) -> PreventCse:
+    if isinstance(prevent_cse, bool):
+        return prevent_cse
+    whole = (given, dynamic) if dynamic else given
+    return tuple([bool(flag) for flag in tree_leaves(tree_broadcast(tuple(prevent_cse), whole))])
+
+
+def _traced(flat: FlatFunction, leaves: Sequence[Any], static: Hashable) -> tuple[ClosedGraph, PyTreeDef]:
+    """The graph of the function, and the structure of its result."""
+    avals = tuple([get_aval(leaf) for leaf in leaves])
+    try:
+        known = _traces.setdefault(flat.fun, {})
+    except TypeError:  # neither hashable nor something that weak references refer to
+        known = {}
+    key = (static, avals, context_key())
+    traced = known.get(key)
+    if traced is None:
+        graph = make_graph(flat, avals, flat.origin())
+        traced = (graph, flat.out_tree)
+        if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
+            known[key] = traced
+    return traced
