@@ -1,7 +1,6 @@
 """Collectives over a named axis: against their references of all members at once, and beside jax's."""
 
 import itertools
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import lax
+from pycompiler import eager, lax
 from pycompiler.ops import COLLECTIVES, collective, rules
 
 X = np.arange(24, dtype=np.float32).reshape(4, 2, 3) ** 2 % 7
@@ -352,20 +351,35 @@ def test_each_scope_is_traced_apart():
     assert traced == [2, 3]
 
 
+def test_a_jitted_function_without_traced_arguments():
+    traced = []
+
+    @pc.jit
+    def index(y):
+        traced.append(lax.axis_size("i"))
+        return y + lax.axis_index("i")
+
+    def fun(x):
+        return index(3) + index(3), pc.jit(lambda: lax.psum(x, "i"))(), pc.jit(lambda: lax.axis_index("i"))()
+
+    for size in (3, 2, 3):
+        total, sums, indices = pc.vmap(fun, axis_name="i")(np.ones(size, np.float32))
+        np.testing.assert_array_equal(total, 6 + 2 * np.arange(size))
+        np.testing.assert_array_equal(sums, np.full(size, size))
+        np.testing.assert_array_equal(indices, np.arange(size))
+    assert traced == [3, 2]
+    with pytest.raises(NameError, match="there is no axis named 'i' here"):
+        index(3)
+
+
 def test_eager_operations_are_not_compiled_for_each_axis(monkeypatch):
-    compiled = []
-    module = sys.modules["pycompiler.jit"]
-    compile_graph = module.compile_graph
-
-    def counting(*args):
-        compiled.append(args)
-        return compile_graph(*args)
-
-    monkeypatch.setattr(module, "compile_graph", counting)
+    missed = []
+    served = eager.served
+    monkeypatch.setattr(eager, "served", lambda *args: missed.append(args) or served(*args))
     counts = []
     for name in (None, "first", "second"):
         pc.vmap(lambda x: pnp.tanh(x) * 3, axis_name=name)(np.ones(91, np.float32))
-        counts.append(len(compiled))
+        counts.append(len(missed))
     assert counts[0] == counts[1] == counts[2] > 0
 
 
