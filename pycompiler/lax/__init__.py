@@ -22,6 +22,7 @@ from pycompiler.lax.arrays import (
 )
 from pycompiler.lax.barriers import optimization_barrier
 from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
+from pycompiler.lax.branches import cond, switch
 from pycompiler.lax.complexes import complex, conj, imag, real
 from pycompiler.lax.contraction import (
     RaggedDotDimensionNumbers,
@@ -195,6 +196,7 @@ from pycompiler.lax.reduction import (
     sort_key_val,
     top_k,
 )
+from pycompiler.lax.scans import associative_scan, map, scan
 from pycompiler.lax.special import (
     bessel_i0e,
     bessel_i1e,
@@ -239,6 +241,7 @@ __all__ = [
     "argmin",
     "asin",
     "asinh",
+    "associative_scan",
     "atan",
     "atan2",
     "atanh",
@@ -266,6 +269,7 @@ __all__ = [
     "collapse",
     "complex",
     "concatenate",
+    "cond",
     "conj",
     "conv",
     "conv_dimension_numbers",
@@ -330,6 +334,7 @@ __all__ = [
     "log1p",
     "logistic",
     "lt",
+    "map",
     "max",
     "min",
     "mul",
@@ -376,6 +381,7 @@ __all__ = [
     "round",
     "rsqrt",
     "scaled_dot",
+    "scan",
     "scatter",
     "scatter_add",
     "scatter_apply",
@@ -404,6 +410,7 @@ __all__ = [
     "stage",
     "stop_gradient",
     "sub",
+    "switch",
     "tan",
     "tanh",
     "tile",

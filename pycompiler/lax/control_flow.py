@@ -6,6 +6,8 @@ Part of lax.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
@@ -25,29 +27,43 @@ from pycompiler.lax.tracing import (
     check_callable,
     check_carry,
     check_structure,
+    on_device,
     promoted_carry,
     trace_function,
 )
+from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt
 from pycompiler.ops.control import run_while
 from pycompiler.ops.graphs import opened
+from pycompiler.ops.scan import Form, run_scan
 
 
 @boundary
-def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Tree) -> Tree:
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Tree, *, max_steps: int | None = None
+) -> Tree:
     """The last of the values that start with `init_val` and go on with `body_fun(value)` while `cond_fun(value)`.
 
     A value is a tree of arrays, whose structure, shapes and dtypes stay the same. Under `vmap` a condition that is
-    mapped runs the loop until it holds for none. Forward mode only: the number of iterations is not known.
+    mapped runs the loop until it holds for none. With `max_steps`, which jax does not have, at most that many
+    iterations are made, and the loop can be differentiated in reverse mode: it keeps the values of about
+    2 sqrt(max_steps) iterations at a time, and computes each iteration twice (Griewank, 1992). Without it there is
+    forward mode only, as the number of iterations is not known.
 
     Raises TypeError, naming the leaf, when `body_fun` changes the type of the value, and when `cond_fun` does not
-    return one bool.
+    return one bool; for a `max_steps` that is not an int, or ValueError when it is not positive.
 
     >>> from pycompiler import lax
     >>> lax.while_loop(lambda x: x < 100, lambda x: x * 2, 3)
     Array(192, dtype=int32, weak_type=True)
     """
     check_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    if max_steps is not None:
+        if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)):
+            raise TypeError(f"while_loop: max_steps must be a positive int, got {max_steps!r}")
+        if max_steps <= 0:
+            raise ValueError(f"while_loop: max_steps must be a positive int, got {max_steps}")
+        max_steps = int(max_steps)
     leaves, in_tree = tree_flatten(((init_val,), {}))
     check_arrays("while_loop", body_fun, leaves, in_tree)
 
@@ -60,7 +76,36 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     if cond_tree != tree_flatten(0)[1] or tested[0].shape != () or tested[0].dtype != dtypes.bool_:
         shown = ", ".join(map(short, tested))
         raise TypeError(f"while_loop: cond_fun must return one bool[], it returned {cond_tree} of ({shown})")
-    return out_tree.unflatten(run_while(cond, body, [], [], leaves))
+    if max_steps is None:
+        return out_tree.unflatten(run_while(cond, body, [], [], leaves))
+    (body, body_consts), (cond, cond_consts) = opened(body), opened(cond)
+    tested, step = body.derive(("bounded", cond, max_steps), lambda: _bounded(cond, body, len(leaves), max_steps))
+    outs = run_while(tested, step, cond_consts, body_consts, [dtypes.host_scalar(0, dtypes.int32), *leaves], max_steps)
+    return out_tree.unflatten(outs[1:])
+
+
+def _bounded(cond: ClosedGraph, body: ClosedGraph, count: int, max_steps: int) -> tuple[ClosedGraph, ClosedGraph]:
+    """The condition and the body of a loop that counts its iterations, in front of the carry, up to a number."""
+    origin = Origin("while_loop", while_loop)
+    counter = ShapedArray((), dtypes.int32)
+
+    def counted(graph: ClosedGraph) -> tuple[list[ShapedArray], int]:
+        first = len(graph.in_avals) - count
+        return [*graph.in_avals[:first], counter, *graph.in_avals[first:]], first
+
+    cond_avals, cond_first = counted(cond)
+    body_avals, body_first = counted(body)
+
+    def goes_on(*args: Any) -> list[Any]:
+        steps = args[cond_first]
+        holds = evaluate(cond, (*args[:cond_first], *args[cond_first + 1 :]))[0]
+        return [and_.bind(lt.bind(steps, dtypes.host_scalar(max_steps, dtypes.int32)), holds)]
+
+    def step(*args: Any) -> list[Any]:
+        after = evaluate(body, (*args[:body_first], *args[body_first + 1 :]))
+        return [add.bind(args[body_first], dtypes.host_scalar(1, dtypes.int32)), *after]
+
+    return record(goes_on, cond_avals, origin), record(step, body_avals, origin)
 
 
 def _fixed_carry(
@@ -90,7 +135,8 @@ def fori_loop(
 ) -> Tree:
     """The last of the values that start with `init_val` and go on with `body_fun(i, value)` for i in lower..upper-1.
 
-    The bounds are integers, or traced integers of one dtype. A value is a tree of arrays, whose structure,
+    The bounds are integers, or traced integers of one dtype. With bounds that are known while tracing (Python's or
+    NumPy's integers) the loop can be differentiated in reverse mode. A value is a tree of arrays, whose structure,
     shapes and dtypes stay the same. `unroll` is taken where the bounds are known, and changes nothing: the compiler
     decides.
 
@@ -109,6 +155,7 @@ def fori_loop(
             raise TypeError(f"fori_loop: {what} must be one integer, got {short(aval)}")
     if unroll not in (None, False, 1) and (isinstance(lower, Tracer) or isinstance(upper, Tracer)):
         raise ValueError(f"fori_loop: unroll={unroll} takes bounds that are known; these are traced")
+    length = max(0, int(upper) - int(lower)) if _is_known(lower) and _is_known(upper) else None
     dtype = _index_dtype(*bounds)
     weak = all(aval.weak_type for aval in bounds)
     lower, upper = (cast(x, dtype, weak) for x in (lower, upper))
@@ -120,8 +167,15 @@ def fori_loop(
 
     leaves, body, out_tree = _fixed_carry("fori_loop", body_fun, init_val, leaves, trace, first=1)
     cond, step, body_consts = body.derive("counted", lambda: _counted(body))
+    if length is not None:
+        (_, *outs), _ = run_scan(step, Form(len(body_consts), len(leaves), length, False), body_consts, leaves, [])
+        return out_tree.unflatten(on_device(outs))
     (_, *outs) = run_while(cond, step, [upper], body_consts, leaves)
     return out_tree.unflatten(outs)
+
+
+def _is_known(bound: Any) -> bool:
+    return isinstance(bound, (int, np.integer, np.ndarray))
 
 
 def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:

@@ -20,6 +20,7 @@ from pycompiler.lax.tracing import (
     check_carry,
     check_structure,
     name_of,
+    on_device,
     promoted_carry,
     trace_function,
 )
@@ -77,7 +78,7 @@ def scan(
         body, out_tree = trace(init_leaves)
     check_carry("scan", "the carry", f, carry_tree, init_leaves, body.out_avals[:count])
     carry, ys = run_scan(body, Form(0, count, length, bool(reverse)), [], init_leaves, x_leaves)
-    return carry_tree.unflatten(carry), out_tree.children()[1].unflatten(ys)
+    return carry_tree.unflatten(on_device(carry)), out_tree.children()[1].unflatten(on_device(ys))
 
 
 def _slice_aval(x: Any) -> ShapedArray:
@@ -128,7 +129,7 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
     length = _length("map", leaves, tree_flatten(xs)[1], None)
     body, out_tree = trace_function("map", f, in_tree, [_slice_aval(x) for x in leaves])
     if batch_size is None:
-        return out_tree.unflatten(run_scan(body, Form(0, 0, length, False), [], [], leaves)[1])
+        return out_tree.unflatten(on_device(run_scan(body, Form(0, 0, length, False), [], [], leaves)[1]))
     size = operator.index(batch_size)
     if size < 0:
         raise ValueError(f"map: batch_size must not be negative, got {batch_size}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, same_type, short
+from pycompiler.core.aval import as_array, get_aval, same_type, short
 from pycompiler.core.config import trace_key
 from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
@@ -96,6 +96,11 @@ def difference(one: PyTreeDef, other: PyTreeDef) -> str:
     shown = [f"the first alone has {', '.join(gone[:3])}"] if gone else []
     shown += [f"the second alone has {', '.join(new[:3])}"] if new else []
     return "; ".join(shown)
+
+
+def on_device(results: Sequence[Any]) -> list[Any]:
+    """Results as arrays: what a loop or branch only hands on may be a scalar or a NumPy array of the caller's."""
+    return [as_array(x) for x in results]
 
 
 def name_of(fun: Callable[..., Any]) -> str:

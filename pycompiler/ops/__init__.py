@@ -3,8 +3,9 @@
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
 contraction, gather, indexing, sort, random, fft, linalg and its parts, special, cumulative, window, convolution,
-control, collective, exchange; `rules` and `linalg_rules` hold what they are built from. To add an operation is to add
-an entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
+control, cond, scan, collective, exchange; `rules` and `linalg_rules` hold what they are built from, `graphs`,
+`residuals` and `products` what the loops and branches are. To add an operation is to add an entry to its family's
+TABLE, an op of the same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.primitive import Primitive
@@ -14,6 +15,7 @@ from pycompiler.ops import (
     collective,
     compare,
     complex,
+    cond,
     contraction,
     control,
     convolution,
@@ -32,6 +34,7 @@ from pycompiler.ops import (
     movement,
     random,
     reduction,
+    scan,
     shape,
     sort,
     special,
@@ -63,6 +66,8 @@ _FAMILIES = (
     window,
     convolution,
     control,
+    cond,
+    scan,
     linalg_complex,
 )
 

@@ -21,8 +21,8 @@ from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, with_
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import transpose_graph
 from pycompiler.ops import rules
-from pycompiler.ops.arithmetic import mul
 from pycompiler.ops.compare import ge, lt, select
+from pycompiler.ops.elementwise import mul
 from pycompiler.ops.graphs import (
     Flags,
     check_takes,

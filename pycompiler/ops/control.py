@@ -4,8 +4,9 @@ Its rules transform the graphs that it holds, as those of nested calls do (core.
 The operands are the constants of the condition, those of the body, then the carry.
 """
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.jvp import jvp_graph
+from pycompiler.core.linearize import linearize_graph
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.record import record
 from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, with_batch_dim
@@ -24,6 +26,7 @@ from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt, select
+from pycompiler.ops.cond import run_cond
 from pycompiler.ops.graphs import (
     Flags,
     axes_of,
@@ -35,12 +38,14 @@ from pycompiler.ops.graphs import (
     mapped_graph,
     opened,
     strong_avals,
+    transposed_at_zero,
     varies,
     with_unread,
     with_zeros,
 )
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
+from pycompiler.ops.scan import Form, run_scan
 
 Split = tuple[list[Any], list[Any], list[Any]]
 
@@ -52,7 +57,12 @@ def split_operands(operands: Sequence[Any], cond_nconsts: int, body_nconsts: int
 
 
 def _shape(
-    *avals: ShapedArray, cond_jaxpr: ClosedGraph, cond_nconsts: int, body_jaxpr: ClosedGraph, body_nconsts: int
+    *avals: ShapedArray,
+    cond_jaxpr: ClosedGraph,
+    cond_nconsts: int,
+    body_jaxpr: ClosedGraph,
+    body_nconsts: int,
+    max_steps: int | None = None,
 ) -> tuple[ShapedArray, ...]:
     cond_consts, body_consts, carry = split_operands(avals, cond_nconsts, body_nconsts)
     for name, graph, given in (("cond", cond_jaxpr, cond_consts), ("body", body_jaxpr, body_consts)):
@@ -88,9 +98,15 @@ def _jvp_body(body: ClosedGraph, consts_vary: Flags, carry_varies: Flags) -> Clo
 
 
 def run_while(
-    cond: ClosedGraph, body: ClosedGraph, cond_consts: Sequence[Any], body_consts: Sequence[Any], carry: Sequence[Any]
+    cond: ClosedGraph,
+    body: ClosedGraph,
+    cond_consts: Sequence[Any],
+    body_consts: Sequence[Any],
+    carry: Sequence[Any],
+    max_steps: int | None = None,
 ) -> tuple[Any, ...]:
-    """Bind a while, whose graphs' constants become operands."""
+    """Bind a while, whose graphs' constants become operands. With `max_steps`, its condition ends it by then."""
+    bound = {} if max_steps is None else {"max_steps": max_steps}
     cond, more_cond = opened(cond)
     body, more_body = opened(body)
     return while_.bind(
@@ -103,6 +119,7 @@ def run_while(
         cond_nconsts=len(more_cond) + len(cond_consts),
         body_jaxpr=body,
         body_nconsts=len(more_body) + len(body_consts),
+        **bound,
     )
 
 
@@ -114,6 +131,7 @@ def _jvp(
     cond_nconsts: int,
     body_jaxpr: ClosedGraph,
     body_nconsts: int,
+    max_steps: int | None = None,
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
     _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
@@ -126,6 +144,7 @@ def _jvp(
         cond_consts,
         [*body_consts, *made_real(const_tangents, consts_vary)],
         [*carry, *moving],
+        max_steps,
     )
     values = outs[: len(carry)]
     return values, tuple(with_zeros(outs[len(carry) :], varying, values))
@@ -134,15 +153,138 @@ def _jvp(
 def _linearize(
     primals: Sequence[Value], tangents: Sequence[Value], **params: Any
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    # The values are computed apart from the tangents, which carry the values a second time.
-    return while_.bind(*primals, **params), _jvp(primals, tangents, **params)[1]
+    if params.get("max_steps") is None:
+        # The values are computed apart from the tangents, which carry the values a second time.
+        return while_.bind(*primals, **params), _jvp(primals, tangents, **params)[1]
+    return _linearize_in_segments(primals, tangents, **params)
 
 
 def _transpose(cotangents: Sequence[Value], *args: Value, **params: Any) -> Sequence[Value]:
-    raise NotDifferentiableError(
-        "while_loop: reverse-mode differentiation is not defined for a loop whose number of iterations is not known; "
-        "use forward mode (jvp, jacfwd), or write out the iterations"
+    if params.get("max_steps") is None:
+        raise NotDifferentiableError(
+            "while_loop: reverse-mode differentiation is not defined for a loop whose number of iterations is not "
+            "known; use forward mode (jvp, jacfwd), bound the iterations by max_steps=, or count them by fori_loop or "
+            "scan"
+        )
+    return transposed_at_zero(lambda *xs: while_.bind(*xs, **params), cotangents, args)
+
+
+# Reverse mode of a loop of n iterations at most: about sqrt(n) segments of sqrt(n) iterations. The values at the start
+# of each segment are kept; its iterations are computed again, and kept, when its tangents are.
+
+
+class _Segments(NamedTuple):
+    number: int
+    # (constants, carry) -> (carry after a segment; carry before it).
+    known: ClosedGraph
+    # (constants, tangents of those that vary, tangents of the carry, carry) -> tangents of the carry.
+    linear: ClosedGraph
+    varying: Flags
+
+
+def _linearize_in_segments(
+    primals: Sequence[Value],
+    tangents: Sequence[Value],
+    *,
+    cond_jaxpr: ClosedGraph,
+    cond_nconsts: int,
+    body_jaxpr: ClosedGraph,
+    body_nconsts: int,
+    max_steps: int,
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
+    _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
+    vary = (varies(const_tangents), varies(carry_tangents))
+    parts: _Segments = body_jaxpr.derive(
+        ("segments", cond_jaxpr, max_steps, vary),
+        lambda: _segments(cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts, max_steps, *vary),
     )
+    consts = [*cond_consts, *body_consts]
+    form = Form(0, 0, parts.number, False)
+    values, starts = run_scan(parts.known, form, consts, carry, [])
+    found, _ = run_scan(
+        parts.linear,
+        form,
+        [*consts, *made_real(const_tangents, vary[0])],
+        made_real(carry_tangents, parts.varying),
+        starts,
+    )
+    return tuple(values), tuple(with_zeros(found, parts.varying, values))
+
+
+def _segments(
+    cond_jaxpr: ClosedGraph,
+    cond_nconsts: int,
+    body_jaxpr: ClosedGraph,
+    body_nconsts: int,
+    max_steps: int,
+    consts_vary: Flags,
+    carry_varies: Flags,
+) -> _Segments:
+    size = math.isqrt(max_steps - 1) + 1
+    count = -(-max_steps // size)
+    nconsts = cond_nconsts + body_nconsts
+    varying = fixed_point(carry_varies, lambda now: jvp_graph(body_jaxpr, (*consts_vary, *now))[1])
+    consts = (*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals[:body_nconsts])
+    carry = body_jaxpr.in_avals[body_nconsts:]
+    origin = Origin("while_loop", evaluate)
+    counter = ShapedArray((), rules.INT32)
+
+    def is_running(args: Sequence[Any]) -> Any:
+        return evaluate(cond_jaxpr, (*args[:cond_nconsts], *args[nconsts:]))[0]
+
+    def goes_on(*args: Any) -> list[Any]:
+        *others, step = args
+        return [and_.bind(lt.bind(step, np.int32(size)), is_running(others))]
+
+    def goes(*args: Any) -> list[Any]:
+        *others, step = args
+        return [*evaluate(body_jaxpr, others), add.bind(step, np.int32(1))]
+
+    tested = record(goes_on, (*consts, *carry, counter), origin)
+    stepped = record(goes, (*consts[cond_nconsts:], *carry, counter), origin)
+
+    def segment(*args: Any) -> list[Any]:
+        before = args[nconsts:]
+        *after, _ = run_while(tested, stepped, args[:nconsts], args[cond_nconsts:nconsts], (*before, np.int32(0)))
+        return [*after, *before]
+
+    stay = record(lambda *args: args[body_nconsts:], body_jaxpr.in_avals, origin)
+
+    def one(*args: Any) -> list[Any]:
+        index = convert.bind(is_running(args), new_dtype=rules.INT32)
+        return run_cond(index, (stay, body_jaxpr), args[cond_nconsts:])
+
+    step = record(one, (*consts, *carry), origin)
+
+    def again(*args: Any) -> list[Any]:
+        return run_scan(step, Form(0, 0, size, False), args[:nconsts], args[nconsts:], [])[0]
+
+    parts = linearize_graph(record(again, (*consts, *carry), origin), ((False,) * cond_nconsts + consts_vary + varying))
+    avals = (*consts, *strong_avals(consts[cond_nconsts:], consts_vary), *strong_avals(carry, varying), *carry)
+    moving = sum(consts_vary) + sum(varying)
+
+    def split(args: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        return (*args[:nconsts], *args[nconsts + moving :]), args[nconsts : nconsts + moving]
+
+    def tangents_of_segment(*args: Any) -> list[Any]:
+        values, tangents = split(args)
+        outs = evaluate(parts.known, values)
+        residuals = [values[place] if place >= 0 else outs[~place] for place in parts.residuals]
+        found = evaluate(parts.linear, (*residuals, *tangents))
+        return made_real(with_zeros(found, parts.out_varying, carry), varying)
+
+    def tangents_as_they_are(*args: Any) -> list[Any]:
+        return list(split(args)[1][sum(consts_vary) :])
+
+    ran = record(tangents_of_segment, avals, origin)
+    skipped = record(tangents_as_they_are, avals, origin)
+
+    def tangents(*args: Any) -> list[Any]:
+        index = convert.bind(is_running(split(args)[0]), new_dtype=rules.INT32)
+        return run_cond(index, (skipped, ran), args)
+
+    return _Segments(count, record(segment, (*consts, *carry), origin), record(tangents, avals, origin), varying)
 
 
 # Batching: a condition that is mapped runs the loop until it holds for none.
@@ -156,6 +298,7 @@ def _batch(
     cond_nconsts: int,
     body_jaxpr: ClosedGraph,
     body_nconsts: int,
+    max_steps: int | None = None,
 ) -> tuple[tuple[Value, ...], tuple[int | None, ...]]:
     size = mapped_size(args, dims)
     cond_consts, body_consts, carry = split_operands(args, cond_nconsts, body_nconsts)
@@ -172,10 +315,10 @@ def _batch(
     body, _ = mapped_graph(body_jaxpr, (*body_dims, *axes_of(mapped)), size, mapped)
     carry = [with_batch_dim(x, d, 0, size) if m else x for x, d, m in zip(carry, carry_dims, mapped, strict=True)]
     if not condition_is_mapped:
-        return run_while(cond, body, cond_consts, body_consts, carry), tuple(axes_of(mapped))
+        return run_while(cond, body, cond_consts, body_consts, carry, max_steps), tuple(axes_of(mapped))
     any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts)
     running = evaluate(cond, (*cond_consts, *carry))[0]
-    _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry])
+    _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry], max_steps)
     return tuple(outs), tuple(axes_of(mapped))
 
 
@@ -215,7 +358,12 @@ def _until_none(
 
 
 def _reference(
-    *args: Any, cond_jaxpr: ClosedGraph, cond_nconsts: int, body_jaxpr: ClosedGraph, body_nconsts: int
+    *args: Any,
+    cond_jaxpr: ClosedGraph,
+    cond_nconsts: int,
+    body_jaxpr: ClosedGraph,
+    body_nconsts: int,
+    max_steps: int | None = None,
 ) -> tuple[Any, ...]:
     cond_consts, body_consts, carry = split_operands(args, cond_nconsts, body_nconsts)
     while reference_of(cond_jaxpr, (*cond_consts, *carry))[0]:

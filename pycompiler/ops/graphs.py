@@ -14,11 +14,12 @@ from pycompiler.core.batch import map_axes
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import Atom, ClosedGraph, Graph, Var, close_over
 from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.primitive import Zero, is_zero
+from pycompiler.core.linearize import linearize
+from pycompiler.core.primitive import UndefinedPrimal, Zero, is_undefined, is_zero
 from pycompiler.core.record import record
-from pycompiler.core.structural import instantiate, with_batch_dim
+from pycompiler.core.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
-from pycompiler.core.transpose import transpose_graph
+from pycompiler.core.transpose import pull_back, transpose_graph
 
 Flags = tuple[bool, ...]
 
@@ -126,6 +127,21 @@ def reached(graph: Graph, inputs: Sequence[bool]) -> Flags:
         if not found.isdisjoint(equation.inputs):
             found.update(equation.outputs)
     return tuple([out in found for out in graph.outputs])
+
+
+def transposed_at_zero(bind: Callable[..., Sequence[Any]], cotangents: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+    """The cotangents of the undefined arguments of something linear in them, by way of its linearization."""
+    linear = [is_undefined(arg) for arg in args]
+    starts = [zeros(arg.aval) for arg in chosen(args, linear)]
+
+    def run(*xs: Any) -> Sequence[Any]:
+        given = iter(xs)
+        return bind(*(next(given) if flag else arg for arg, flag in zip(args, linear, strict=True)))
+
+    _, closed, varying = linearize(run, starts, [True] * len(starts), Origin("transpose", evaluate))
+    undefined = [UndefinedPrimal(aval) for aval in closed.in_avals]
+    found = iter(pull_back(closed, undefined, chosen(cotangents, varying)))
+    return [next(found) if flag else None for flag in linear]
 
 
 # Batching

@@ -1,8 +1,8 @@
 """What the tangents of a loop need of its values: the two bodies of a linearized `scan`, the residuals between them.
 
 A residual is passed on as cheaply as it can be: a constant, an input or a result of the loop as it is; what no
-iteration changes is computed once, in front of the loop; what only repeats something smaller is made again. The rest
-is stacked, one slice an iteration. Stands between core's interpreters and `scan`.
+iteration changes is computed once, in front of the loop; what is cheaper to make again than to keep is made again.
+The rest is stacked, one slice an iteration. Stands between core's interpreters and `scan`.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,12 @@ from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
 from pycompiler.core.linearize import LinearizedGraph, linearize_graph
 from pycompiler.core.record import record
-from pycompiler.core.structural import broadcast_in_dim
+from pycompiler.core.structural import add, broadcast_in_dim
 from pycompiler.core.trace import Origin
+from pycompiler.ops.arithmetic import convert
+from pycompiler.ops.compare import eq, ge, gt, le, lt, ne, select
 from pycompiler.ops.creation import iota
+from pycompiler.ops.elementwise import mul, neg, sub
 from pycompiler.ops.graphs import Flags, made_real, opened, strong_avals, with_zeros
 
 # Where a residual is to be had: "const", "carry" or "x" (an operand), "invariant", "y" (a result); and which of them.
@@ -48,7 +51,9 @@ def _split(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> ScanPa
     known = opened_known.graph
     atoms = [known.inputs[len(hoisted) + place] if place >= 0 else known.outputs[~place] for place in parts.residuals]
     finder = _Finder(known, len(hoisted) + len(consts), len(carry), len(graph.out_avals))
-    for atom in atoms:
+    # In the order in which they are computed: what is made again is made of what came before it.
+    order: dict[Atom, int] = {var: place for place, equation in enumerate(known.equations) for var in equation.outputs}
+    for atom in sorted(atoms, key=lambda atom: order.get(atom, -1)):
         finder.find(atom)
     linear = _linear_body(graph, parts, finder, atoms, (consts, carry, xs))
     return ScanParts(
@@ -60,6 +65,11 @@ def _split(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> ScanPa
         [place for _, place in finder.x_residuals],
         parts.out_varying[len(carry) :],
     )
+
+
+_REPEATS = (broadcast_in_dim, iota)
+# A number less to write and to read for an operation more.
+_CHEAP = frozenset({*_REPEATS, add, sub, mul, neg, convert, select, eq, ne, lt, le, gt, ge})
 
 
 class _Finder:
@@ -102,13 +112,14 @@ class _Finder:
         """Decide where the residual comes from, and what it is made of."""
         if atom in self._found or type(atom) is Literal:
             return
+        cheap = self._is_cheap(atom)
         self._found.add(atom)
         place = self._operands.get(atom)
         if place is not None:
             (self.x_residuals if place[0] == "x" else self.const_residuals).append((atom, place))
             return
         maker = self._maker.get(atom)
-        if maker is not None and maker.primitive in (broadcast_in_dim, iota):
+        if maker is not None and (maker.primitive in _REPEATS or cheap):
             for part in maker.inputs:
                 self.find(part)
             self.remade.append(maker)
@@ -120,6 +131,15 @@ class _Finder:
                 self.ys.append(atom)
             self.x_residuals.append((atom, ("y", index)))
 
+    def _is_cheap(self, atom: Atom, depth: int = 3) -> bool:
+        """Whether it is had without anything being kept for it but what is kept anyway."""
+        if type(atom) is Literal or atom in self._found or atom in self._operands:
+            return True
+        maker = self._maker.get(atom)
+        if maker is None or depth == 0 or maker.primitive not in _CHEAP:
+            return False
+        return all(self._is_cheap(part, depth - 1) for part in maker.inputs)
+
     def _hoist(self, atom: Atom) -> int:
         if atom not in self.hoisted:
             # All results of an equation, which then leaves the loop.
@@ -129,14 +149,14 @@ class _Finder:
     def invariant_graph(self) -> ClosedGraph:
         """(constants, carry) -> what was hoisted."""
         inputs = self.graph.inputs[: self.num_consts + self.num_carry]
-        fixed = [eq for eq in self.graph.equations if self._fixed.issuperset(eq.outputs)]
+        fixed = [equation for equation in self.graph.equations if self._fixed.issuperset(equation.outputs)]
         return ClosedGraph(eliminate_dead_code(Graph((), inputs, fixed, self.hoisted)), ())
 
     def known_graph(self) -> ClosedGraph:
         """(constants, what was hoisted, carry, slices) -> (carry, results, what is stacked)."""
         inputs, hoisted = self.graph.inputs, set(self.hoisted)
         given = (*inputs[: self.num_consts], *_vars(self.hoisted), *inputs[self.num_consts :])
-        equations = [eq for eq in self.graph.equations if not eq.outputs or eq.outputs[0] not in hoisted]
+        equations = [e for e in self.graph.equations if not e.outputs or e.outputs[0] not in hoisted]
         outputs = (*self.graph.outputs[: self.num_carry], *self.ys)
         return ClosedGraph(eliminate_dead_code(Graph((), given, equations, outputs)), ())
 

@@ -14,16 +14,16 @@ from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped
 from pycompiler.core.call import reference_of
 from pycompiler.core.dims import same_shape
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.graph import ClosedGraph, Graph, Literal, eliminate_dead_code
 from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import linearize
-from pycompiler.core.primitive import Primitive, Sample, UndefinedPrimal, Zero, is_undefined
+from pycompiler.core.primitive import Primitive, Sample, UndefinedPrimal, is_undefined
 from pycompiler.core.record import record
-from pycompiler.core.structural import add, instantiate, mapped_size, move_dim, with_batch_dim, zeros
+from pycompiler.core.structural import add, add_tangents, mapped_size, move_dim, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back, transpose_graph
 from pycompiler.ops import rules
-from pycompiler.ops.arithmetic import convert, mul
+from pycompiler.ops.arithmetic import convert
+from pycompiler.ops.elementwise import mul
 from pycompiler.ops.graphs import (
     Flags,
     axes_of,
@@ -38,9 +38,11 @@ from pycompiler.ops.graphs import (
     opened,
     reached,
     strong_avals,
+    transposed_at_zero,
     varies,
     with_zeros,
 )
+from pycompiler.ops.products import Apart, products_apart
 from pycompiler.ops.residuals import ScanParts, linearized_scan
 from pycompiler.ops.rules import Dims, Value
 
@@ -62,20 +64,61 @@ class Form(NamedTuple):
 def run_scan(
     graph: ClosedGraph, form: Form, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
-    """Bind a scan, of the length and order of `form`: the last carry, the stacked results."""
+    """Bind a scan, of the length and order of `form`: the last carry, the stacked results.
+
+    What the body only hands on is taken out of the loop: a carry that stays, a result that is a slice, or that is there
+    twice.
+    """
     body, hoisted = opened(graph)
+    consts = [*hoisted, *consts]
+    plan: _Plan = body.derive(("handed on", len(consts), len(carry)), lambda: _plan(body, len(consts), len(carry)))
+    moving = chosen(carry, plan.moves)
+    staying = chosen(carry, [not flag for flag in plan.moves])
     outs = scan.bind(
-        *hoisted,
         *consts,
-        *carry,
+        *staying,
+        *moving,
         *xs,
-        jaxpr=body,
-        num_consts=len(hoisted) + len(consts),
-        num_carry=len(carry),
+        jaxpr=plan.body,
+        num_consts=len(consts) + len(staying),
+        num_carry=len(moving),
         length=form.length,
         reverse=form.reverse,
     )
-    return list(outs[: len(carry)]), list(outs[len(carry) :])
+    after, ys = iter(outs[: len(moving)]), outs[len(moving) :]
+    return (
+        [next(after) if moves else x for x, moves in zip(carry, plan.moves, strict=True)],
+        [ys[place] if place >= 0 else xs[~place] for place in plan.ys],
+    )
+
+
+class _Plan(NamedTuple):
+    body: ClosedGraph
+    # Which of the carry change.
+    moves: Flags
+    # Each result as one of the body's, or (counted from ~0 downwards) as what it is a slice of.
+    ys: list[int]
+
+
+def _plan(closed: ClosedGraph, num_consts: int, num_carry: int) -> _Plan:
+    graph = closed.graph
+    consts, carry, xs = Form(num_consts, num_carry, None, False).split(graph.inputs)
+    moves = tuple([out is not var for out, var in zip(graph.outputs, carry, strict=False)])
+    ys: list[Any] = []
+    places: list[int] = []
+    for out in graph.outputs[num_carry:]:
+        if out in xs:
+            places.append(~xs.index(out))
+            continue
+        if out not in ys or type(out) is Literal:
+            ys.append(out)
+        places.append(ys.index(out))
+    if all(moves) and len(ys) == len(places):
+        return _Plan(closed, moves, places)
+    staying = chosen(carry, [not flag for flag in moves])
+    inputs = (*consts, *staying, *chosen(carry, moves), *xs)
+    outputs = (*chosen(graph.outputs[:num_carry], moves), *ys)
+    return _Plan(ClosedGraph(eliminate_dead_code(Graph((), inputs, graph.equations, outputs)), ()), moves, places)
 
 
 def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, **params: Any) -> tuple[ShapedArray, ...]:
@@ -180,7 +223,11 @@ def _transpose(cotangents: Sequence[Value], *args: Value, jaxpr: ClosedGraph, **
         lambda now: reached(jaxpr.graph, (*consts_linear, *now, *xs_linear))[: len(carry)],
     )
     if not all(carry_linear):
-        return _transpose_beside_known_carry(cotangents, args, jaxpr, params)
+        # Linearized at zero it is a loop of the known values, and another of the linear ones.
+        return transposed_at_zero(lambda *xs: scan.bind(*xs, jaxpr=jaxpr, **params), cotangents, args)
+    apart = products_apart(jaxpr, consts_linear, len(carry), xs_linear)
+    if apart is not None:
+        return _transpose_apart(apart, cotangents, args, form)
     linear = (*consts_linear, *carry_linear, *xs_linear)
     ct_carry, ct_ys = list(cotangents[: len(carry)]), list(cotangents[len(carry) :])
     ys_given = varies(ct_ys)
@@ -209,6 +256,21 @@ def _transpose(cotangents: Sequence[Value], *args: Value, jaxpr: ClosedGraph, **
     ]
 
 
+def _transpose_apart(apart: Apart, cotangents: Sequence[Value], args: Sequence[Value], form: Form) -> Sequence[Value]:
+    """The cotangents through the products, summed over all iterations at once, and those through the rest."""
+    consts, _, xs = form.split(args)
+    stacked = [UndefinedPrimal(shaped((form.length, *var.aval.shape), var.aval.dtype)) for var in apart.products]
+    found = _transpose(cotangents, *args, *stacked, jaxpr=apart.body, **form._asdict())
+    rest, ct_products = found[: len(args)], found[len(args) :]
+    dims = (*(None for _ in consts), *(0 for _ in xs))
+    outer, _ = mapped_graph(apart.outer, dims, form.length, (True,) * len(stacked))
+    more = pull_back(outer, (*consts, *xs), ct_products)
+    sums = [
+        ct if other is None else add_tangents(ct, other) for ct, other in zip(rest, more[: len(consts)], strict=False)
+    ]
+    return [*sums, *rest[len(consts) :]]
+
+
 def _backward_body(
     graph: ClosedGraph, linear: Flags, form: Form, given: Flags, ys_given: Flags, wanted: Flags
 ) -> ClosedGraph:
@@ -234,26 +296,6 @@ def _backward_body(
         return record(run, (*known_consts, *sums, *cts, *known_xs, *ct_ys), Origin("transpose", evaluate))
 
     return graph.derive(("backward", linear, form, given, ys_given, wanted), make)
-
-
-def _transpose_beside_known_carry(
-    cotangents: Sequence[Value], args: Sequence[Value], jaxpr: ClosedGraph, params: dict[str, Any]
-) -> Sequence[Value]:
-    """A loop that carries known values beside the linear ones: linearized at zero it is a loop of these, and another
-    of those."""
-    linear = rules.is_linear(*args)
-    starts = [instantiate(Zero(arg.aval)) for arg in args if is_undefined(arg)]
-
-    def run(*xs: Any) -> Sequence[Any]:
-        given = iter(xs)
-        operands = [next(given) if flag else arg for arg, flag in zip(args, linear, strict=True)]
-        return scan.bind(*operands, jaxpr=jaxpr, **params)
-
-    _, closed, varying = linearize(run, starts, [True] * len(starts), Origin("transpose", evaluate))
-    undefined = [UndefinedPrimal(aval) for aval in closed.in_avals]
-    moving = chosen(cotangents, varying)
-    found = iter(pull_back(closed, undefined, moving))
-    return [next(found) if flag else None for flag in linear]
 
 
 # Batching: the mapped axis is the first of a slice, and the second of what is sliced.

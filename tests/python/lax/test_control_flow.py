@@ -1,5 +1,7 @@
 """Loops: their values against jax's or a Python loop's, under every transformation, compiled in place; their errors."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -177,13 +179,81 @@ def test_reverse_mode_is_refused():
     def f(x):
         return lax.while_loop(lambda v: v < 10, lambda v: v * 2, x)
 
-    with pytest.raises(NotDifferentiableError, match=r"while_loop: reverse-mode .* use forward mode"):
+    with pytest.raises(NotDifferentiableError, match=r"while_loop: reverse-mode .* use forward mode .* max_steps="):
         pc.grad(f)(1.0)
     # A loop that no derivative goes through is in nobody's way.
     near(pc.grad(lambda x: x * f(pnp.float32(3)))(pnp.float32(2)), np.float32(12))
     value, linear = pc.linearize(f, 1.0)
     near(value, np.float32(16))
     near(linear(1.0), np.float32(16))
+
+
+def segmented(lib, n, x, w, max_steps):
+    """At most so many iterations: by while_loop here, by scan and cond in jax, which does not know max_steps."""
+
+    def condition(v):
+        return v[0].sum() < 40
+
+    def body(v):
+        return v[0] * 1.3 + n.sin(w * v[1]), v[1] + 1.0
+
+    start = (x, n.float32(1))
+    if lib is lax:
+        return lax.while_loop(condition, body, start, max_steps=max_steps)[0]
+    return lib.scan(lambda v, _: (lib.cond(condition(v), body, lambda u: u, v), None), start, None, max_steps)[0][0]
+
+
+# The condition ends the loop after 8 iterations.
+@pytest.mark.parametrize("max_steps", [1, 5, 8, 30])
+def test_reverse_mode_with_max_steps(max_steps):
+    x, w = np.float32([0.3, 0.7, 1.1]), np.float32([0.5, -0.2, 1.5])
+
+    def ours(x, w):
+        return segmented(lax, pnp, x, w, max_steps)
+
+    def theirs(x, w):
+        return segmented(jax.lax, jnp, x, w, max_steps)
+
+    near(pc.jit(ours)(x, w), jax.jit(theirs)(x, w))
+    got = pc.jit(pc.grad(lambda x, w: ours(x, w).sum(), (0, 1)))(x, w)
+    want = jax.jit(jax.grad(lambda x, w: theirs(x, w).sum(), (0, 1)))(x, w)
+    for a, b in zip(got, want, strict=True):
+        near(a, b)
+
+
+def test_second_derivatives_and_maps_with_max_steps():
+    x, w = np.float32([0.3, 0.7, 1.1]), np.float32([0.5, -0.2, 1.5])
+
+    def ours(w, x):
+        return segmented(lax, pnp, x, w, 20).sum()
+
+    def theirs(w, x):
+        return segmented(jax.lax, jnp, x, w, 20).sum()
+
+    want = jax.jit(jax.hessian(theirs))(w, x)
+    near(pc.jit(pc.hessian(ours))(w, x), want)
+    near(pc.jit(pc.jacrev(pc.grad(ours)))(w, x), want)
+    several = np.stack([x, 5 * x, 90 * x])
+    want = jax.jit(jax.vmap(jax.grad(theirs), (None, 0)))(w, several)
+    near(pc.jit(pc.vmap(pc.grad(ours), (None, 0)))(w, several), want)
+
+
+def test_max_steps_ends_a_loop():
+    near(lax.while_loop(lambda v: True, lambda v: v + 1, 0, max_steps=7), np.int32(7))
+    near(lax.while_loop(lambda v: v < 3, lambda v: v + 1, 0, max_steps=7), np.int32(3))
+    # Without a derivative it is one loop.
+    text = repr(pc.make_jaxpr(lambda x: lax.while_loop(lambda v: v < 3, lambda v: v + 1, x, max_steps=9))(0))
+    assert "while[" in text
+    assert "scan[" not in text
+
+
+def test_bounds_that_are_known_make_a_scan():
+    def loop(n, x):
+        return lax.fori_loop(0, n, lambda i, v: v * x + i, x)
+
+    assert "scan[" in repr(pc.make_jaxpr(lambda x: loop(3, x))(2.0))
+    assert "while[" in repr(pc.make_jaxpr(loop)(3, 2.0))
+    near(pc.grad(lambda x: loop(3, x))(2.0), np.float32(4 * 8 + 1))
 
 
 def test_printed():
@@ -215,8 +285,9 @@ UPDATES = {
 
 @pytest.mark.parametrize("case", UPDATES.values(), ids=UPDATES)
 def test_an_iteration_neither_allocates_nor_copies_the_carry(case):
-    loop = bufferized(case, pnp.zeros(1000)).split("scf.while", 1)[1]
-    assert not [line for line in loop.split("\n") if "memref<1000xf32>" in line and ("alloc" in line or "copy" in line)]
+    _, indent, loop = re.split(r"\n( *)[^\n]*scf\.for", bufferized(case, pnp.zeros(1000)), maxsplit=1)
+    inside = loop.split(f"\n{indent}}}")[0].split("\n")
+    assert not [line for line in inside if "memref<1000xf32>" in line and ("= memref.alloc" in line or "copy" in line)]
 
 
 def test_a_counter_is_in_a_register():
@@ -262,6 +333,9 @@ ERRORS = {
     "conditions": (lambda: lax.while_loop(lambda v: (True, True), lambda v: v, V), TypeError, "one bool"),
     "no function": (lambda: lax.while_loop(3, lambda v: v, V), TypeError, "cond_fun must be a function, got 3"),
     "no array": (lambda: lax.while_loop(lambda v: True, lambda v: v, "text"), TypeError, "not an array"),
+    "steps": (lambda: lax.while_loop(lambda v: True, lambda v: v, V, max_steps=2.5), TypeError, "a positive int"),
+    "bool of steps": (lambda: lax.while_loop(lambda v: True, lambda v: v, V, max_steps=True), TypeError, "got True"),
+    "no steps": (lambda: lax.while_loop(lambda v: True, lambda v: v, V, max_steps=0), ValueError, "int, got 0"),
     "bounds": (lambda: lax.fori_loop(np.int8(0), np.int16(3), lambda i, v: v, V), TypeError, r"i8\[\] and i16\[\]"),
     "float bound": (lambda: lax.fori_loop(0, 3.5, lambda i, v: v, V), TypeError, r"upper must be one integer, got f32"),
 }  # fmt: skip

@@ -13,8 +13,9 @@ from pycompiler.ops import DECOMPOSITIONS, PRIMITIVES, rules
 from pycompiler.ops.convolution import conv_params
 from pycompiler.ops.window import window_params
 
-# A loop holds graphs, whose dtypes do not follow those of its arguments: lax/test_control_flow.py tests its rules.
-NAMES = sorted(set(PRIMITIVES) - {"while"})
+# They hold graphs, whose dtypes do not follow those of the arguments: lax/test_control_flow.py, test_scan.py and
+# test_cond.py test their rules.
+NAMES = sorted(set(PRIMITIVES) - {"while", "scan", "cond"})
 # The arguments in which a primitive is linear, each set together; None: all of them. A function of arguments and
 # parameters where they say it.
 LINEAR = {
