@@ -46,9 +46,10 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     function = _functions.get(key)
     if function is not None:
         return function(*args)
-    for value in params.values():
+    for param in params.values():
+        value: Any = param[0] if isinstance(param, tuple) and param else param
         if isinstance(value, ClosedGraph):
-            # What is made of a loop is kept with its graph, not longer.
+            # What is made of a loop, or of branches, is kept with its graph, not longer.
             return value.derive(("eager", key), lambda: _of_primitive(primitive, params))(*args)
     function = _of_primitive(primitive, params)
     _functions.put(key, function)
