@@ -39,15 +39,15 @@ Value viewedTensor(Value tensor) {
   return tensor;
 }
 
-/// Whether whatever else reads the tensor, or a view of it, stands before `last`, or within it where it has branches:
-/// these read before they write.
+/// Whether whatever else reads the tensor, or a view of it, stands before `last`, or within it where it is a
+/// conditional: a branch reads before it writes.
 bool isReadBefore(Value tensor, Operation *last) {
   return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
     if (user == last)
       return true;
     Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
     if (inBlock == last)
-      return isa<scf::IfOp, scf::ForOp>(last);
+      return isa<scf::IfOp>(last);
     return inBlock && inBlock->isBeforeInBlock(last) && (!isView(user) || isReadBefore(user->getResult(0), last));
   });
 }
@@ -83,8 +83,7 @@ Value startOf(OpResult result, OpOperand *&init) {
     Value last = outside(loop.getYieldedValues()[index], loop.getRegion());
     if (last != loop.getRegionIterArg(index))
       return {};
-    if (isControlFlow(loop))
-      init = &loop.getInitArgsMutable()[index];
+    init = &loop.getInitArgsMutable()[index];
     return loop.getInitArgs()[index];
   }
   if (auto branch = dyn_cast<scf::IfOp>(owner)) {
@@ -105,8 +104,8 @@ void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
   init.set(bufferization::AllocTensorOp::create(rewriter, init.getOwner()->getLoc(), type, ValueRange(), init.get()));
 }
 
-/// Whether an update is computed in place of the current value: by insertions and the like in a loop over slices, or by
-/// an inner loop, which starts with it. Nobody may read it later then: if anybody does, an inner loop gets a copy to
+/// Whether an update is computed in place of the current value: by insertions and the like, or by an inner loop, which
+/// starts with it. Nobody may read it later then: if anybody does, an inner loop gets a copy to
 /// start with.
 bool isUpdatedInPlace(RewriterBase &rewriter, const Update &update, Operation *yield) {
   OpOperand *init = nullptr;
@@ -122,7 +121,7 @@ bool isUpdatedInPlace(RewriterBase &rewriter, const Update &update, Operation *y
   }
   if (init && !isAlone)
     startWithCopy(rewriter, *init);
-  return isAlone && (init || isa<scf::ForOp>(yield->getParentOp()));
+  return isAlone;
 }
 
 /// An inner loop that starts with the current value, though the next one is something else, works on a copy.
