@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::array {
 
@@ -51,9 +52,6 @@ bool isReadBefore(Value tensor, Operation *last) {
     return inBlock && inBlock->isBeforeInBlock(last) && (!isView(user) || isReadBefore(user->getResult(0), last));
   });
 }
-
-/// Whether what an update writes is the current value of another one, or a view of it.
-bool readsFrom(const Update &update, const Update &other) { return viewedTensor(update.next) == other.current; }
 
 /// The initial value that a result of a loop starts with.
 OpOperand *initOf(scf::WhileOp loop, OpResult result) {
@@ -185,6 +183,59 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
   }
 }
 
+/// The tensors from which bufferization may take the memory of a value: the ones that it views, that it is computed in
+/// place of, that a branch or an iteration yields.
+llvm::SetVector<Value> originsOf(Value value) {
+  llvm::SetVector<Value> origins;
+  origins.insert(value);
+  for (size_t next = 0; next < origins.size(); ++next) {
+    auto result = dyn_cast<OpResult>(origins[next]);
+    if (!result)
+      continue;
+    Operation *op = result.getOwner();
+    unsigned number = result.getResultNumber();
+    if (isView(op)) {
+      origins.insert(op->getOperand(0));
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      origins.insert(branch.thenYield().getOperand(number));
+      origins.insert(branch.elseYield().getOperand(number));
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      origins.insert(loop.getInitArgs()[number]);
+      origins.insert(loop.getYieldedValues()[number]);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      if (OpOperand *init = initOf(loop, result))
+        origins.insert(init->get());
+      origins.insert(loop.getConditionOp().getArgs()[number]);
+    } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(op)) {
+      origins.insert(destined.getTiedOpOperand(result)->get());
+    }
+  }
+  return origins;
+}
+
+/// Decides which updates are computed where they are written, and gives the others memory of their own. `updates` are
+/// in the order in which they are written: what a later one reads must not lie where an earlier one is written.
+void placeUpdates(RewriterBase &rewriter, ArrayRef<Update> updates) {
+  llvm::SetVector<Value> readLater;
+  for (const Update &update : llvm::reverse(updates)) {
+    llvm::SetVector<Value> origins = originsOf(update.next);
+    bool isFree = llvm::none_of(origins, [&](Value origin) { return readLater.contains(origin); });
+    for (Value origin : origins) {
+      auto empty = origin.getDefiningOp<tensor::EmptyOp>();
+      if (!empty || !update.yielded->getOwner()->getParentRegion()->isAncestor(empty->getParentRegion()) ||
+          (isFree && (empty.getType() != update.current.getType() || !empty->hasOneUse())))
+        continue;
+      rewriter.setInsertionPoint(empty);
+      Value place = update.current;
+      if (!isFree)
+        place =
+            bufferization::AllocTensorOp::create(rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+      rewriter.replaceOp(empty, place);
+    }
+    readLater.insert_range(origins);
+  }
+}
+
 /// Writes each next tensor to the current one, at the end of a block. Where one tensor becomes another one, that one is
 /// overwritten later; where they take each other's places, a copy is kept.
 void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation *yield) {
@@ -193,6 +244,10 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
     auto type = cast<RankedTensorType>(update.next.getType());
     update.next = bufferization::AllocTensorOp::create(rewriter, yield->getLoc(), type, ValueRange(), update.next);
   };
+  auto readsFrom = [](const Update &update, const Update &other) {
+    return originsOf(update.next).contains(other.current);
+  };
+  SmallVector<Update> ordered;
   while (!pending.empty()) {
     auto isReadLater = [&](const Update &update) {
       return llvm::any_of(
@@ -205,13 +260,17 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
         if (other.yielded != chosen->yielded && readsFrom(other, *chosen))
           keptCopy(other);
     }
-    if (readsFrom(*chosen, *chosen))
+    if (viewedTensor(chosen->next) == chosen->current)
       keptCopy(*chosen);
-    auto written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), chosen->next.getType(),
-                                                                     chosen->next, chosen->current);
-    chosen->yielded->set(written.getResult());
+    ordered.push_back(*chosen);
     pending.erase(chosen);
   }
+  placeUpdates(rewriter, ordered);
+  rewriter.setInsertionPoint(yield);
+  for (Update &update : ordered)
+    update.yielded->set(bufferization::MaterializeInDestinationOp::create(
+                            rewriter, yield->getLoc(), update.next.getType(), update.next, update.current)
+                            .getResult());
 }
 
 /// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each
@@ -240,6 +299,20 @@ Value startOutside(Value value, Region &branch) {
   return value;
 }
 
+/// Whether an op reads a tensor before the branches or in them, and so does whatever may have its memory from it.
+bool isDoneBefore(Operation *user, Value tensor, scf::IfOp branch) {
+  Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
+  if (!inBlock || branch->isBeforeInBlock(inBlock))
+    return false;
+  if (inBlock == branch)
+    return true;
+  return llvm::all_of(inBlock->getResults(), [&](OpResult result) {
+    if (!isa<RankedTensorType>(result.getType()) || !originsOf(result).contains(tensor))
+      return true;
+    return llvm::all_of(result.getUsers(), [&](Operation *next) { return isDoneBefore(next, result, branch); });
+  });
+}
+
 /// The tensor that the branches write: where the result goes to, if that is known and not read after the branches, else
 /// a new one. (Not an empty tensor: only one of its uses would be eliminated.)
 Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
@@ -252,11 +325,8 @@ Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
     Value destination = written.getDest();
     if (isa<MemRefType>(destination.getType()))
       return bufferization::ToTensorOp::create(rewriter, loc, type, destination, /*restrict=*/true, /*writable=*/true);
-    // Its other readers stand before the branches; those within are ordered by bufferization.
     bool isFree = llvm::all_of(destination.getUsers(), [&](Operation *user) {
-      Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
-      return user == written || (inBlock && !branch->isBeforeInBlock(inBlock) &&
-                                 (!isView(user) || isReadBefore(user->getResult(0), branch)));
+      return user == written || isDoneBefore(user, destination, branch);
     });
     Operation *definition = destination.getDefiningOp();
     if (isFree && !isa_and_nonnull<tensor::EmptyOp>(definition) &&

@@ -208,3 +208,44 @@ func.func @gradient(%xs: memref<5x4x8xf32>, %out: memref<8x8xf32>) {
   bufferization.materialize_in_destination %r in restrict writable %out : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
   return
 }
+
+// One value becomes both tensors of the carry, one of them through a choice: it is computed in the buffer that is written
+// last, and copied from there before.
+// BUFFERS-LABEL: func.func @twice(
+// BUFFERS-SAME: %[[P:.*]]: i1, %{{.*}}: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>, %[[MORE:.*]]: memref<8xf32>)
+func.func @twice(%p: i1, %a: memref<8xf32>, %out: memref<8xf32>, %more: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %zero = arith.constant 0.0 : f32
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  %e0 = tensor.empty() : tensor<8xf32>
+  %e1 = tensor.empty() : tensor<8xf32>
+  %u0 = linalg.copy ins(%x : tensor<8xf32>) outs(%e0 : tensor<8xf32>) -> tensor<8xf32>
+  %v0 = linalg.copy ins(%x : tensor<8xf32>) outs(%e1 : tensor<8xf32>) -> tensor<8xf32>
+  // BUFFERS: scf.for
+  // BUFFERS: linalg.generic {{.*}} ins(%[[OUT]] : memref<8xf32>) outs(%[[MORE]] : memref<8xf32>)
+  // BUFFERS: %[[CHOSEN:.*]] = scf.if
+  // BUFFERS: memref.copy %[[MORE]], %[[OUT]]
+  // BUFFERS-NEXT: memref.copy %[[CHOSEN]], %[[MORE]]
+  // BUFFERS: return
+  %r:2 = scf.for %i = %c0 to %c5 step %c1 iter_args(%u = %u0, %v = %v0) -> (tensor<8xf32>, tensor<8xf32>) {
+    %f = tensor.empty() : tensor<8xf32>
+    %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%u : tensor<8xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%q: f32, %o: f32):
+      %s = arith.negf %q : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    %chosen = scf.if %p -> tensor<8xf32> {
+      %inserted = tensor.insert %zero into %w[%i] : tensor<8xf32>
+      scf.yield %inserted : tensor<8xf32>
+    } else {
+      scf.yield %w : tensor<8xf32>
+    }
+    scf.yield %w, %chosen : tensor<8xf32>, tensor<8xf32>
+  } {array.control_flow}
+  bufferization.materialize_in_destination %r#0 in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
+  bufferization.materialize_in_destination %r#1 in restrict writable %more : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
