@@ -40,19 +40,6 @@ Value viewedTensor(Value tensor) {
   return tensor;
 }
 
-/// Whether whatever else reads the tensor, or a view of it, stands before `last`, or within it where it is a
-/// conditional: a branch reads before it writes.
-bool isReadBefore(Value tensor, Operation *last) {
-  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
-    if (user == last)
-      return true;
-    Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
-    if (inBlock == last)
-      return isa<scf::IfOp>(last);
-    return inBlock && inBlock->isBeforeInBlock(last) && (!isView(user) || isReadBefore(user->getResult(0), last));
-  });
-}
-
 /// The initial value that a result of a loop starts with.
 OpOperand *initOf(scf::WhileOp loop, OpResult result) {
   auto passed = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[result.getResultNumber()]);
@@ -93,6 +80,52 @@ Value startOf(OpResult result, OpOperand *&init) {
   if (auto op = dyn_cast<DestinationStyleOpInterface>(owner))
     return op.getTiedOpOperand(result)->get();
   return {};
+}
+
+/// The tensors from which bufferization may take the memory of a value: the ones that it views, that it is computed in
+/// place of, that a branch or an iteration yields.
+llvm::SetVector<Value> originsOf(Value value) {
+  llvm::SetVector<Value> origins;
+  origins.insert(value);
+  for (size_t next = 0; next < origins.size(); ++next) {
+    auto result = dyn_cast<OpResult>(origins[next]);
+    if (!result)
+      continue;
+    Operation *op = result.getOwner();
+    unsigned number = result.getResultNumber();
+    if (isView(op)) {
+      origins.insert(op->getOperand(0));
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      origins.insert(branch.thenYield().getOperand(number));
+      origins.insert(branch.elseYield().getOperand(number));
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      origins.insert(loop.getInitArgs()[number]);
+      origins.insert(loop.getYieldedValues()[number]);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      if (OpOperand *init = initOf(loop, result))
+        origins.insert(init->get());
+      origins.insert(loop.getConditionOp().getArgs()[number]);
+    } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(op)) {
+      origins.insert(destined.getTiedOpOperand(result)->get());
+    }
+  }
+  return origins;
+}
+
+/// Whether whatever else reads the tensor stands before `last`, or within it where it is a conditional, since a branch
+/// reads before it writes; and so does what reads a value that may lie in the tensor's memory.
+bool isReadBefore(Value tensor, Operation *last, bool isDerived = false) {
+  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+    if (user == last)
+      return !isDerived || isa<scf::YieldOp>(last);
+    Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
+    if (inBlock == last)
+      return isa<scf::IfOp>(last) && !isDerived;
+    return inBlock && inBlock->isBeforeInBlock(last) && llvm::all_of(inBlock->getResults(), [&](OpResult result) {
+             return !isa<RankedTensorType>(result.getType()) || !originsOf(result).contains(tensor) ||
+                    isReadBefore(result, last, /*isDerived=*/true);
+           });
+  });
 }
 
 void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
@@ -181,36 +214,6 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
     if (isYielded)
       last = op;
   }
-}
-
-/// The tensors from which bufferization may take the memory of a value: the ones that it views, that it is computed in
-/// place of, that a branch or an iteration yields.
-llvm::SetVector<Value> originsOf(Value value) {
-  llvm::SetVector<Value> origins;
-  origins.insert(value);
-  for (size_t next = 0; next < origins.size(); ++next) {
-    auto result = dyn_cast<OpResult>(origins[next]);
-    if (!result)
-      continue;
-    Operation *op = result.getOwner();
-    unsigned number = result.getResultNumber();
-    if (isView(op)) {
-      origins.insert(op->getOperand(0));
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      origins.insert(branch.thenYield().getOperand(number));
-      origins.insert(branch.elseYield().getOperand(number));
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      origins.insert(loop.getInitArgs()[number]);
-      origins.insert(loop.getYieldedValues()[number]);
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      if (OpOperand *init = initOf(loop, result))
-        origins.insert(init->get());
-      origins.insert(loop.getConditionOp().getArgs()[number]);
-    } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(op)) {
-      origins.insert(destined.getTiedOpOperand(result)->get());
-    }
-  }
-  return origins;
 }
 
 /// Decides which updates are computed where they are written, and gives the others memory of their own. `updates` are
