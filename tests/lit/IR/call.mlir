@@ -30,3 +30,26 @@ func.func private @callee(%x: tensor<4xf32>, %t: !array.token) -> (tensor<4xf32>
 func.func private @nothing() {
   return
 }
+
+// A call in the region of a loop is inlined there.
+// CHECK-LABEL: @loop
+// INLINED-LABEL: @loop
+func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.while(%x) : (tensor<4xf32>) -> tensor<4xf32> cond {
+  ^bb0(%a: tensor<4xf32>):
+    %stop = array.constant dense<false> : tensor<i1>
+    array.yield %stop : tensor<i1>
+  } body {
+  ^bb0(%a: tensor<4xf32>):
+    // INLINED-NOT: array.call
+    // INLINED: array.sin
+    %z = array.call @step(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    array.yield %z : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+func.func private @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.sin %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

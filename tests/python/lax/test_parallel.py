@@ -221,6 +221,32 @@ COMPOSED = {
         )
     ),
     "fori": lambda np, lax, t: lambda x: lax.fori_loop(0, 3, lambda i, c: c + lax.pmean(c, "i") * i, x),
+    "scan": lambda np, lax, t: (
+        lambda x: lax.scan(lambda c, y: (c + lax.pmean(y, "i"), lax.psum(c, "i") * lax.axis_index("i")), x[0], x)
+    ),
+    "scan over nothing mapped": lambda np, lax, t: (
+        lambda x: lax.scan(lambda c, y: (c + y, c * lax.axis_index("i")), 0, np.arange(3))
+    ),
+    "grad of scan": lambda np, lax, t: t.grad(
+        lambda x: lax.scan(lambda c, y: (c * lax.pmean(y, "i"), c), x[0], x)[0].sum()
+    ),
+    "cond": lambda np, lax, t: (
+        lambda x: lax.cond(lax.axis_index("i") > 1, lambda y: y * 3, lambda y: y + lax.psum(y, "i"), x)
+    ),
+    "cond of one kind": lambda np, lax, t: (
+        lambda x: lax.cond(lax.psum(x.sum(), "i") > 1, lambda y: y * lax.axis_index("i"), lambda y: y, x)
+    ),
+    "cond that reads nothing mapped": lambda np, lax, t: (
+        lambda x: lax.switch(
+            lax.axis_index("i"), [lambda: 5, lambda: lax.axis_index("i") + 7, lambda: lax.psum(1, "i")]
+        )
+    ),
+    "grad of cond": lambda np, lax, t: t.grad(
+        lambda x: lax.cond(lax.psum(x.sum(), "i") > 1, lambda y: y * lax.psum(y, "i"), lambda y: y * 3, x).sum()
+    ),
+    "loop in a jit": lambda np, lax, t: t.jit(
+        lambda x: lax.fori_loop(0, 3, lambda i, c: c + t.jit(lambda y: lax.psum(y, "i"))(c), x)
+    ),
     "loop over the index alone": lambda np, lax, t: (
         lambda x: lax.fori_loop(0, 3, lambda i, c: c + lax.axis_index("i"), 0)
     ),
