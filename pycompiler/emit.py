@@ -25,11 +25,12 @@ from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.scan import scan
+from pycompiler.ops.solvers import custom_linear_solve, custom_root
 
 ENTRY = "main"
 
 # Calls of which compiled code has the equations: what they say is said to derivatives.
-INLINED = (custom_jvp_call, custom_vjp_call, checkpoint)
+INLINED = (custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root)
 
 
 def _small(name: str) -> str:

@@ -197,6 +197,7 @@ from pycompiler.lax.reduction import (
     top_k,
 )
 from pycompiler.lax.scans import associative_scan, map, scan
+from pycompiler.lax.solvers import custom_linear_solve, custom_root
 from pycompiler.lax.special import (
     bessel_i0e,
     bessel_i1e,
@@ -290,6 +291,8 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_linear_solve",
+    "custom_root",
     "digamma",
     "div",
     "dot",
