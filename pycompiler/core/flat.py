@@ -9,9 +9,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array
 from pycompiler.core.trace import Origin
 from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.tree_keys import register_pytree_node
 
 
 class FlatFunction:
@@ -62,6 +66,9 @@ class FlatFunction:
             result, aux = self._pair(result)
             aux_leaves, self._aux_tree = tree_flatten(aux)
         outs, self._out_tree = tree_flatten(result)
+        if self.transform != "vmap" and any(map(_holds_nothing, outs)):
+            held = [_Nothing(out.shape) if _holds_nothing(out) else out for out in outs]
+            outs, self._out_tree = tree_flatten(self._out_tree.unflatten(held))
         for index, out in enumerate(outs):
             if not is_array(out):
                 path = self._out_tree.paths()[index]
@@ -95,6 +102,24 @@ class FlatFunction:
     def names(self) -> list[str]:
         """The names of the leaves that it is called with."""
         return argument_names(self.fun, self.in_tree, self.places)
+
+
+class _Nothing:
+    """In the place of an array of dtype float0, the derivative of an integer: a part of the structure, not a leaf."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
+def _make_nothing(shape: tuple[int, ...], _: Any) -> Any:
+    return np.zeros(shape, dtypes.float0)
+
+
+register_pytree_node(_Nothing, lambda node: ((), node.shape), _make_nothing)
+
+
+def _holds_nothing(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype == dtypes.float0  # pyright: ignore[reportUnknownMemberType]
 
 
 def argument_names(fun: Callable[..., Any], in_tree: PyTreeDef, positions: Sequence[int] | None = None) -> list[str]:

@@ -8,6 +8,7 @@ from pycompiler.transforms.jacobian import hessian, jacfwd, jacrev
 from pycompiler.transforms.mapping import vmap
 from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
 from pycompiler.transforms.recomputation import checkpoint, remat
+from pycompiler.transforms.transposition import linear_transpose
 
 __all__ = [
     "ShapeDtypeStruct",
@@ -24,6 +25,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linear_transpose",
     "linearize",
     "make_jaxpr",
     "remat",

@@ -27,6 +27,9 @@ from pycompiler.core.tree import PyTreeDef, tree_flatten
 
 Argnums = int | Sequence[int]
 
+# The transformations that have allow_int.
+_TAKES_INTEGERS = ("grad", "value_and_grad", "jacrev")
+
 
 def on_device(leaves: Sequence[Any]) -> list[Any]:
     """The leaves as arrays; inside a traced function as they are: scalars stay literals there.
@@ -50,10 +53,11 @@ def select(
     *,
     holomorphic: bool = False,
     real_only: bool = False,
+    allow_int: bool = False,
 ) -> tuple[FlatFunction, list[Any]]:
     """`fun` as a function of the leaves of some of its arguments, and these leaves, which must be floating-point.
 
-    Complex ones are taken too, unless `real_only`; with `holomorphic` nothing else is.
+    Complex ones are taken too, unless `real_only`; with `holomorphic` nothing else is; integers with `allow_int`.
     """
     numbers: tuple[Any, ...] = tuple(argnums) if isinstance(argnums, Sequence) else (argnums,)
     for number in numbers:
@@ -73,10 +77,11 @@ def select(
         place = f"argument {_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}"
         if holomorphic and not dtypes.is_complex(dtype):
             raise TypeError(f"{transform} with holomorphic=True requires complex inputs, got {dtype.name} for {place}")
-        if not dtypes.is_inexact(dtype):
+        if not dtypes.is_inexact(dtype) and not allow_int:
+            or_allowed = ", or give allow_int=True" if transform in _TAKES_INTEGERS else ""
             raise TypeError(
                 f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {place}: pass a "
-                "float (2.0, .astype(float)), or leave it out of argnums"
+                f"float (2.0, .astype(float)), or leave it out of argnums{or_allowed}"
             )
         if real_only and not holomorphic and dtypes.is_complex(dtype):
             raise TypeError(
@@ -119,13 +124,18 @@ def _one(aval: ShapedArray) -> Any:
 
 
 def value_and_grad(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """A function that gives the value of `fun`, which must be a scalar, and its gradient.
 
     The gradient has the structure, shapes and dtypes of the argument at `argnums`, or is a tuple of these for several.
     With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`. The gradient by a
-    complex argument is df/dx - i df/dy; with `holomorphic`, which takes complex values to complex ones, f'(z).
+    complex argument is df/dx - i df/dy; with `holomorphic`, which takes complex values to complex ones, f'(z). With
+    `allow_int` arguments may be integers, whose gradient is of dtype float0.
     Raises TypeError when the value is no floating-point scalar or when an argument is not floating-point.
 
     >>> import pycompiler as pc
@@ -135,13 +145,17 @@ def value_and_grad(
 
     @wraps(fun, "value_and_grad")
     def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
-        return _value_and_grad("value_and_grad", fun, argnums, has_aux, holomorphic, args, kwargs)
+        return _value_and_grad("value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
 
     return value_and_grad_fun
 
 
 def grad(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """A function that gives the gradient of `fun`: as `value_and_grad`, without the value.
 
@@ -152,7 +166,7 @@ def grad(
 
     @wraps(fun, "grad")
     def grad_fun(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, args, kwargs)
+        value, gradient = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
     return grad_fun
@@ -164,11 +178,13 @@ def _value_and_grad(
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
+    allow_int: bool,
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any]:
-    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, holomorphic=holomorphic)
-    outs, linear, varying = linearize_flat(flat, leaves, [True] * len(leaves), flat.origin(), flat.active)
+    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, holomorphic=holomorphic, allow_int=allow_int)
+    moving = [varies(get_aval(leaf)) for leaf in leaves]
+    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
     outs, aux = flat.split(outs)
     name = flat.origin().name
     if len(outs) != 1 or flat.out_tree.num_nodes != 1:
@@ -183,18 +199,24 @@ def _value_and_grad(
             "jacrev or vjp"
         )
     check_output(transform, f"the result of {name}", aval, holomorphic)
-    gradients = _pull_back(linear, leaves, varying, [_one(aval)])
+    gradients = _pull_back(linear, leaves, moving, varying, [_one(aval)])
     (value,) = on_device(outs)
     return (value, aux) if has_aux else value, derivatives(flat, argnums, gradients)
 
 
 def _pull_back(
-    linear: ClosedGraph, leaves: Sequence[Any], varying: Sequence[bool], cotangents: Sequence[Any]
+    linear: ClosedGraph,
+    leaves: Sequence[Any],
+    moving: Sequence[bool],
+    varying: Sequence[bool],
+    cotangents: Sequence[Any],
 ) -> list[Any]:
-    """The cotangents of all leaves, zeros made real."""
+    """The cotangents of all leaves, zeros made real, float0 for integers: `moving` says which are none; `varying`,
+    which of the results depend on them."""
     undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
-    moving = [ct for ct, varies in zip(cotangents, varying, strict=True) if varies]
-    return on_device([instantiate(ct) for ct in pull_back(linear, undefined, moving)])
+    given = [ct for ct, v in zip(cotangents, varying, strict=True) if v]
+    found = iter(pull_back(linear, undefined, given))
+    return on_device([instantiate(next(found)) if m else float0(leaf) for leaf, m in zip(leaves, moving, strict=True)])
 
 
 @boundary
@@ -208,7 +230,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     flat = FlatFunction("vjp", fun, in_tree, has_aux=has_aux)
     check_arrays("vjp", fun, leaves, in_tree)
     leaves = on_device(leaves)
-    moving = [_varies(get_aval(leaf)) for leaf in leaves]
+    moving = [varies(get_aval(leaf)) for leaf in leaves]
     outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
     outs, aux = flat.split(outs)
     name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
@@ -218,10 +240,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     @boundary
     def vjp_fun(cotangent: Any) -> Any:
-        given = _check_tangents(f"vjp of {name}: the cotangent", output_names, out_tree, out_avals, cotangent)
-        cotangents = iter(_pull_back(linear, leaves, varying, given))
-        results = [next(cotangents) if m else _float0(leaf) for leaf, m in zip(leaves, moving, strict=True)]
-        return in_tree.unflatten(results)[0]
+        given = check_tangents(f"vjp of {name}: the cotangent", output_names, out_tree, out_avals, cotangent)
+        return in_tree.unflatten(_pull_back(linear, leaves, moving, varying, given))[0]
 
     value = out_tree.unflatten(on_device(outs))
     return (value, vjp_fun, aux) if has_aux else (value, vjp_fun)
@@ -247,10 +267,10 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     leaves = on_device(leaves)
     avals = [get_aval(leaf) for leaf in leaves]
     name = flat.origin().name
-    given = _check_tangents(f"jvp of {name}: the tangent", flat.names, in_tree, avals, (tuple(tangents), {}))
+    given = check_tangents(f"jvp of {name}: the tangent", flat.names, in_tree, avals, (tuple(tangents), {}))
     outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()), flat.active)
     outs, aux = flat.split(outs)
-    shown = [_float0(t) if is_zero(t) and not _varies(t.aval) else instantiate(t) for t in out_tangents]
+    shown = [float0(t) if is_zero(t) and not varies(t.aval) else instantiate(t) for t in out_tangents]
     value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(on_device(shown))
     return (value, derivative, aux) if has_aux else (value, derivative)
 
@@ -266,19 +286,19 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     check_arrays("linearize", fun, leaves, in_tree)
     leaves = on_device(leaves)
     avals = [get_aval(leaf) for leaf in leaves]
-    moving = [_varies(aval) for aval in avals]
+    moving = [varies(aval) for aval in avals]
     outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
     outs, aux = flat.split(outs)
     name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
 
     @boundary
     def linear_fun(*tangents: Any) -> Any:
-        given = _check_tangents(f"linearize of {name}: the tangent", flat.names, in_tree, avals, (tangents, {}))
+        given = check_tangents(f"linearize of {name}: the tangent", flat.names, in_tree, avals, (tangents, {}))
         args = [instantiate(t) for t, moves in zip(given, moving, strict=True) if moves]
         results = iter(evaluate(linear, args))
         shown = [
-            next(results) if varies else instantiate(Zero(aval)) if _varies(aval) else _float0(aval)
-            for aval, varies in zip(out_avals, varying, strict=True)
+            next(results) if v else instantiate(Zero(aval)) if varies(aval) else float0(aval)
+            for aval, v in zip(out_avals, varying, strict=True)
         ]
         return out_tree.unflatten(on_device(shown))
 
@@ -286,17 +306,18 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return (value, linear_fun, aux) if has_aux else (value, linear_fun)
 
 
-def _varies(aval: ShapedArray) -> bool:
+def varies(aval: ShapedArray) -> bool:
+    """Whether values of this aval have derivatives."""
     return dtypes.is_inexact(aval.dtype)
 
 
-def _float0(x: Any) -> np.ndarray[Any, Any]:
+def float0(x: Any) -> np.ndarray[Any, Any]:
     """The tangent of an integer, which holds nothing."""
     aval = x if isinstance(x, ShapedArray) else x.aval if is_zero(x) else get_aval(x)
     return np.zeros(aval.shape, dtypes.float0)
 
 
-def _check_tangents(
+def check_tangents(
     what: str, names: Callable[[], Sequence[str]], treedef: PyTreeDef, avals: Sequence[ShapedArray], tree: Any
 ) -> list[Any]:
     """The leaves of a tree of tangents, which must be of the given structure and types; Zero for integers."""
@@ -306,16 +327,16 @@ def _check_tangents(
     checked: list[Any] = []
     for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
         dtype = getattr(tangent, "dtype", None)
-        if not _varies(aval) and dtype == dtypes.float0:
+        if not varies(aval) and dtype == dtypes.float0:
             checked.append(Zero(aval))
             continue
         if is_array(tangent):
             own = get_aval(tangent)
-            if _varies(aval) and own.shape == aval.shape and (own.dtype == aval.dtype or own.weak_type):
+            if varies(aval) and own.shape == aval.shape and (own.dtype == aval.dtype or own.weak_type):
                 scalar = isinstance(tangent, (bool, int, float, complex))
                 checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
                 continue
-        wanted = short(aval) if _varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"
+        wanted = short(aval) if varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"
         got = short(tangent) if is_array(tangent) else f"{tangent!r} of type {type(tangent).__name__}"
         raise TypeError(f"{what} for {names()[index]} must be {wanted}, got {got}")
     return on_device(checked)

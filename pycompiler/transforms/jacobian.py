@@ -21,21 +21,26 @@ from pycompiler.core.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back
 from pycompiler.ops import PRIMITIVES
-from pycompiler.transforms.derivative import Argnums, check_output, derivatives, on_device, select
+from pycompiler.transforms.derivative import Argnums, check_output, derivatives, on_device, select, varies
 
 
 def jacrev(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """A function that gives the Jacobian of `fun`, row by row, backwards: for few outputs.
 
     The result has the structure of the output, with the structure of the argument at each leaf, of shape
-    `output.shape + argument.shape`. Raises TypeError for arguments and outputs that are not floating-point.
+    `output.shape + argument.shape`. With `allow_int` arguments may be integers, whose blocks are zeros of their dtype.
+    Raises TypeError for arguments and outputs that are not floating-point.
     """
 
     @wraps(fun, "jacrev")
     def jacrev_fun(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("jacrev", _rows, fun, argnums, has_aux, holomorphic, args, kwargs)
+        return _jacobian("jacrev", _rows, fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
 
     return jacrev_fun
 
@@ -47,7 +52,7 @@ def jacfwd(
 
     @wraps(fun, "jacfwd")
     def jacfwd_fun(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("jacfwd", _columns, fun, argnums, has_aux, holomorphic, args, kwargs)
+        return _jacobian("jacfwd", _columns, fun, argnums, has_aux, holomorphic, False, args, kwargs)
 
     return jacfwd_fun
 
@@ -70,19 +75,25 @@ def _jacobian(
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
+    allow_int: bool,
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> Any:
     forwards = blocks_of is _columns
-    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, holomorphic=holomorphic, real_only=forwards)
-    outs, linear, varying = linearize(flat, leaves, [True] * len(leaves), flat.origin(), flat.active)
+    options = {"holomorphic": holomorphic, "real_only": forwards, "allow_int": allow_int}
+    flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, **options)
+    in_avals = [get_aval(leaf) for leaf in leaves]
+    moving = [varies(aval) for aval in in_avals]
+    outs, linear, varying = linearize(flat, leaves, moving, flat.origin(), flat.active)
     outs, aux = flat.split(outs)
-    out_avals, in_avals = [get_aval(out) for out in outs], [get_aval(leaf) for leaf in leaves]
+    out_avals = [get_aval(out) for out in outs]
     if holomorphic or not forwards:
         for index, aval in enumerate(out_avals):
             what = f"output{flat.out_tree.paths()[index]} of {flat.origin().name}"
             check_output(transform, what, aval, holomorphic)
-    blocks = blocks_of(linear, out_avals, in_avals, varying)
+    blocks = blocks_of(linear, out_avals, [aval for aval, m in zip(in_avals, moving, strict=True) if m], varying)
+    if not all(moving):
+        blocks = [_with_integers(row, out, in_avals, moving) for row, out in zip(blocks, out_avals, strict=True)]
     jacobian = flat.out_tree.unflatten([derivatives(flat, argnums, on_device(row)) for row in blocks])
     return (jacobian, aux) if has_aux else jacobian
 
@@ -99,11 +110,11 @@ def _basis(aval: ShapedArray) -> Any:
 def _rows(
     linear: ClosedGraph, out_avals: Sequence[ShapedArray], in_avals: Sequence[ShapedArray], varying: Sequence[bool]
 ) -> Blocks:
-    moving = [aval for aval, varies in zip(out_avals, varying, strict=True) if varies]
+    moving = [aval for aval, v in zip(out_avals, varying, strict=True) if v]
     undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
     blocks: Blocks = []
-    for out, varies in zip(out_avals, varying, strict=True):
-        if not varies:
+    for out, v in zip(out_avals, varying, strict=True):
+        if not v:
             blocks.append([_zero_block(out, aval, aval) for aval in in_avals])
             continue
         place = sum(v for v in varying[: len(blocks)])
@@ -120,7 +131,7 @@ def _rows(
 def _columns(
     linear: ClosedGraph, out_avals: Sequence[ShapedArray], in_avals: Sequence[ShapedArray], varying: Sequence[bool]
 ) -> Blocks:
-    moving = [aval for aval, varies in zip(out_avals, varying, strict=True) if varies]
+    moving = [aval for aval, v in zip(out_avals, varying, strict=True) if v]
     columns: list[Any] = []
     for place, aval in enumerate(in_avals):
 
@@ -132,10 +143,10 @@ def _columns(
         columns.append(iter([_reshape(x, _block(out, aval)) for x, out in zip(found, moving, strict=True)]))
     return [
         [
-            next(column) if varies else zeros(ShapedArray(_block(out, aval), out.dtype))
+            next(column) if v else zeros(ShapedArray(_block(out, aval), out.dtype))
             for column, aval in zip(columns, in_avals, strict=True)
         ]
-        for out, varies in zip(out_avals, varying, strict=True)
+        for out, v in zip(out_avals, varying, strict=True)
     ]
 
 
@@ -152,6 +163,14 @@ def _mapped(function: Callable[[Any], list[Any]], aval: ShapedArray, last: bool 
 
 def _block(out: ShapedArray, aval: ShapedArray) -> Shape:
     return (*out.shape, *aval.shape)
+
+
+def _with_integers(
+    row: list[Any], out: ShapedArray, in_avals: Sequence[ShapedArray], moving: Sequence[bool]
+) -> list[Any]:
+    """The blocks of an output for all arguments, given those for the arguments that are no integers."""
+    found = iter(row)
+    return [next(found) if m else _zero_block(out, aval, aval) for aval, m in zip(in_avals, moving, strict=True)]
 
 
 def _zero_block(out: ShapedArray, aval: ShapedArray, typed: ShapedArray) -> Any:

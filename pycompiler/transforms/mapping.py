@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
@@ -177,7 +180,8 @@ def _mapped_size(
 def _place(
     flat: FlatFunction, index: int, out: Any, dim: MappedAxis, axis: MappedAxis, size: Dimension, sum_match: bool
 ) -> Any:
-    aval = get_aval(out)
+    # The derivative of an integer is no array, but has a shape.
+    is_float0 = getattr(out, "dtype", None) == dtypes.float0
     if axis is None:
         if dim is not None and sum_match:
             return reduce_sum.bind(out, axes=(dim,))
@@ -187,10 +191,13 @@ def _place(
                 "value depends on the mapped axis"
             )
         return out
-    rank = aval.ndim + (dim is None)
+    rank = len(out.shape if is_float0 else get_aval(out).shape) + (dim is None)
     if not -rank <= axis < rank:
         raise ValueError(
             f"vmap: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
             f"{flat.origin().name} has {rank} axes with it"
         )
+    if is_float0:
+        shape: tuple[Any, ...] = (*out.shape[: axis % rank], size, *out.shape[axis % rank :])
+        return np.zeros(shape, dtypes.float0)
     return with_batch_dim(out, dim, axis % rank, size)
