@@ -15,6 +15,17 @@ from library import Case, Library, Tree
 AS_JAX = "jax's time x <= 1"
 
 
+def _scan(lib: Library) -> Callable[..., Tree]:
+    def run(start: Any, xs: Any) -> Tree:
+        def step(carry: Any, x: Any) -> Tree:
+            carry = lib.numpy.tanh(carry * 0.9 + x)
+            return carry, carry * 2
+
+        return lib.lax.scan(step, start, xs)
+
+    return run
+
+
 STEPS = 100_000
 
 
@@ -57,6 +68,29 @@ def _stencil(lib: Library) -> Callable[..., Tree]:
     return lambda u: lib.lax.fori_loop(0, 200, step, u)
 
 
+BATCH, HIDDEN, LENGTH = 32, 256, 512
+
+
+def _rnn_inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
+    def weights() -> np.ndarray:
+        return (rng.standard_normal((HIDDEN, HIDDEN)) / HIDDEN**0.5).astype(np.float32)
+
+    params = {"w": weights(), "u": weights(), "b": np.zeros(HIDDEN, np.float32)}
+    return params, rng.standard_normal((LENGTH, BATCH, HIDDEN), dtype=np.float32)
+
+
+def _rnn(lib: Library) -> Callable[..., Tree]:
+    def loss(params: Tree, xs: Any) -> Any:
+        def step(h: Any, x: Any) -> Tree:
+            h = lib.numpy.tanh(x @ params["w"] + h @ params["u"] + params["b"])
+            return h, (h * h).mean()
+
+        _, losses = lib.lax.scan(step, lib.numpy.zeros((BATCH, HIDDEN), "float32"), xs)
+        return losses.mean()
+
+    return lib.top.grad(loss)
+
+
 def _bodies(lib: Library) -> Callable[..., Tree]:
     """Gravity, softened, by leapfrog."""
 
@@ -95,10 +129,12 @@ def _floats(*shapes: tuple[int, ...]) -> Callable[[np.random.Generator], tuple[T
 
 
 LOOPS = (
+    _loop("scan of 1000 steps, vector of 16", _floats((16,), (1000, 16)), _scan),
     _loop(f"fori_loop of {STEPS} steps, x.at[i].set, 1M f32", _floats((1 << 20,)), counted(1 << 20, STEPS)),
     _loop("Newton by while_loop, a scalar", lambda rng: (np.float32(1e6),), _newton),
     _loop("Newton by while_loop, 1024 f32", lambda rng: (rng.uniform(1, 1e3, 1024).astype(np.float32),), _newton),
     _loop("stencil of 5 points, 256x256, 200 steps", _floats((256, 256)), _stencil),
+    _loop("gradient of an RNN, 32x256, 512 steps", _rnn_inputs, _rnn, tolerance=1e-3),
     _loop("n-body of 1024 bodies, 100 steps", _bodies_inputs, _bodies, tolerance=1e-3),
     _loop("Floyd-Warshall 512", lambda rng: (rng.uniform(1, 100, (512, 512)).astype(np.float32),), _paths),
 )

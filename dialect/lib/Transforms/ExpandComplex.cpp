@@ -390,11 +390,17 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
       return;
     OpBuilder builder(&getContext());
     PartBuilder::Known known;
+    SmallVector<Operation *> expanded;
     for (Operation *op : found)
-      expand(op, builder, known);
-    // What was read through its parts alone is not read any more.
+      if (expand(op, builder, known))
+        expanded.push_back(op);
+    // Not before: the values that `known` has parts of must keep their addresses to themselves.
+    for (Operation *op : llvm::reverse(expanded))
+      op->erase();
+    // What was read through its parts alone is not read any more. What holds ops that were found is left to others.
+    llvm::SmallPtrSet<Operation *, 16> erased(llvm::from_range, expanded);
     for (Operation *op : llvm::reverse(found))
-      if (op && isOpTriviallyDead(op))
+      if (!erased.contains(op) && op->getNumRegions() == 0 && isOpTriviallyDead(op))
         op->erase();
     SmallVector<Operation *> joins;
     getOperation()->walk([&](Operation *op) {
@@ -406,22 +412,22 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
         op->erase();
   }
 
-  void expand(Operation *&op, OpBuilder &builder, PartBuilder::Known &known) {
+  /// Whether the op was expanded; nothing reads it then.
+  bool expand(Operation *op, OpBuilder &builder, PartBuilder::Known &known) {
     StringRef name = op->getName().getStringRef();
     auto expansion = expansions.find(name);
     auto function = functions.find(name);
     if (expansion == expansions.end() && function == functions.end())
-      return; // it moves elements
+      return false; // it moves elements
     if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getKind() == "set")
-      return; // so does this one; the other kind on complex numbers is addition
+      return false; // so does this one; the other kind on complex numbers is addition
     builder.setInsertionPoint(op);
     PartBuilder b(builder, op->getLoc(), known);
     SmallVector<Value> values = expansion != expansions.end()
                                     ? expansion->second(b, op)
                                     : one(b.join(function->second(b, b.split(op->getOperand(0)))));
     op->replaceAllUsesWith(values);
-    op->erase();
-    op = nullptr;
+    return true;
   }
 
   llvm::StringMap<Expansion> expansions;

@@ -74,3 +74,19 @@ func.func @windows(%x: tensor<4xcomplex<f32>>, %w: tensor<1x1x2xcomplex<f32>>) -
          : (tensor<1x1x3xcomplex<f32>>, tensor<1x1x2xcomplex<f32>>) -> tensor<1x1x2xcomplex<f32>>
   return %2 : tensor<1x1x2xcomplex<f32>>
 }
+
+// What a loop that nothing reads holds goes with the loop, or stays with it.
+// CHECK-LABEL: func.func @unread_loop
+func.func @unread_loop(%p: tensor<i1>, %z: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %r:2 = array.while(%p, %z) : (tensor<i1>, tensor<3xcomplex<f32>>) -> (tensor<i1>, tensor<3xcomplex<f32>>) cond {
+  ^bb0(%q: tensor<i1>, %w: tensor<3xcomplex<f32>>):
+    array.yield %q : tensor<i1>
+  } body {
+  ^bb0(%q: tensor<i1>, %w: tensor<3xcomplex<f32>>):
+    %v = array.reverse %w dimensions = [0] : tensor<3xcomplex<f32>>
+    %u = array.add %v, %v : tensor<3xcomplex<f32>>
+    array.yield %q, %u : tensor<i1>, tensor<3xcomplex<f32>>
+  }
+  // CHECK: return
+  return %z : tensor<3xcomplex<f32>>
+}
