@@ -9,6 +9,7 @@ from pycompiler import array as _array  # noqa: F401 (attaches the operators and
 from pycompiler._runtime import Array, Device, device_count, devices
 from pycompiler.core import errors
 from pycompiler.core.config import (
+    checking_leaks,
     config,
     debug_infs,
     debug_nans,
@@ -18,6 +19,7 @@ from pycompiler.core.config import (
     log_compiles,
     threefry_partitionable,
 )
+from pycompiler.environment import print_environment_info
 from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.transforms import (
@@ -28,6 +30,7 @@ from pycompiler.transforms import (
     custom_gradient,
     custom_jvp,
     custom_vjp,
+    ensure_compile_time_eval,
     eval_shape,
     grad,
     hessian,
@@ -38,6 +41,7 @@ from pycompiler.transforms import (
     linearize,
     make_jaxpr,
     remat,
+    typeof,
     value_and_grad,
     vjp,
     vmap,
@@ -53,6 +57,7 @@ __all__ = [
     "__version__",
     "ad_checkpoint",
     "block_until_ready",
+    "checking_leaks",
     "checkpoint",
     "checkpoint_policies",
     "clear_caches",
@@ -68,6 +73,7 @@ __all__ = [
     "disable_jit",
     "dtypes",
     "enable_x64",
+    "ensure_compile_time_eval",
     "errors",
     "eval_shape",
     "explain_cache_misses",
@@ -85,12 +91,14 @@ __all__ = [
     "make_jaxpr",
     "nn",
     "numpy",
+    "print_environment_info",
     "random",
     "remat",
     "scipy",
     "threefry_partitionable",
     "tree",
     "tree_util",
+    "typeof",
     "value_and_grad",
     "vjp",
     "vmap",

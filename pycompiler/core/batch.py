@@ -16,6 +16,7 @@ from pycompiler.core.axes import Axis
 from pycompiler.core.dims import Dimension
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.leaks import check_leaks
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
 from pycompiler.core.structural import mapped_size
@@ -107,6 +108,8 @@ def map_axes(
             pairs = [trace.split(out) for out in function(*tracers)]
     finally:
         trace.finish()
+    del tracers
+    check_leaks(trace)
     return [x for x, _ in pairs], [d for _, d in pairs]
 
 

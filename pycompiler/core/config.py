@@ -77,6 +77,9 @@ TABLE: tuple[Setting, ...] = (
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
+    Setting(
+        "checking_leaks", bool, False, "PYCOMPILER_CHECKING_LEAKS", "a traced value that is kept is an error", mode=True
+    ),
     Setting("log_compiles", bool, False, "PYCOMPILER_LOG_COMPILES", "log each tracing and compilation as a warning"),
     Setting(
         "explain_cache_misses",
@@ -142,6 +145,10 @@ class Config:
     @property
     def debug_infs(self) -> bool:
         return bool(self._read("debug_infs"))
+
+    @property
+    def checking_leaks(self) -> bool:
+        return bool(self._read("checking_leaks"))
 
     @property
     def log_compiles(self) -> bool:
@@ -267,3 +274,8 @@ threefry_partitionable = _context("threefry_partitionable")
 def disable_jit(disable: bool = True) -> contextlib.AbstractContextManager[None]:
     """A context in which what is jitted runs step by step, as Python does, in this thread."""
     return config.override("disable_jit", disable)
+
+
+def checking_leaks() -> contextlib.AbstractContextManager[None]:
+    """A context in which a traced value that outlives the function that was traced is an error when its trace ends."""
+    return config.override("checking_leaks", True)

@@ -31,6 +31,10 @@ class UnexpectedTracerError(Exception):
     """A traced value outlived the call that made it: return it from the function instead of storing it elsewhere."""
 
 
+class KeyReuseError(Exception):
+    """A random key was consumed twice, so that the same numbers come again: split it, and use each key once."""
+
+
 class InconclusiveDimensionError(ValueError):
     """A comparison between symbolic dimensions holds for some of their sizes and not for others."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler.core.aval import get_aval, has_aval, strong
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.leaks import check_leaks
 from pycompiler.core.primitive import Primitive, Zero
 from pycompiler.core.record import record
 from pycompiler.core.trace import Origin, Trace, Tracer, leaked
@@ -91,9 +92,12 @@ def push_forward(
     try:
         outs = function(*[trace.wrap(x, t) for x, t in zip(primals, tangents, strict=True)])
         count = len(outs) if active is None else active()
-        return [trace.primal_of(out) for out in outs], [trace.tangent_of(out) for out in outs[:count]]
+        results = [trace.primal_of(out) for out in outs], [trace.tangent_of(out) for out in outs[:count]]
     finally:
         trace.finish()
+    del outs
+    check_leaks(trace)
+    return results
 
 
 def jvp_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> tuple[ClosedGraph, tuple[bool, ...]]:

@@ -16,6 +16,7 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
 from pycompiler.core.aval import get_aval, has_aval
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
+from pycompiler.core.leaks import check_leaks
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.trace import Origin, Trace, Tracer, leaked
@@ -136,7 +137,10 @@ class GraphTrace(Trace):
 
 def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
     """The graph of `function`, from flat arguments of these avals to a flat list of results."""
-    trace = GraphTrace(origin)
+    return _record(GraphTrace(origin), function, avals)
+
+
+def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> ClosedGraph:
     tracers = [trace.new_input(aval) for aval in avals]
     previous = swap_trace(trace)
     try:
@@ -149,7 +153,9 @@ def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
 
 def make_graph(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
     """`record` for a function of the user: warns of a line that recorded more than a thousand operations."""
-    closed = record(function, avals, origin)
+    trace = GraphTrace(origin)
+    closed = _record(trace, function, avals)
+    check_leaks(trace)
     if len(closed.graph.equations) > _MANY:
         _warn_of_unrolled_loops(closed.graph)
     return closed

@@ -142,7 +142,7 @@ class Tracer:
             raise ValueError(
                 f"{_place()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
             )
-        _fail(
+        no_value(
             errors.TracerBoolConversionError,
             self,
             "the truth value",
@@ -153,25 +153,25 @@ class Tracer:
         value = self.concrete_value()
         if value is not None:
             return int(value)
-        _fail(errors.ConcretizationTypeError, self, "the value, by int(),", "use `.astype(int)`")
+        no_value(errors.ConcretizationTypeError, self, "the value, by int(),", "use `.astype(int)`")
 
     def __float__(self) -> float:
         value = self.concrete_value()
         if value is not None:
             return float(value)
-        _fail(errors.ConcretizationTypeError, self, "the value, by float(),", "use `.astype(float)`")
+        no_value(errors.ConcretizationTypeError, self, "the value, by float(),", "use `.astype(float)`")
 
     def __complex__(self) -> complex:
         value = self.concrete_value()
         if value is not None:
             return complex(value)
-        _fail(errors.ConcretizationTypeError, self, "the value, by complex(),", "keep it an array")
+        no_value(errors.ConcretizationTypeError, self, "the value, by complex(),", "keep it an array")
 
     def __index__(self) -> int:
         value = self.concrete_value()
         if value is not None:
             return value.__index__()
-        _fail(
+        no_value(
             errors.TracerIntegerConversionError,
             self,
             "the value as a Python integer, for an index or a size,",
@@ -182,13 +182,13 @@ class Tracer:
         value = self.concrete_value()
         if value is not None:
             return value.item(*args)
-        _fail(errors.ConcretizationTypeError, self, "the value, by item(),", "keep it an array")
+        no_value(errors.ConcretizationTypeError, self, "the value, by item(),", "keep it an array")
 
     def tolist(self) -> Any:
         value = self.concrete_value()
         if value is not None:
             return value.tolist()
-        _fail(errors.ConcretizationTypeError, self, "the elements, by tolist(),", "keep them in an array")
+        no_value(errors.ConcretizationTypeError, self, "the elements, by tolist(),", "keep them in an array")
 
     def __format__(self, spec: str) -> str:
         value = self.concrete_value()
@@ -197,13 +197,15 @@ class Tracer:
         if value is not None and not self.aval.shape:
             return format(value.item(), spec)
         wanted = f"the value, to format it as {spec!r},"
-        _fail(errors.ConcretizationTypeError, self, wanted, "return it, and format it outside of the function")
+        no_value(errors.ConcretizationTypeError, self, wanted, "return it, and format it outside of the function")
 
     def __reduce__(self) -> NoReturn:
-        _fail(errors.ConcretizationTypeError, self, "the elements, to pickle them,", "return it, and pickle the result")
+        no_value(
+            errors.ConcretizationTypeError, self, "the elements, to pickle them,", "return it, and pickle the result"
+        )
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        _fail(
+        no_value(
             errors.TracerArrayConversionError,
             self,
             "the elements as a NumPy array",
@@ -219,8 +221,10 @@ def _place() -> str:
     return f"{source.describe()}\n" if source else ""
 
 
-def _fail(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: str, instead: str) -> NoReturn:
+def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: str, instead: str) -> NoReturn:
     """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
+    if tracer.owner.done:
+        raise leaked(tracer)
     origin = tracer.owner.origin
     names = tracer.argument_names()
     what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."

@@ -9,8 +9,9 @@ from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import ShapedArray, array_from_numpy
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import check_unmasked, get_aval
+from pycompiler.core.errors import ConcretizationTypeError
 from pycompiler.core.source import warn
-from pycompiler.core.trace import Tracer
+from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy.interchange import check_device
@@ -172,7 +173,7 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: 
 def _fixed(name: str, x: Any) -> Any:
     """A number that is needed while tracing, since a size depends on it."""
     if isinstance(x, Tracer):
-        raise TypeError(f"{name}: the size of the result depends on {x!r}; give a number, or mark the argument static")
+        no_value(ConcretizationTypeError, x, f"{name}: the value, for the size of the result,", "give a number")
     return x.item() if hasattr(x, "item") else x
 
 

@@ -15,7 +15,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.errors import NonConcreteBooleanIndexError
-from pycompiler.core.trace import Tracer
+from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import as_positions
 from pycompiler.lax.operands import Array, cast
@@ -120,9 +120,11 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
 
 def _places(name: str, mask: Any) -> list[Any]:
     if isinstance(mask, Tracer):
-        raise NonConcreteBooleanIndexError(
-            f"{name}: a boolean index {short(get_aval(mask))} is traced, so that the size of the result is not known; "
-            "use where(mask, x, y), nonzero(mask, size=...) as the index, or x.at[mask].set(value) with one value"
+        no_value(
+            NonConcreteBooleanIndexError,
+            mask,
+            f"{name}: the number of true elements, for a boolean index,",
+            "use where(mask, x, y), nonzero(mask, size=...) as the index, or x.at[mask].set(value) with one value",
         )
     values = np.asarray(mask)
     if values.ndim == 0:

@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import (
@@ -60,6 +61,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         raise ValueError(f"reshape: arrays are row-major (order 'C'), got order {order!r}")
     aval = get_aval(a)
     sizes = list(shape) if isinstance(shape, Sequence) or hasattr(shape, "__iter__") else [shape]
+    sizes = [size.__index__() if isinstance(size, Tracer) else size for size in sizes]
     unknown = [i for i, size in enumerate(sizes) if type(size) is int and size == -1]
     if len(unknown) > 1:
         raise ValueError(f"reshape: only one size may be -1, got {tuple(sizes)}")

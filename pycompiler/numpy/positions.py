@@ -12,7 +12,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.trace import Tracer
+from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -36,9 +36,11 @@ def known_size(name: str, count: Array, size: int | None) -> int:
             raise TypeError(f"{name}: size must be an integer, got {size!r}")
         return max(size.__index__(), 0)
     if isinstance(count, Tracer):
-        raise ConcretizationTypeError(
-            f"{name}: the size of the result depends on values, which are traced; pass size= to say the most that "
-            "there can be, and fill_value= for what is left"
+        no_value(
+            ConcretizationTypeError,
+            count,
+            f"{name}: the number of elements, for the size of the result,",
+            "pass size= to say the most that there can be, and fill_value= for what is left",
         )
     return int(np.asarray(count))
 

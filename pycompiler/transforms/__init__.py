@@ -3,7 +3,7 @@
 from pycompiler.core.aval import ShapeDtypeStruct
 from pycompiler.transforms.custom_rules import closure_convert, custom_gradient, custom_jvp, custom_vjp
 from pycompiler.transforms.derivative import grad, jvp, linearize, value_and_grad, vjp
-from pycompiler.transforms.inspection import eval_shape, make_jaxpr
+from pycompiler.transforms.inspection import ensure_compile_time_eval, eval_shape, make_jaxpr, typeof
 from pycompiler.transforms.jacobian import hessian, jacfwd, jacrev
 from pycompiler.transforms.mapping import vmap
 from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
@@ -19,6 +19,7 @@ __all__ = [
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
+    "ensure_compile_time_eval",
     "eval_shape",
     "grad",
     "hessian",
@@ -29,6 +30,7 @@ __all__ = [
     "linearize",
     "make_jaxpr",
     "remat",
+    "typeof",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -1,12 +1,14 @@
-"""Looking at a function without running it: `make_jaxpr` its graph, `eval_shape` the shapes of its results."""
+"""Looking at a function without running it: `make_jaxpr` its graph, `eval_shape` the shapes of its results; at a value:
+`typeof`; and computing while tracing: `ensure_compile_time_eval`."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval
+from pycompiler._runtime import ShapedArray, swap_trace
+from pycompiler.core.aval import ShapeDtypeStruct, get_aval, is_array
 from pycompiler.core.axes import Name, bound
 from pycompiler.core.boundary import boundary, wraps
 from pycompiler.core.flat import FlatFunction, check_arrays
@@ -51,6 +53,39 @@ def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     ShapeDtypeStruct(shape=(3, 3), dtype=float32)
     """
     return _shapes(*_trace("eval_shape", fun, (), args, kwargs))
+
+
+@boundary
+def typeof(x: Any) -> ShapedArray:
+    """The shape, dtype and weak type of an array or a scalar. Raises TypeError for anything else.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> str(pc.typeof(pnp.ones((2, 3))))
+    'f32[2,3]'
+    """
+    if not is_array(x):
+        raise TypeError(f"typeof: takes an array or a scalar, got {x!r} of type {type(x).__name__}")
+    return get_aval(x)
+
+
+@contextlib.contextmanager
+def ensure_compile_time_eval() -> Generator[None]:
+    """A context in which what does not depend on traced arguments is computed at once, also inside of `jit`.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> @pc.jit
+    ... def f(x):
+    ...     with pc.ensure_compile_time_eval():
+    ...         size = int(pnp.arange(4).sum())  # a value, not a tracer
+    ...     return pnp.full(size, x)
+    >>> f(1.0).shape
+    (6,)
+    """
+    previous = swap_trace(None)
+    try:
+        yield
+    finally:
+        swap_trace(previous)
 
 
 def _trace(
