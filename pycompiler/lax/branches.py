@@ -11,6 +11,7 @@ from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.elementwise import clamp, convert_element_type, ne
 from pycompiler.lax.operands import check_arrays as check_values
+from pycompiler.lax.stepwise import value_of
 from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, trace_function
 from pycompiler.ops.cond import run_cond
 
@@ -42,6 +43,9 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
         if not (dtypes.is_integer(aval.dtype) or dtypes.is_floating(aval.dtype)):
             raise TypeError(f"cond: pred must be a bool or a real number, got {short(aval)}")
         pred = ne(pred, 0)
+    holds = value_of(bool, pred)
+    if holds is not None:
+        return (true_fun if holds else false_fun)(*operands)
     index = convert_element_type(pred, dtypes.int32)
     return _choose("cond", index, (false_fun, true_fun), ("false_fun", "true_fun"), operands)
 
@@ -70,6 +74,9 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
         raise ValueError("switch: needs at least one branch")
     if len(branches) == 1:
         return branches[0](*operands)
+    number = value_of(int, index)
+    if number is not None:
+        return branches[min(max(number, 0), len(branches) - 1)](*operands)
     last = dtypes.host_scalar(len(branches) - 1, dtypes.int32)
     index = clamp(dtypes.host_scalar(0, dtypes.int32), convert_element_type(index, dtypes.int32), last)
     return _choose("switch", index, branches, [f"branch {i}" for i in range(len(branches))], operands)

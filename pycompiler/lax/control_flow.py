@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import ShapedArray
+from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
@@ -21,6 +21,7 @@ from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.operands import cast
 from pycompiler.lax.operands import check_arrays as check_values
+from pycompiler.lax.stepwise import value_of, while_steps
 from pycompiler.lax.tracing import (
     Traced,
     Tree,
@@ -64,6 +65,9 @@ def while_loop(
         if max_steps <= 0:
             raise ValueError(f"while_loop: max_steps must be a positive int, got {max_steps}")
         max_steps = int(max_steps)
+    stepped = while_steps(cond_fun, body_fun, init_val, max_steps)
+    if stepped is not None:
+        return stepped[0]
     leaves, in_tree = tree_flatten(((init_val,), {}))
     check_arrays("while_loop", body_fun, leaves, in_tree)
 
@@ -135,10 +139,9 @@ def fori_loop(
 ) -> Tree:
     """The last of the values that start with `init_val` and go on with `body_fun(i, value)` for i in lower..upper-1.
 
-    The bounds are integers, or traced integers of one dtype. With bounds that are known while tracing (Python's or
-    NumPy's integers) the loop can be differentiated in reverse mode. A value is a tree of arrays, whose structure,
-    shapes and dtypes stay the same. `unroll` is taken where the bounds are known, and changes nothing: the compiler
-    decides.
+    The bounds are integers, or traced integers of one dtype. With bounds that are known while tracing the loop can be
+    differentiated in reverse mode. A value is a tree of arrays, whose structure, shapes and dtypes stay the same.
+    `unroll` is taken where the bounds are known, and changes nothing: the compiler decides.
 
     Raises TypeError, naming the leaf, when `body_fun` changes the type of the value; TypeError for bounds that are not
     integers of one dtype.
@@ -155,7 +158,12 @@ def fori_loop(
             raise TypeError(f"fori_loop: {what} must be one integer, got {short(aval)}")
     if unroll not in (None, False, 1) and (isinstance(lower, Tracer) or isinstance(upper, Tracer)):
         raise ValueError(f"fori_loop: unroll={unroll} takes bounds that are known; these are traced")
-    length = max(0, int(upper) - int(lower)) if _is_known(lower) and _is_known(upper) else None
+    first, last = value_of(int, lower), value_of(int, upper)
+    if first is not None and last is not None:
+        for i in range(first, last):
+            init_val = body_fun(i, init_val)
+        return init_val
+    given = (lower, upper)
     dtype = _index_dtype(*bounds)
     weak = all(aval.weak_type for aval in bounds)
     lower, upper = (cast(x, dtype, weak) for x in (lower, upper))
@@ -167,6 +175,7 @@ def fori_loop(
 
     leaves, body, out_tree = _fixed_carry("fori_loop", body_fun, init_val, leaves, trace, first=1)
     cond, step, body_consts = body.derive("counted", lambda: _counted(body))
+    length = _length(given, (*leaves, *body_consts))
     if length is not None:
         (_, *outs), _ = run_scan(step, Form(len(body_consts), len(leaves), length, False), body_consts, leaves, [])
         return out_tree.unflatten(on_device(outs))
@@ -174,8 +183,16 @@ def fori_loop(
     return out_tree.unflatten(outs)
 
 
-def _is_known(bound: Any) -> bool:
-    return isinstance(bound, (int, np.integer, np.ndarray))
+def _length(bounds: Sequence[Any], operands: Sequence[Any]) -> int | None:
+    """The number of iterations, where it is known. That of bounds that are arrays has to be waited for: it is asked for
+    where something is traced, and a derivative may need it."""
+    kinds = (int, np.integer, np.ndarray)
+    if any(isinstance(x, Tracer) for x in operands):
+        kinds = (*kinds, Array)
+    if not all(isinstance(bound, kinds) for bound in bounds):
+        return None
+    lower, upper = bounds
+    return max(0, int(upper) - int(lower))
 
 
 def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:

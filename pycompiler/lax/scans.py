@@ -13,6 +13,7 @@ from pycompiler.core.flat import check_arrays
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.lax import movement
 from pycompiler.lax.operands import canonical_axis
+from pycompiler.lax.stepwise import scan_steps
 from pycompiler.lax.tracing import (
     Traced,
     Tree,
@@ -62,6 +63,9 @@ def scan(
     x_leaves, xs_tree = tree_flatten(xs)
     count = len(init_leaves)
     length = _length("scan", x_leaves, xs_tree, length)
+    stepped = scan_steps(f, init, x_leaves, xs_tree, length, bool(reverse))
+    if stepped is not None:
+        return stepped
     slices = [_slice_aval(x) for x in x_leaves]
 
     def trace(carry: Sequence[Any]) -> Traced:
@@ -127,6 +131,9 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
     leaves, in_tree = tree_flatten(((xs,), {}))
     check_arrays("map", f, leaves, in_tree)
     length = _length("map", leaves, tree_flatten(xs)[1], None)
+    stepped = scan_steps(lambda _, x: ((), f(x)), (), leaves, tree_flatten(xs)[1], length, False)
+    if stepped is not None:
+        return stepped[1]
     body, out_tree = trace_function("map", f, in_tree, [_slice_aval(x) for x in leaves])
     if batch_size is None:
         return out_tree.unflatten(on_device(run_scan(body, Form(0, 0, length, False), [], [], leaves)[1]))
