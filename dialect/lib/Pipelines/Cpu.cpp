@@ -28,12 +28,12 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) {
   pm.addPass(createConvertArrayToLinalg());
 }
 
-void buildLinalgToBuffersPipeline(OpPassManager &pm) {
+void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
   // empty tensors every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());
-  pm.addNestedPass<func::FuncOp>(createPrepareLoops());
+  pm.addNestedPass<func::FuncOp>(createPrepareLoops({copyCarry}));
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
   pm.addPass(createCanonicalizerPass());
@@ -66,7 +66,7 @@ void buildLoopsToLLVMPipeline(OpPassManager &pm) {
 
 void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits) {
   buildArrayToLinalgPipeline(pm);
-  buildLinalgToBuffersPipeline(pm);
+  buildLinalgToBuffersPipeline(pm, /*copyCarry=*/false);
   buildBuffersToLoopsPipeline(pm, vectorBits);
   buildLoopsToLLVMPipeline(pm);
 }

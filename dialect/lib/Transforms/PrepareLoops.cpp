@@ -284,9 +284,11 @@ void updateInPlace(RewriterBase &rewriter, Operation *loop) {
   SmallVector<Update> pending, updates = updatesOf(loop);
   orderUpdates(updates, body);
   for (const Update &update : updates) {
-    if (update.next == update.current || isUpdatedInPlace(rewriter, update, yield))
+    if (update.next != update.current && isUpdatedInPlace(rewriter, update, yield))
       continue;
     separateInnerLoops(rewriter, update, body);
+    if (update.next == update.current)
+      continue;
     pending.push_back(update);
   }
   writeUpdates(rewriter, pending, yield);
@@ -375,7 +377,71 @@ void copyArguments(RewriterBase &rewriter, scf::WhileOp loop) {
   }
 }
 
+//===--- Copies ---------------------------------------------------------------------------------------------------===//
+
+Value copyOf(RewriterBase &rewriter, Operation *before, Value tensor) {
+  rewriter.setInsertionPoint(before);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return bufferization::AllocTensorOp::create(rewriter, before->getLoc(), type, ValueRange(), tensor);
+}
+
+/// Copies each next tensor, then all copies to the current ones.
+void copyUpdates(RewriterBase &rewriter, SmallVector<Update> updates, Operation *yield) {
+  for (Update &update : updates)
+    update.next = copyOf(rewriter, yield, update.next);
+  rewriter.setInsertionPoint(yield);
+  for (Update &update : updates)
+    update.yielded->set(bufferization::MaterializeInDestinationOp::create(
+                            rewriter, yield->getLoc(), update.next.getType(), update.next, update.current)
+                            .getResult());
+}
+
+void copyInits(RewriterBase &rewriter, MutableOperandRange inits) {
+  for (OpOperand &init : inits)
+    if (isa<RankedTensorType>(init.get().getType()))
+      init.set(copyOf(rewriter, init.getOwner(), init.get()));
+}
+
+/// What loops and branches start with, pass on and give are copies: no two of them can be found to share memory.
+void separate(RewriterBase &rewriter, func::FuncOp function) {
+  // Of the loops and choices that one op was lowered to, the outermost one.
+  auto isOutermost = [](Operation *op) {
+    Operation *parent = op->getParentOp();
+    return isa<func::FuncOp>(parent) || isControlFlow(parent);
+  };
+  function.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      copyUpdates(rewriter, prepare::updatesOf(op), loop.getYieldOp());
+      copyInits(rewriter, loop.getInitsMutable());
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (isControlFlow(op))
+        copyUpdates(rewriter, prepare::updatesOf(op), loop.getBody()->getTerminator());
+      if (isControlFlow(op) || isOutermost(op))
+        copyInits(rewriter, loop.getInitArgsMutable());
+    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && (isControlFlow(op) || isOutermost(op))) {
+      SmallVector<Update> taken, other;
+      for (OpResult result : branch.getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        if (!type)
+          continue;
+        rewriter.setInsertionPoint(branch);
+        Value place = bufferization::AllocTensorOp::create(rewriter, branch.getLoc(), type, ValueRange());
+        OpOperand &ifTrue = branch.thenYield()->getOpOperand(result.getResultNumber());
+        OpOperand &ifFalse = branch.elseYield()->getOpOperand(result.getResultNumber());
+        taken.push_back({&ifTrue, place, ifTrue.get()});
+        other.push_back({&ifFalse, place, ifFalse.get()});
+      }
+      if (taken.empty())
+        return;
+      copyUpdates(rewriter, taken, branch.thenYield());
+      copyUpdates(rewriter, other, branch.elseYield());
+    }
+  });
+}
+
 struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
+  using PrepareLoopsBase::PrepareLoopsBase;
+
   void runOnOperation() override {
     SmallVector<Operation *> found; // inner ones first
     getOperation().walk([&](Operation *op) {
@@ -396,6 +462,8 @@ struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
     // Stopping before a fixed point is no failure: what is left computes the same in buffers.
     (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
 
+    if (copyCarry)
+      return separate(rewriter, getOperation());
     getOperation().walk([&](Operation *op) {
       if (!isa<scf::WhileOp, scf::ForOp>(op) || !isControlFlow(op))
         return;

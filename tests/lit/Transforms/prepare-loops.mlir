@@ -1,5 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops))' | FileCheck %s
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=BUFFERS
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops{copy-carry=true}),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=COPIES
 
 #id = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>
@@ -70,6 +71,15 @@ func.func @update(%a: memref<8xf32>, %n: memref<i32>, %out: memref<8xf32>) {
 
 // What the body permutes is copied through one temporary, which belongs to an iteration.
 // BUFFERS-LABEL: func.func @swap(
+// COPIES-LABEL: func.func @swap(
+// COPIES: do {
+// COPIES-DAG: %[[T:.*]] = memref.alloc()
+// COPIES-DAG: %[[U:.*]] = memref.alloc()
+// COPIES: memref.copy %{{.*}}, %[[T]]
+// COPIES: memref.copy %{{.*}}, %[[U]]
+// COPIES: memref.copy %[[T]],
+// COPIES: memref.copy %[[U]],
+// COPIES: return
 func.func @swap(%a: memref<8xf32>, %p: i1, %out: memref<8xf32>, %more: memref<8xf32>) {
   %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
   // BUFFERS: scf.while

@@ -10,8 +10,8 @@ namespace mlir::array {
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.
 void buildArrayToLinalgPipeline(OpPassManager &pm);
 
-/// linalg on tensors -> fused linalg on the caller's buffers.
-void buildLinalgToBuffersPipeline(OpPassManager &pm);
+/// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarry` loops copy what they carry.
+void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry = false);
 
 /// linalg on buffers -> scf loops over vectors of at most `vectorBits` a register; temporaries in one planned arena.
 void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits);

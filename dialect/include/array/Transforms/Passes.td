@@ -66,6 +66,10 @@ def PrepareLoops : Pass<"array-prepare-loops", "::mlir::func::FuncOp"> {
 
     Invariants: runs after array-prepare-entry and before empty tensors are eliminated; the carry has static shapes.
   }];
+  let options = [
+    Option<"copyCarry", "copy-carry", "bool", /*default=*/"false",
+           "Copy what loops and branches carry instead: slower, but bufferization never finds a conflict">
+  ];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
