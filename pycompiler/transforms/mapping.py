@@ -12,7 +12,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
-from pycompiler.core.dims import Dimension
+from pycompiler.core.dims import Dim, Dimension
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tree import tree_flatten, tree_leaves
@@ -26,7 +26,7 @@ def vmap(
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Name | None = None,
-    axis_size: int | None = None,
+    axis_size: Dimension | None = None,
     sum_match: bool = False,
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments.
@@ -52,6 +52,10 @@ def vmap(
     except TypeError:
         kind = type(axis_name).__name__
         raise TypeError(f"vmap: axis_name must be hashable, got {axis_name!r} of type {kind}") from None
+    if axis_size is not None and not isinstance(axis_size, Dim):
+        if not hasattr(axis_size, "__index__"):
+            raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r} of type {type(axis_size).__name__}")
+        axis_size = axis_size.__index__()
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
@@ -154,7 +158,7 @@ def _canonical_axis(flat: FlatFunction, index: int, leaf: Any, axis: MappedAxis)
 
 
 def _mapped_size(
-    flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[MappedAxis], axis_size: int | None
+    flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[MappedAxis], axis_size: Dimension | None
 ) -> Dimension:
     found = [
         (index, get_aval(leaf).shape[dim])

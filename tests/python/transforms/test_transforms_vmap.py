@@ -1,10 +1,13 @@
 """`vmap`: axes by number, by tuple, by tree; results placed; sizes checked. And `make_jaxpr`, `eval_shape`."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pycompiler import lax
 from pycompiler.core.dims import Dim
 from pycompiler.core.graph import check_graph
 from pycompiler.ops import PRIMITIVES as P
@@ -44,6 +47,49 @@ def test_what_is_not_mapped_is_repeated_in_the_result():
     np.testing.assert_array_equal(np.asarray(keyword), 2 * X)
 
 
+class Point(NamedTuple):
+    x: object
+    y: object
+
+
+def test_axes_of_nodes_of_any_kind():
+    def fun(point, rest, *, scale):
+        first, (second, none) = rest
+        assert none is None
+        return {"moved": Point(point.x + first, point.y * scale), "pair": [second, point.y]}
+
+    def mapped(vmap, fun):
+        in_axes = [Point(0, None), (1, (None, None))]
+        out_axes = {"moved": Point(1, -1), "pair": 0}
+        return vmap(fun, in_axes, out_axes)(Point(X, 2.0), (Y, (5.0, None)), scale=np.float32([1, 2]))
+
+    ours, theirs = mapped(vmap, fun), mapped(jax.vmap, fun)
+    assert type(ours["moved"]) is Point
+    for mine, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_array_equal(np.asarray(mine), other)
+        assert mine.dtype == other.dtype
+
+
+def test_results_that_match_by_their_sum():
+    ours, theirs = (v(lambda x, y: (x * 2, y), (0, None), None, sum_match=True)(X, X) for v in (vmap, jax.vmap))
+    np.testing.assert_array_equal(ours[0], theirs[0])
+    np.testing.assert_array_equal(ours[1], X)
+
+
+def test_axes_may_be_any_integers():
+    out = vmap(lambda x, y: x, (np.int64(1), None), np.int8(-1), axis_size=np.int32(3))(X, 0.0)
+    np.testing.assert_array_equal(out, X)
+
+
+def test_sizes_that_are_symbols():
+    n = Dim("n")
+    graph = make_jaxpr(vmap(lambda x: x / lax.psum(x, "i") + lax.axis_index("i"), axis_name="i"))(
+        ShapeDtypeStruct((n, 3), "float32")
+    )
+    check_graph(graph)
+    assert graph.out_avals[0].shape == (n, 3)
+
+
 def test_nested_maps_keep_their_axes_apart():
     ours = vmap(lambda x: vmap(lambda y: mul.bind(x, y), out_axes=0)(np.float32([1, 2, 3, 4])))(np.float32([5, 6]))
     theirs = jax.vmap(lambda x: jax.vmap(lambda y: x * y)(jnp.array([1.0, 2, 3, 4])))(jnp.array([5.0, 6]))
@@ -56,6 +102,9 @@ BAD = [
     (lambda: vmap(lambda x: x, in_axes=None)(X), "nothing is mapped"),
     (lambda: vmap(lambda x: x)(1.0), r"axis 0 of argument 'x' .* is f32\[\], with 0 axes"),
     (lambda: vmap(lambda x: x, in_axes=2)(X), "axis 2 of argument 'x'"),
+    (lambda: vmap(lambda p: p, (([0, 2],),))(([X, X],)), r"axis 2 of argument 'p\[0\]\[1\]' of <lambda> is to be"),
+    (lambda: vmap(lambda x, *, scale: x)(X, scale={"by": 1.0}), r"axis 0 of argument 'scale\['by'\]' of <lambda>"),
+    (lambda: vmap(lambda x: [x, {"a": x}], out_axes=[0, None])(X), r"out_axes is None for output\[1\]\['a'\]"),
     (lambda: vmap(lambda x, y: x, in_axes=(0,))(X, Y), "has 1 entries, the call has 2 positional"),
     (
         lambda: vmap(lambda x, p: x, in_axes=(0, {"a": 0}))(X, {"b": X}),
@@ -77,7 +126,13 @@ def test_bad_axes_are_told(call, message):
 
 
 def test_axes_must_be_ints():
-    with pytest.raises(TypeError, match="in_axes holds ints and None, got 'a' of type str"):
+    with pytest.raises(TypeError, match="in_axes must be an int, None, or a tuple with an entry for each"):
+        vmap(lambda x: x, in_axes={"a": 0})({"a": X})
+    with pytest.raises(TypeError, match=r"axis_name must be hashable, got \['i'\] of type list"):
+        vmap(lambda x: x, axis_name=["i"])
+    with pytest.raises(TypeError, match="axis_size must be an integer, got 2[.]5 of type float"):
+        vmap(lambda x: x, None, axis_size=2.5)
+    with pytest.raises(TypeError, match=r"in_axes holds ints and None, got 'a' of type str"):
         vmap(lambda x: x, in_axes="a")(X)
 
 
