@@ -130,9 +130,9 @@ def test_axes_must_be_ints():
         vmap(lambda x: x, in_axes={"a": 0})({"a": X})
     with pytest.raises(TypeError, match=r"axis_name must be hashable, got \['i'\] of type list"):
         vmap(lambda x: x, axis_name=["i"])
-    with pytest.raises(TypeError, match="axis_size must be an integer, got 2[.]5 of type float"):
+    with pytest.raises(TypeError, match=r"axis_size must be an integer, got 2\.5 of type float"):
         vmap(lambda x: x, None, axis_size=2.5)
-    with pytest.raises(TypeError, match=r"in_axes holds ints and None, got 'a' of type str"):
+    with pytest.raises(TypeError, match="in_axes holds ints and None, got 'a' of type str"):
         vmap(lambda x: x, in_axes="a")(X)
 
 
