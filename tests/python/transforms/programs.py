@@ -14,11 +14,12 @@ from pycompiler.core.aval import as_array, get_aval
 from pycompiler.core.call import call_graph
 from pycompiler.core.record import make_graph
 from pycompiler.core.trace import Origin
+from pycompiler.jit import jit
 from pycompiler.lax.branches import cond, switch
 from pycompiler.lax.scans import associative_scan, scan
 from pycompiler.ops import PRIMITIVES as P
 from pycompiler.random import uniform
-from pycompiler.transforms import custom_jvp, custom_vjp, vmap
+from pycompiler.transforms import checkpoint, custom_jvp, custom_vjp, vmap
 
 SHAPE = (2, 3)
 _UNARY = ("sin", "cos", "tanh", "exp", "neg", "logistic", "abs", "erf", "expm1", "square_root", "reciprocal")
@@ -236,6 +237,73 @@ def _fourier(x):
     return pnp.fft.irfft(spectrum * pnp.abs(spectrum), n=3, axis=1)
 
 
+def _folded(x):
+    """A loop with bounds that are known becomes a scan; another one is within it, and reads the outer index."""
+
+    def inner(j, carry, i):
+        return carry + pnp.sin(carry * _scalar(x, 0.5)) * (i + j).astype(get_aval(x).dtype)
+
+    def outer(i, carry):
+        return pnp.cos(lax.fori_loop(1, 3, lambda j, c: inner(j, c, i), carry)) * x
+
+    return lax.fori_loop(0, 2, outer, x)
+
+
+def _bounded(x):
+    """A loop whose length depends on the values, at most so long: it has a reverse mode."""
+
+    def going_on(state):
+        return state[0] < 2 + (state[1][0, 0] > 0).astype(np.int32)
+
+    def next_one(state):
+        return state[0] + 1, pnp.sin(state[1] * x + state[1])
+
+    return lax.while_loop(going_on, next_one, (np.int32(0), x), max_steps=5)[1]
+
+
+def _mapped(x):
+    return lax.map(lambda row: cond(row[0] > 0, pnp.sin, lambda r: r * r[1], row), x, batch_size=1)
+
+
+@checkpoint
+def _recomputed(x):
+    return pnp.tanh(scan(lambda c, row: (c * row + pnp.sin(row), c), x[0], x)[1]) * x
+
+
+def _scanned_calls(x):
+    """A nested call with a loop of its own, called in a loop."""
+
+    @jit
+    def doubled(row):
+        return lax.fori_loop(0, 2, lambda _, r: r * pnp.cos(r), row)
+
+    return scan(lambda carry, row: (doubled(carry) + row, doubled(row * carry)), x[1], x)[1]
+
+
+def _solved_by_hand(x):
+    """A system that is solved by iteration, with the derivative of its solution."""
+
+    def matvec(v):
+        return pnp.matmul(_positive(x) * _scalar(x, 0.1) + pnp.eye(3, dtype=get_aval(x).dtype), v)
+
+    def solve(matvec, b):
+        return lax.fori_loop(0, 80, lambda _, v: v + _scalar(x, 0.5) * (b - matvec(v)), b)
+
+    return x * lax.custom_linear_solve(matvec, pnp.sin(x[0]), solve, transpose_solve=solve)
+
+
+def _root(x):
+    """The y of y + y^3 / 3 = x by Newton's method, with the derivative of its equation."""
+
+    def equation(y):
+        return y + y * y * y * _scalar(x, 1 / 3) - x
+
+    def solve(f, y):
+        return lax.fori_loop(0, 12, lambda _, y: y - f(y) / (1 + y * y), y)
+
+    return lax.custom_root(equation, x * _scalar(x, 0.5), solve, lambda g, ct: ct / g(pnp.ones_like(ct)))
+
+
 def looped(x):
     """A loop whose length depends on the values: it has no reverse mode."""
     return lax.while_loop(
@@ -269,8 +337,20 @@ _WHOLE = (
     _convolved,
 )
 # There for dtypes of 32 and 64 bits.
-_WIDE = (_solved, _factored, _determined, _fourier)
-_CONTROL = (_scanned, _counted, _associated, _branched, _switched)
+_WIDE = (_solved, _factored, _determined, _fourier, _solved_by_hand)
+_CONTROL = (
+    _scanned,
+    _counted,
+    _associated,
+    _branched,
+    _switched,
+    _folded,
+    _bounded,
+    _mapped,
+    _recomputed,
+    _scanned_calls,
+    _root,
+)
 
 
 def called(fun):
