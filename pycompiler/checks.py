@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler import key_reuse
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
@@ -40,8 +41,21 @@ class Looked:
 
 
 def are_on() -> bool:
-    """Whether results are looked at."""
-    return config.debug_nans or config.debug_infs
+    """Whether something is looked at."""
+    return config.debug_nans or config.debug_infs or config.debug_key_reuse
+
+
+def watched(
+    graph: ClosedGraph,
+    call: Callable[..., Any],
+    leaves: Sequence[Any],
+    names: Callable[[], Sequence[str]] | None = None,
+) -> Any:
+    """The results of a compiled graph for these arrays, under the checks that are on."""
+    if config.debug_nans or config.debug_infs:
+        inner = call
+        call = lambda *leaves: run(graph, inner, leaves, names)  # noqa: E731
+    return key_reuse.run(graph, call, leaves) if config.debug_key_reuse else call(*leaves)
 
 
 def run(

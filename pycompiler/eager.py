@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pycompiler import checks
+from pycompiler import checks, key_reuse
 from pycompiler._runtime import CallKey, CompiledCall, JitFunction, PyTreeDef, ShapedArray
 from pycompiler.compile import compiled
 from pycompiler.core import axes
@@ -18,6 +18,7 @@ from pycompiler.core.cache import Cache
 from pycompiler.core.call import call, call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.key_use import key_use
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
 from pycompiler.core.trace import Origin
@@ -31,7 +32,7 @@ def served(call: CompiledCall, graph: ClosedGraph) -> Callable[..., Any]:
     """What is called with the arrays of a graph: its compiled code, with a look at the results while a check is on."""
     if not checks.are_on():
         return call
-    return lambda *args: checks.run(graph, call, [as_array(arg) for arg in args])
+    return lambda *args: checks.watched(graph, call, [as_array(arg) for arg in args])
 
 
 def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -39,6 +40,9 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
         # What has come here is over none of them.
         with axes.unbound():
             return _evaluate(primitive, args, params)
+    if primitive is key_use:
+        key_reuse.consume(args[0], params["name"])
+        return ()
     if primitive is call:
         graph: ClosedGraph = params["graph"]
         return graph.derive("eager", lambda: _of_graph(graph, params["name"]))(*args)

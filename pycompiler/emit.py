@@ -20,6 +20,7 @@ from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.key_use import key_use
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.cond import cond
@@ -185,6 +186,8 @@ class Emitter:
         location = self.location(equation.source)
         if equation.primitive is custom_lin:
             forward_mode(equation.params["custom"], equation.source)
+        if equation.primitive is key_use:
+            return []
         if equation.primitive is name_value:
             return list(operands)
         if equation.primitive in INLINED:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pycompiler import eager, misses
+from pycompiler import eager, key_reuse, misses
 from pycompiler._runtime import (
     Array,
     CallKey,
@@ -26,7 +26,7 @@ from pycompiler._runtime import (
     set_error_type,
     set_leaf_converter,
 )
-from pycompiler.checks import are_on, run
+from pycompiler.checks import are_on, watched
 from pycompiler.compile import compiled
 from pycompiler.core import errors
 from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
@@ -122,6 +122,8 @@ class _Program:
     def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
         start = time.perf_counter()
         graph = make_graph(flat, avals, flat.origin())
+        if config.debug_key_reuse:
+            key_reuse.summary(graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
         return Signature(self.name, graph, flat.names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
 
@@ -173,7 +175,7 @@ class _Program:
 
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
-            result = run(signature.graph, keeping, leaves, signature.names)
+            result = watched(signature.graph, keeping, leaves, signature.names)
             kept = {id(leaf) for leaf in tree_leaves(result)}
             for number in signature.donated:
                 if id(leaves[number]) not in kept:

@@ -74,6 +74,14 @@ TABLE: tuple[Setting, ...] = (
         choices=("cpu",),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
     ),
+    Setting(
+        "debug_key_reuse",
+        bool,
+        False,
+        "PYCOMPILER_DEBUG_KEY_REUSE",
+        "a random key that is consumed twice is an error",
+        keyed=True,
+    ),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
@@ -133,6 +141,10 @@ class Config:
     def platform_name(self) -> str | None:
         value = self._read("platform_name")
         return None if value is None else str(value)
+
+    @property
+    def debug_key_reuse(self) -> bool:
+        return bool(self._read("debug_key_reuse"))
 
     @property
     def disable_jit(self) -> bool:
@@ -264,6 +276,7 @@ def trace_key() -> tuple[object, ...]:
 
 
 debug_infs = _context("debug_infs")
+debug_key_reuse = _context("debug_key_reuse")
 debug_nans = _context("debug_nans")
 enable_x64 = _context("enable_x64")
 explain_cache_misses = _context("explain_cache_misses")

@@ -157,7 +157,8 @@ def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Gra
     needed: set[Atom] = set(outputs)
     equations: list[Equation] = []
     for equation in reversed(graph.equations):
-        if not needed.isdisjoint(equation.outputs):
+        # One without results is there for what it does.
+        if not equation.outputs or not needed.isdisjoint(equation.outputs):
             needed.update(equation.inputs)
             equations.append(equation)
     equations.reverse()

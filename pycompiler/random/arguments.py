@@ -1,15 +1,21 @@
 """What every distribution does to its arguments: the key, the dtype, the shape of the result."""
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.key_use import key_use
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcasts, canonical_shape, check_arrays
 
 Dtype = Any
+
+_HERE = os.path.dirname(__file__)
 
 
 def check_key(name: str, key: Any) -> None:
@@ -22,6 +28,18 @@ def check_key(name: str, key: Any) -> None:
             f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
             "several, use vmap"
         )
+    if config.debug_key_reuse and is_typed and name != "fold_in" and _outermost() == name:
+        key_use.bind(key, name=name)
+
+
+def _outermost() -> str:
+    """The function of this package that was called from outside of it: what it calls in turn is no use of its own."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    name = ""
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == _HERE:
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    return name
 
 
 def float_dtype(name: str, dtype: Any) -> Dtype:

@@ -106,7 +106,12 @@ def wrap_key_data(key_bits_array: Array, *, impl: str | None = None, dtype: Any 
 def clone(key: Array) -> Array:
     """The same key."""
     _check_keys("clone", key)
-    return key
+    # To the check of keys that are used twice, it is a new one.
+    return fused(_packed_again, key) if config.debug_key_reuse and _is_typed(key) else key
+
+
+def _packed_again(key: Array) -> Array:
+    return packed(numbers(key))
 
 
 def _split_typed(key: Array, *, shape: tuple[int, ...]) -> Array:
