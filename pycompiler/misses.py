@@ -62,9 +62,18 @@ def _differences(fun: Callable[..., Any], before: CallKey, now: CallKey, static:
     for setting, old, new in zip(config.key_settings(), *contexts, strict=False):
         if old != new:
             found.append(f"the setting {setting.name} was {old} and is {new}")
+    # What is held beside the settings: the named axes in scope.
+    old, new = (_axes(context[len(config.key_settings()) :]) for context in contexts)
+    if old != new:
+        found.append(f"the named axes in scope were {old} and are {new}")
     if not found:
         found.append(f"the context was {before.context} and is {now.context}")
     return found
+
+
+def _axes(scopes: tuple[tuple[tuple[Any, Any], ...], ...]) -> str:
+    shown = [f"{name!r} of size {size}" for scope in scopes for name, size in scope]
+    return ", ".join(shown) or "none"
 
 
 def _static(before: CallKey, now: CallKey) -> list[str]:

@@ -219,7 +219,8 @@ class Config:
     def scope(self, names: tuple[Hashable, ...]) -> Generator[None]:
         """Make `names` part of this thread's key while the `with` block runs."""
         before, self._local.scope = self._local.scope, names
-        key = swap_context_key(self._key())
+        settings = cast(tuple[Hashable, ...], context_key())[: _KEYED + _MODES]
+        key = swap_context_key((*settings, names) if names else settings)
         try:
             yield
         finally:

@@ -245,6 +245,7 @@ def test_a_jitted_function_without_traced_arguments():
         np.testing.assert_array_equal(sums, np.full(size, size))
         np.testing.assert_array_equal(indices, np.arange(size))
     assert traced == [3, 2]
+    assert "the named axes in scope were 'i' of size 3 and are 'i' of size 2" in index.explain_last_miss()
     with pytest.raises(NameError, match="there is no axis named 'i' here"):
         index(3)
 
