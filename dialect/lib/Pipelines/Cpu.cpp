@@ -46,6 +46,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
   pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits}));
   pm.addPass(createExpandMath());
+  pm.addPass(createExpandBFloat16());
 }
 
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {

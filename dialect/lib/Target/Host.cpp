@@ -50,7 +50,7 @@ static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
     if (model.checkFeatures(("+" + feature.first()).str()) != feature.second)
       features.AddFeature(feature.first(), feature.second);
   // The conversions to bfloat16 of AVX512_BF16 flush denormals (Intel's manual, VCVTNEPS2BF16), and LLVM can't select
-  // every load and store of such vectors. Without the feature they are integer arithmetic, and right.
+  // every load and store of such vectors. array-expand-bfloat16 rounds in integer arithmetic.
   if (model.getTargetTriple().isX86())
     features.AddFeature("avx512bf16", false);
   return features.getString();

@@ -154,6 +154,17 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ExpandBFloat16 : Pass<"array-expand-bfloat16", "::mlir::ModuleOp"> {
+  let summary = "Compute bf16 in f32, and round to it in integer arithmetic";
+  let description = [{
+    Each operation of arithmetic on bf16 extends its operands, computes in f32 and rounds; `arith.truncf` from f32 to bf16
+    becomes an addition and a shift of the bits, to nearest with ties to even, denormals kept. So vectors stay vectors.
+
+    Invariant: operations stand on scalars and 1-D vectors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 //===--- Vectors --------------------------------------------------------------------------------------------------===//
 
 def LowerMasks : Pass<"array-lower-masks", "::mlir::ModuleOp"> {

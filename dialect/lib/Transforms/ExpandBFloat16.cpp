@@ -1,0 +1,89 @@
+// array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and rounding to bf16 integer arithmetic: LLVM
+// would call a function of the C runtime for each element. Comes after array-expand-math, which rounds too.
+#include "array/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_EXPANDBFLOAT16
+#include "array/Transforms/Passes.h.inc"
+
+namespace {
+
+bool isBFloat16(Type type) { return getElementTypeOrSelf(type).isBF16(); }
+
+/// The type of a scalar or vector with another element type.
+Type withElement(Type type, Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.clone(element) : element;
+}
+
+/// Whether an op computes with its bf16 operands; others move them, or are conversions.
+bool isArithmetic(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op) ||
+         (isa<math::MathDialect>(op->getDialect()) && llvm::all_of(op->getOperandTypes(), isBFloat16));
+}
+
+void computeInF32(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Type type = op->getResult(0).getType(), wide = withElement(type, b.getF32Type());
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(arith::ExtFOp::create(b, wide, operand));
+  Operation *computed = op->clone();
+  b.insert(computed);
+  computed->setOperands(operands);
+  computed->getResult(0).setType(wide);
+  op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(b, type, computed->getResult(0)));
+  op->erase();
+}
+
+/// To the nearest, ties to even: half of the last place that stays is added, less one ulp of f32 if the last bit is
+/// even. A nan stays one: its upper half, quiet.
+void roundWithIntegers(arith::TruncFOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Type bits = withElement(op.getType(), b.getI32Type()), half = withElement(op.getType(), b.getI16Type());
+  auto number = [&](int32_t value) -> Value {
+    TypedAttr attribute = b.getI32IntegerAttr(value);
+    if (auto vector = dyn_cast<VectorType>(bits))
+      attribute = DenseElementsAttr::get(vector, b.getI32IntegerAttr(value));
+    return arith::ConstantOp::create(b, attribute);
+  };
+  Value x = arith::BitcastOp::create(b, bits, op.getIn());
+  Value upper = arith::ShRUIOp::create(b, x, number(16));
+  Value isOdd = arith::AndIOp::create(b, upper, number(1));
+  Value sum = arith::AddIOp::create(b, arith::AddIOp::create(b, x, number(0x7fff)), isOdd);
+  Value rounded = arith::ShRUIOp::create(b, sum, number(16));
+  Value quiet = arith::OrIOp::create(b, upper, number(0x40));
+  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, op.getIn(), op.getIn());
+  Value chosen = arith::SelectOp::create(b, isNan, quiet, rounded);
+  Value narrow = arith::TruncIOp::create(b, half, chosen);
+  op.replaceAllUsesWith(arith::BitcastOp::create(b, op.getType(), narrow).getResult());
+  op.erase();
+}
+
+struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
+  void runOnOperation() override {
+    SmallVector<Operation *> arithmetic;
+    getOperation().walk([&](Operation *op) {
+      if (op->getNumResults() == 1 && isBFloat16(op->getResult(0).getType()) && isArithmetic(op))
+        arithmetic.push_back(op);
+    });
+    for (Operation *op : arithmetic)
+      computeInF32(op);
+    SmallVector<arith::TruncFOp> roundings;
+    getOperation().walk([&](arith::TruncFOp op) {
+      if (isBFloat16(op.getType()) && getElementTypeOrSelf(op.getIn()).isF32())
+        roundings.push_back(op);
+    });
+    for (arith::TruncFOp op : roundings)
+      roundWithIntegers(op);
+  }
+};
+
+} // namespace
+} // namespace mlir::array

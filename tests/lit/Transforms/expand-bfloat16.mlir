@@ -1,0 +1,40 @@
+// RUN: array-opt %s --array-expand-bfloat16 | FileCheck %s
+
+// CHECK-LABEL: func.func @product(
+// CHECK-SAME: %[[X:.*]]: vector<16xbf16>, %[[Y:.*]]: vector<16xbf16>)
+func.func @product(%x: vector<16xbf16>, %y: vector<16xbf16>) -> vector<16xbf16> {
+  // CHECK-DAG: %[[A:.*]] = arith.extf %[[X]] : vector<16xbf16> to vector<16xf32>
+  // CHECK-DAG: %[[B:.*]] = arith.extf %[[Y]] : vector<16xbf16> to vector<16xf32>
+  // CHECK: %[[P:.*]] = arith.mulf %[[A]], %[[B]] fastmath<contract> : vector<16xf32>
+  // CHECK-NOT: arith.truncf
+  // CHECK: %[[BITS:.*]] = arith.bitcast %[[P]] : vector<16xf32> to vector<16xi32>
+  // CHECK: %[[UPPER:.*]] = arith.shrui %[[BITS]], %{{.*}}
+  // CHECK: %[[ODD:.*]] = arith.andi %[[UPPER]], %{{.*}}
+  // CHECK: arith.addi %{{.*}}, %[[ODD]]
+  // CHECK: arith.cmpf uno, %[[P]], %[[P]]
+  // CHECK: %[[R:.*]] = arith.bitcast %{{.*}} : vector<16xi16> to vector<16xbf16>
+  // CHECK: return %[[R]]
+  %p = arith.mulf %x, %y fastmath<contract> : vector<16xbf16>
+  return %p : vector<16xbf16>
+}
+
+// What only moves or compares stays.
+// CHECK-LABEL: func.func @choice(
+// CHECK-NOT: arith.extf
+// CHECK: arith.cmpf olt
+// CHECK-NEXT: arith.select
+// CHECK-NEXT: return
+func.func @choice(%x: bf16, %y: bf16) -> bf16 {
+  %p = arith.cmpf olt, %x, %y : bf16
+  %r = arith.select %p, %x, %y : bf16
+  return %r : bf16
+}
+
+// CHECK-LABEL: func.func @other_roundings(
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+func.func @other_roundings(%x: f32, %y: f64) -> (f16, f32) {
+  %a = arith.truncf %x : f32 to f16
+  %b = arith.truncf %y : f64 to f32
+  return %a, %b : f16, f32
+}
