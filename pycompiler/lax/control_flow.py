@@ -174,7 +174,8 @@ def fori_loop(
         return trace_function("fori_loop", body_fun, in_tree, avals)
 
     leaves, body, out_tree = _fixed_carry("fori_loop", body_fun, init_val, leaves, trace, first=1)
-    cond, step, body_consts = body.derive("counted", lambda: _counted(body))
+    body, body_consts = opened(body)
+    cond, step = body.derive(("counted", len(body_consts)), lambda: _counted(body, len(body_consts)))
     length = _length(given, (*leaves, *body_consts))
     if length is not None:
         (_, *outs), _ = run_scan(step, Form(len(body_consts), len(leaves), length, False), body_consts, leaves, [])
@@ -205,14 +206,13 @@ def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
     raise TypeError(f"fori_loop: lower and upper must have one dtype, got {shown}; convert one to the other")
 
 
-def _counted(body: ClosedGraph) -> tuple[ClosedGraph, ClosedGraph, list[Any]]:
-    """The condition on the index, the body that counts it as well, and what the body closes over."""
-    body, consts = opened(body)
-    index, *carry = body.in_avals[len(consts) :]
+def _counted(body: ClosedGraph, nconsts: int) -> tuple[ClosedGraph, ClosedGraph]:
+    """The condition on the index, and the body that counts it as well."""
+    index, *carry = body.in_avals[nconsts:]
     origin = Origin("fori_loop", fori_loop)
 
     def step(*args: Any) -> list[Any]:
-        return [add.bind(args[len(consts)], dtypes.host_scalar(1, index.dtype)), *evaluate(body, args)]
+        return [add.bind(args[nconsts], dtypes.host_scalar(1, index.dtype)), *evaluate(body, args)]
 
     cond = record(lambda upper, i, *_: [lt.bind(i, upper)], (index, index, *carry), origin)
-    return cond, record(step, body.in_avals, origin), consts
+    return cond, record(step, body.in_avals, origin)

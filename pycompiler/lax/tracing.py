@@ -4,6 +4,7 @@ A function is traced once for each kind of arguments, also outside of `jit`: the
 """
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -14,9 +15,10 @@ from pycompiler.core.config import trace_key
 from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import make_graph
-from pycompiler.core.trace import Tracer
+from pycompiler.core.trace import Tracer, current_trace
 from pycompiler.core.tree import PyTreeDef
 from pycompiler.lax.operands import cast
+from pycompiler.ops.graphs import opened
 
 Tree = Any
 Traced = tuple[ClosedGraph, PyTreeDef]
@@ -25,6 +27,10 @@ Traced = tuple[ClosedGraph, PyTreeDef]
 _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, Traced]] = weakref.WeakKeyDictionary()
 # Of one function; a program that has more kinds of carries traces again.
 _MOST_TRACES = 256
+
+# Graphs without constants by what is in them, the last so many: what is made of one is not made again for its like.
+_known_graphs: OrderedDict[Hashable, ClosedGraph] = OrderedDict()
+_MOST_GRAPHS = 256
 
 
 def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray]) -> Traced:
@@ -38,10 +44,26 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     if traced is None:
         flat = FlatFunction(name, fun, in_tree)
         graph = make_graph(flat, avals, flat.origin())
+        if current_trace() is None:
+            graph.derived["opened"] = _like_known(*opened(graph))
         traced = (graph, flat.out_tree)
         if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
             known[key] = traced
     return traced
+
+
+def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, list[Any]]:
+    """The graph, or one of the same equations from the same lines that is known already: a lambda that is made anew for
+    each call of a loop is traced each time, and compiled once."""
+    inner = graph.graph
+    sources = [e.source and (e.source.code, e.source.lasti) for e in inner.equations]
+    weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
+    key = (repr(inner), tuple(sources), tuple(weak))
+    known = _known_graphs.pop(key, graph)
+    _known_graphs[key] = known
+    if len(_known_graphs) > _MOST_GRAPHS:
+        _known_graphs.popitem(last=False)
+    return known, consts
 
 
 def check_callable(name: str, **functions: Any) -> None:
@@ -56,8 +78,8 @@ def promoted_carry(leaves: Sequence[Any], after: Sequence[ShapedArray]) -> list[
     promoted: list[Any] = []
     for leaf, given in zip(leaves, after, strict=True):
         aval = get_aval(leaf)
-        differs = not given.weak_type or given.dtype != aval.dtype
-        follows = aval.weak_type and differs and dtypes.result_type(aval, given)[0] == given.dtype
+        differs = aval.weak_type and given.dtype != aval.dtype
+        follows = differs and dtypes.result_type(aval, given)[0] == given.dtype
         promoted.append(cast(leaf, given.dtype) if follows else leaf)
     return None if all(a is b for a, b in zip(leaves, promoted, strict=True)) else promoted
 

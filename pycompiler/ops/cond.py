@@ -44,8 +44,7 @@ Branches = tuple[ClosedGraph, ...]
 
 def run_cond(index: Any, branches: Sequence[ClosedGraph], operands: Sequence[Any]) -> list[Any]:
     """Bind a cond of these branches, whose constants become operands."""
-    first = branches[0]
-    closed, consts = first.derive(("on common constants", tuple(branches)), lambda: on_common_constants(branches))
+    closed, consts = on_common_constants(branches)
     return list(cond.bind(index, *consts, *operands, branches=closed))
 
 
@@ -58,11 +57,7 @@ def _shape(index: ShapedArray, *operands: ShapedArray, branches: Branches) -> tu
         given = branch.out_avals
         if len(given) != len(outs) or not all(map(same_type, given, outs)):
             raise TypeError(f"cond: branch 0 gives ({listed(outs)}), branch {number} gives ({listed(given)})")
-    # Weak where all are.
-    return tuple([
-        ShapedArray(same[0].shape, same[0].dtype, all(aval.weak_type for aval in same))
-        for same in zip(*(branch.out_avals for branch in branches), strict=True)
-    ])  # fmt: skip
+    return outs
 
 
 # Derivatives

@@ -199,8 +199,6 @@ def with_unread(graph: ClosedGraph, more: Sequence[ShapedArray]) -> ClosedGraph:
 
 def on_common_constants(graphs: Sequence[ClosedGraph]) -> tuple[tuple[ClosedGraph, ...], list[Any]]:
     """Graphs of the same inputs, each taking the constants of all of them before these, and the constants."""
-    if not any(graph.consts for graph in graphs):
-        return tuple(graphs), []
     places: dict[tuple[int, int], int] = {}
     consts: list[Any] = []
 
@@ -215,18 +213,23 @@ def on_common_constants(graphs: Sequence[ClosedGraph]) -> tuple[tuple[ClosedGrap
                 return found
         raise AssertionError
 
-    def places_of(graph: ClosedGraph) -> list[int]:
+    def places_of(own: Sequence[Any]) -> tuple[int, ...]:
         taken: set[int] = set()
-        return [place(const, taken) for const in graph.consts]
+        return tuple([place(const, taken) for const in own])
 
-    where = [places_of(graph) for graph in graphs]
-    avals = [get_aval(const) for const in consts]
+    bodies = [opened(graph) for graph in graphs]
+    where = [places_of(own) for _, own in bodies]
+    avals = tuple([get_aval(const) for const in consts])
 
-    def on_all(graph: ClosedGraph, own: list[int]) -> ClosedGraph:
-        inner = graph.graph
-        given = list(map(Var, avals))
-        for var, index in zip(inner.constvars, own, strict=True):
-            given[index] = var
-        return ClosedGraph(Graph((), (*given, *inner.inputs), inner.equations, inner.outputs), ())
+    def on_all(body: ClosedGraph, own: tuple[int, ...]) -> ClosedGraph:
+        def make() -> ClosedGraph:
+            inner = body.graph
+            given = list(map(Var, avals))
+            for var, index in zip(inner.inputs, own, strict=False):
+                given[index] = var
+            inputs = (*given, *inner.inputs[len(own) :])
+            return ClosedGraph(Graph((), inputs, inner.equations, inner.outputs), ())
 
-    return tuple(map(on_all, graphs, where)), consts
+        return body.derive(("among", own, avals), make) if avals else body
+
+    return tuple([on_all(body, own) for (body, _), own in zip(bodies, where, strict=True)]), consts

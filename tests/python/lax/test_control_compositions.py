@@ -202,6 +202,39 @@ def test_programs(program):
     near(got, want, 2e-2 if program is half_precision else 1e-4)
 
 
+# How weakly typed values become what a body makes of them.
+STARTS = [0, 1.0, True, np.int32(1), np.float32(1), np.int8(1), np.float16(1)]
+BODIES = [
+    lambda n, c: c + 1,
+    lambda n, c: c + 0.5,
+    lambda n, c: c * n.float32(2),
+    lambda n, c: c + n.int32(1),
+    lambda n, c: c * n.float16(2),
+    lambda n, c: 1.0,
+]
+FORMS = {
+    "scan": lambda lib, body, x: lib.scan(lambda c, _: (body(c), c), x, None, length=2),
+    "while_loop": lambda lib, body, x: lib.while_loop(lambda v: v[1] < 2, lambda v: (body(v[0]), v[1] + 1), (x, 0)),
+    "fori_loop": lambda lib, body, x: lib.fori_loop(0, 2, lambda i, v: body(v), x),
+    "cond": lambda lib, body, x: lib.cond(True, body, lambda v: v, x),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_weak_types(form):
+    def types(eval_shape, lib, n, start, body):
+        try:
+            outs = eval_shape(lambda: form(lib, lambda c: body(n, c), start))
+        except TypeError:
+            return "an error"
+        return [(str(x.dtype), x.weak_type) for x in jax.tree.leaves(outs)]
+
+    for start in STARTS:
+        for number, body in enumerate(BODIES):
+            got = types(pc.eval_shape, lax, pnp, start, body)
+            assert got == types(jax.eval_shape, jax.lax, jnp, start, body), (start, number)
+
+
 # Without jit the steps are Python's: what is called sees values.
 STEPWISE = {
     "scan": lambda seen: lax.scan(lambda c, x: (seen(c) + x, {"y": c * x}), V, XS, reverse=True),

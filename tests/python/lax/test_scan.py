@@ -7,6 +7,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler import compile as compilation
 from pycompiler import lax
 from pycompiler.core.dims import Dim
 from pycompiler.core.primitive import UndefinedPrimal
@@ -342,9 +343,30 @@ def test_functions_are_traced_once():
 
     for start in (0.0, 1.0, 2.0):
         near(lax.scan(body, start, V)[0], np.float32(start + V.sum()))
-    count = len(traced)
-    lax.scan(body, 3.0, V)
-    assert len(traced) == count == 2  # once for the weak start, once for what it becomes
+    assert len(traced) == 1
+    lax.scan(body, 3, V)
+    assert len(traced) == 3  # once for the weak start, once for what it becomes
+
+
+def test_lambdas_of_one_line_are_compiled_once(monkeypatch):
+    compiled = []
+    compile_graph = compilation.compile_graph
+    monkeypatch.setattr(compilation, "compile_graph", lambda *args: compiled.append(args) or compile_graph(*args))
+
+    def every_kind(start, offset):
+        offset = pnp.asarray(offset)
+        total = lax.scan(lambda c, x: (c * x + offset, c), start, XS)[0]
+        total = lax.fori_loop(0, 3, lambda i, c: c + offset, total)
+        total = lax.while_loop(lambda c: c.sum() < 50, lambda c: c * 2 + 3, total)
+        return lax.cond(total[0] > 1, lambda c: c + offset, lambda c: c * offset, total)
+
+    first = every_kind(V, B)
+    count = len(compiled)
+    assert count
+    second = every_kind(V, B * 2)
+    near(every_kind(V, B), first)
+    assert len(compiled) == count
+    near(pc.jit(every_kind)(V, B * 2), second)
 
 
 def test_unroll_and_length_are_taken():
