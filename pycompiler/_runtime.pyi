@@ -171,6 +171,9 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple of trees of the given structures."""
 
+def set_node_namer(namer: Callable[[type, Hashable, int], Sequence[str] | None] | None) -> None:
+    """What names the children of registered nodes in paths: `namer(type, aux, count)`, None for numbers."""
+
 def register_node(
     type: type,
     to_iter: Callable[[Any], tuple[Iterable[Any], Hashable]],

@@ -6,12 +6,14 @@ children; other registered classes number them. Names are those of `jax.tree_uti
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from pycompiler import _runtime
 from pycompiler._runtime import PyTreeDef, register_node, tree_flatten
 
 _Class = TypeVar("_Class", bound=type)
@@ -66,6 +68,25 @@ LeafTest = Callable[..., bool]
 
 # (flatten, flatten with keys or None) of the registered classes, for what C++ does not tell: the data and the keys.
 _registered: dict[type, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]] = {}
+# How an instance is made, of the classes whose children have keys.
+_unflatten: dict[type, Callable[[Any, Any], Any]] = {}
+
+
+@functools.lru_cache(maxsize=1024)
+def _child_names(nodetype: type, data: Hashable, count: int) -> list[str] | None:
+    """The keys of the children of a class, as text: asked of an instance with nothing in it. None where it has none."""
+    _, with_keys = _registered.get(nodetype, (None, None))
+    if with_keys is None:
+        return None
+    try:
+        children, _ = with_keys(_unflatten[nodetype](data, tuple([object() for _ in range(count)])))
+        return [str(key) for key, _ in children]
+    except Exception:  # a class that checks what it is made of: its children are numbered
+        return None
+
+
+if hasattr(_runtime, "set_node_namer"):  # a binding that was built before
+    _runtime.set_node_namer(_child_names)
 
 
 def register_pytree_node(
@@ -81,6 +102,8 @@ def register_pytree_node(
     """
     register_node(nodetype, flatten_func, unflatten_func)
     _registered[nodetype] = (flatten_func, flatten_with_keys_func)
+    if flatten_with_keys_func is not None:
+        _unflatten[nodetype] = unflatten_func
 
 
 def register_pytree_with_keys(

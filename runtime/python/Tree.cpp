@@ -249,6 +249,28 @@ static std::string textOf(PyObject *textObject) {
 
 static std::string reprOf(PyObject *object) { return textOf(PyObject_Repr(object)); }
 
+/// (type, auxiliary data, number of children) -> a text for each child, or None; null until set_node_namer.
+static PyObject *nodeNamer = nullptr;
+
+static PyObject *setNodeNamer(PyObject *, PyObject *namer) {
+  Py_XSETREF(nodeNamer, namer == Py_None ? nullptr : Py_NewRef(namer));
+  Py_RETURN_NONE;
+}
+
+/// How a child of a custom node is reached, by the names that it was registered with; empty where it has none.
+static std::string customName(const Word *node, size_t i) {
+  if (!nodeNamer)
+    return "";
+  PyRef names = PyRef::steal(PyObject_CallFunction(nodeNamer, "OOn", node[1].object(), node[2].object(),
+                                                   static_cast<Py_ssize_t>(node->arity())));
+  PyRef name;
+  if (names && names.get() != Py_None)
+    name = PyRef::steal(PySequence_GetItem(names.get(), static_cast<Py_ssize_t>(i)));
+  const char *utf8 = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : nullptr;
+  PyErr_Clear();
+  return utf8 ? utf8 : "";
+}
+
 /// How the i-th child of a node is reached: "[0]", "['w']", ".x".
 static std::string childPath(const Word *node, size_t i) {
   switch (node->kind()) {
@@ -264,6 +286,10 @@ static std::string childPath(const Word *node, size_t i) {
     PyErr_Clear();
     return utf8 ? std::string(".") + utf8 : "[" + std::to_string(i) + "]";
   }
+  case NodeKind::Custom:
+    if (std::string name = customName(node, i); !name.empty())
+      return name;
+    [[fallthrough]];
   default:
     return "[" + std::to_string(i) + "]";
   }
@@ -493,6 +519,7 @@ static PyMethodDef functions[] = {
      "treedef_tuple(treedefs)\n--\n\nThe structure of a tuple of trees of the given structures."},
     {"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)), METH_VARARGS | METH_KEYWORDS,
      "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
+    {"set_node_namer", setNodeNamer, METH_O, "Set what names the children of registered nodes in paths."},
     {}};
 
 bool pcrt::python::addTreeType(PyObject *module) {

@@ -6,6 +6,7 @@ import dataclasses
 import jax
 import pytest
 
+import pycompiler as pc
 from pycompiler import tree as short
 from pycompiler import tree_util
 from pycompiler.core import tree, tree_keys
@@ -280,3 +281,43 @@ def test_registered_with_keys_by_a_function():
     tree_util.register_pytree_with_keys(Both, lambda x: ([(tree_util.DictKey("k"), 1)], None), lambda data, c: Both())
     assert tree_util.tree_leaves(Both()) == [1]
     assert tree_util.keystr(tree_util.tree_leaves_with_path(Both())[0][0]) == "['k']"
+
+
+@dataclasses.dataclass
+class Named:
+    weight: object
+    bias: object
+
+
+class Keyed:
+    def __init__(self, inner):
+        self.inner = inner
+
+
+class Strict:
+    def __init__(self, value):
+        if not isinstance(value, (int, str)):
+            raise TypeError("an int is needed")
+        self.value = value
+
+
+tree_util.register_dataclass(Named)
+tree_util.register_pytree_with_keys(
+    Keyed, lambda x: (((tree_util.GetAttrKey("inner"), x.inner),), None), lambda _, children: Keyed(*children)
+)
+tree_util.register_pytree_with_keys(
+    Strict, lambda x: (((tree_util.DictKey("value"), x.value),), None), lambda _, children: Strict(*children)
+)
+
+
+def test_paths_in_messages_have_the_names_of_registered_nodes():
+    tree = {"a": [Named(1.0, Keyed("no"))], "b": Strict("no")}
+    assert tree_util.tree_structure(tree).paths() == ["['a'][0].weight", "['a'][0].bias.inner", "['b'][0]"]
+    with pytest.raises(TypeError, match=r"argument 't', at \['a'\]\[0\].bias.inner: 'no' of type str"):
+        pc.jit(lambda t: t)(tree)
+    with pytest.raises(TypeError, match=r"output.bias.inner"):
+        pc.jit(lambda x: Named(x, Keyed("no")))(1.0)
+    with pytest.raises(pc.errors.TracerBoolConversionError, match=r"'params.weight'"):
+        pc.jit(lambda params: 1.0 if params.weight > 0 else 2.0)(Named(1.0, 2.0))
+    with pytest.raises(ValueError, match=r"bias"):
+        pc.tree.map(lambda a, b: a, Named(1.0, (2.0, 3.0)), Named(1.0, 2.0))
