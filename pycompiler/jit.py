@@ -40,6 +40,7 @@ from pycompiler.core.record import make_graph
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.lax import tracing
 from pycompiler.stages import Lowered, Signature, Traced
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
@@ -379,6 +380,7 @@ def clear_caches() -> None:
     for program in list(_programs):
         program.clear()
     eager.forget()
+    tracing.forget()
 
 
 # As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.

@@ -4,14 +4,14 @@ A function is traced once for each kind of arguments, also outside of `jit`: the
 """
 
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, same_type, short
-from pycompiler.core.config import trace_key
+from pycompiler.core.cache import Cache
+from pycompiler.core.config import config, trace_key
 from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import make_graph
@@ -29,8 +29,13 @@ _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, Traced]] =
 _MOST_TRACES = 256
 
 # Graphs without constants by what is in them, the last so many: what is made of one is not made again for its like.
-_known_graphs: OrderedDict[Hashable, ClosedGraph] = OrderedDict()
-_MOST_GRAPHS = 256
+_known_graphs: Cache[ClosedGraph] = Cache(lambda: config.cache_size)
+
+
+def forget() -> None:
+    """Drop what was traced."""
+    _traces.clear()
+    _known_graphs.clear()
 
 
 def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray]) -> Traced:
@@ -59,11 +64,10 @@ def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, lis
     sources = [e.source and (e.source.code, e.source.lasti) for e in inner.equations]
     weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
     key = (repr(inner), tuple(sources), tuple(weak))
-    known = _known_graphs.pop(key, graph)
-    _known_graphs[key] = known
-    if len(_known_graphs) > _MOST_GRAPHS:
-        _known_graphs.popitem(last=False)
-    return known, consts
+    known = _known_graphs.get(key)
+    if known is None:
+        _known_graphs.put(key, graph)
+    return known or graph, consts
 
 
 def check_callable(name: str, **functions: Any) -> None:

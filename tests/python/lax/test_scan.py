@@ -369,6 +369,19 @@ def test_lambdas_of_one_line_are_compiled_once(monkeypatch):
     near(pc.jit(every_kind)(V, B * 2), second)
 
 
+def test_clear_caches_forgets_loops():
+    traced = []
+
+    def body(carry, x):
+        traced.append(x)
+        return carry + x, carry
+
+    lax.scan(body, V, XS)
+    pc.clear_caches()
+    near(lax.scan(body, V, XS)[0], V + XS.sum(0))
+    assert len(traced) == 2
+
+
 def test_unroll_and_length_are_taken():
     for unroll in (1, 2, True, False):
         near(lax.scan(lambda c, x: (c + x, x), V, XS, length=5, unroll=unroll, _split_transpose=True)[0], V + XS.sum(0))
