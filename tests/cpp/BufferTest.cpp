@@ -53,6 +53,55 @@ static void wrappedMemoryGoesBackToItsOwner() {
   CHECK(!allocate(pool, 8)->isWrapped());
 }
 
+/// Nothing to release, no elements, memory that is aligned to no more than a byte.
+static void wrappedMemoryOfAnyKind() {
+  char bytes[3] = {1, 2, 3};
+  RefPtr<Buffer> odd = Buffer::wrap(bytes + 1, 2, nullptr, nullptr), none = Buffer::wrap(nullptr, 0, nullptr, nullptr);
+  CHECK(odd->data() == bytes + 1 && odd->size() == 2 && !none->data() && none->size() == 0 && none->isWrapped());
+  odd = nullptr;
+  CHECK(bytes[1] == 2);
+}
+
+static void wrappedMemoryCarriesErrors() {
+  int released = 0;
+  RefPtr<Error> error = RefPtr<Error>::adopt(new Error(Code::Unknown, "x", "", ""));
+  RefPtr<Buffer> buffer = Buffer::wrap(nullptr, 0, [](void *count) { ++*static_cast<int *>(count); }, &released);
+  buffer->setToken(Token::failed(error));
+  CHECK(buffer->isReady() && buffer->error() == error.get());
+  buffer = nullptr;
+  CHECK(released == 1);
+}
+
+/// The last of several threads to let go releases, once, and sees what the others wrote.
+static void wrappedMemoryIsReleasedOnce() {
+  struct Owner {
+    int values[4] = {};
+    int released = 0, sum = 0;
+  };
+  for (int round = 0; round < 500; ++round) {
+    Owner owner;
+    RefPtr<Buffer> buffer = Buffer::wrap(
+        owner.values, sizeof owner.values,
+        [](void *pointer) {
+          auto *of = static_cast<Owner *>(pointer);
+          ++of->released;
+          for (int value : of->values)
+            of->sum += value;
+        },
+        &owner);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([held = buffer, t]() mutable {
+        static_cast<int *>(held->data())[t] = t + 1;
+        held = nullptr;
+      });
+    buffer = nullptr;
+    for (std::thread &thread : threads)
+      thread.join();
+    CHECK(owner.released == 1 && owner.sum == 10);
+  }
+}
+
 static void freedBlocksAreReused() {
   BufferPool pool;
   for (size_t bytes : {size_t(100), size_t(4) << 20}) {
@@ -126,6 +175,9 @@ int main() {
   RUN(alignedAndLargeEnough);
   RUN(everyClassFits);
   RUN(wrappedMemoryGoesBackToItsOwner);
+  RUN(wrappedMemoryOfAnyKind);
+  RUN(wrappedMemoryCarriesErrors);
+  RUN(wrappedMemoryIsReleasedOnce);
   RUN(freedBlocksAreReused);
   RUN(freshTokenAfterReuse);
   RUN(statisticsAddUp);

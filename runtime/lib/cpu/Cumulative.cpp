@@ -118,7 +118,7 @@ private:
 int32_t library::cumulative(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                             int32_t outputCount, const int64_t *params) {
   if (inputCount != 1 || outputCount != 1 || inputs[0].dtype != outputs[0].dtype || params[1] < 0 ||
-      params[1] >= inputs[0].rank)
+      params[1] >= inputs[0].rank || !sameDims(inputs[0], outputs[0]))
     return PCRT_INVALID_ARGUMENT;
   bool isKnown = true;
   auto run = [&](auto element) {

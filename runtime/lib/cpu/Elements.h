@@ -6,6 +6,7 @@
 #include "../NarrowFloats.h"
 #include "runtime/DType.h"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 
@@ -60,6 +61,10 @@ template <bool isMax, typename T> bool isBetter(T x, T best) {
     return (isMax ? x > best : x < best) || (x != x && best == best);
   else
     return isMax ? x > best : x < best;
+}
+
+inline bool sameDims(const PcrtTensor &a, const PcrtTensor &b) {
+  return a.rank == b.rank && std::equal(a.dims, a.dims + a.rank, b.dims);
 }
 
 /// Calls `function` with a value of the elements' type. Returns false for a dtype that is not one of numbers or bool.

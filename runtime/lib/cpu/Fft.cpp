@@ -98,8 +98,12 @@ int32_t library::fft(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputC
   auto type = static_cast<FftType>(params[0]);
   if (!valid(type, inputs[0], outputs[0], params[1], isWide))
     return PCRT_INVALID_ARGUMENT;
-  if (sizeOf(inputs[0]) == 0 || sizeOf(outputs[0]) == 0)
+  int64_t count = sizeOf(outputs[0]);
+  if (sizeOf(inputs[0]) == 0 || count == 0) {
+    if (count != 0) // the one frequency that RFFT has of no samples
+      std::memset(outputs[0].data, 0, static_cast<size_t>(count) * (isWide ? 16 : 8));
     return PCRT_OK;
+  }
   try {
     if (isWide)
       transform<double>(type, inputs[0], outputs[0], params[1]);

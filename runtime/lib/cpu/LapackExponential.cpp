@@ -50,8 +50,10 @@ public:
       choose(ordersOfFloat);
     else
       choose(ordersOfDouble);
+    if (!std::isfinite(norm))
+      return fillNan(a, int64_t(size));
     int squarings = double(norm) > bound ? std::max(0, int(std::ceil(std::log2(double(norm) / bound)))) : 0;
-    if (!std::isfinite(norm) || squarings > maxSquarings)
+    if (squarings > maxSquarings)
       return fillNan(a, int64_t(size));
     Real scale = std::ldexp(Real(1), -squarings);
     Matrix x(a, a + size);

@@ -169,6 +169,8 @@ template <typename T> static void updateCholesky(T *r, T *w, int n) {
 
 int32_t library::cholesky_update(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
                                  int32_t, const int64_t *) {
+  if (in[0].dtype == PCRT_DTYPE_Complex64 || in[0].dtype == PCRT_DTYPE_Complex128)
+    return PCRT_INVALID_ARGUMENT;
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (!isComplex<T>) {

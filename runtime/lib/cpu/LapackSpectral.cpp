@@ -68,6 +68,8 @@ int general(T *a, int n, ComplexOf<T> *w, ComplexOf<T> *left, ComplexOf<T> *righ
   size = workSize(space.work[0]);
   space.work.resize(std::max(space.work.size(), size_t(size)));
   run();
+  if (info != 0)
+    return info; // what is there need not come in pairs
   if constexpr (isComplex<T>) {
     if (left)
       transpose(packedLeft.data(), n, n, left);

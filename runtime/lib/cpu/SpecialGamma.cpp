@@ -69,8 +69,9 @@ Dual hurwitz(Extended s, Extended q) {
       term = -term;
     sum.value += term;
     sum.slope -= term * logarithm;
-    if (q > 1 && term * (1 + q) < std::fabs(sum.value) * 1e-22L &&
-        term * (1 + q) * logarithm < std::fabs(sum.slope) * 1e-22L)
+    // So written that sums of 0, where all other terms underflow, and of nan end it, too.
+    if (q > 1 && !(term * (1 + q) > std::fabs(sum.value) * 1e-22L) &&
+        !(term * (1 + q) * logarithm > std::fabs(sum.slope) * 1e-22L))
       return sum;
     q += 1;
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 using namespace pcrt::special;
 
@@ -62,6 +63,8 @@ template <typename Function> double slopeOf(Extended h, Function at) {
 //===----------------------------------------------------------------------===//
 
 Extended confluent(Extended a, Extended b, Extended x) {
+  if (std::isnan(a) || std::isnan(b) || std::isnan(x))
+    return undefined;
   if (a == 0 || x == 0)
     return 1;
   if (isNonPositiveInteger(b) && !(isNonPositiveInteger(a) && a >= b))
@@ -74,12 +77,19 @@ Extended confluent(Extended a, Extended b, Extended x) {
     for (int n = 0; n < 10000; ++n) {
       term *= (a + n) / (b + n) * x / (n + 1);
       sum += term;
-      if (std::fabs(term) <= std::fabs(sum) * 1e-21L)
+      if (!(std::fabs(term) > std::fabs(sum) * 1e-21L)) // a nan ends it, too
         break;
     }
     return sum;
   }
-  return boost::math::hypergeometric_1F1(a, b, x, Quiet());
+  if (std::isinf(a) || std::isinf(b) || std::isinf(x))
+    return x > 0 && a > 0 && b > 0 && !std::isinf(a) && !std::isinf(b) ? infinity : undefined;
+  try {
+    return boost::math::hypergeometric_1F1(a, b, x, Quiet());
+  } catch (const std::exception &) {
+    // In spite of the policy: on its way it makes integers of parameters.
+    return undefined;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,7 +101,7 @@ Extended gaussSeries(Extended a, Extended b, Extended c, Extended x) {
   for (int n = 0; n < 2000000 && term != 0; ++n) {
     term *= (a + n) * (b + n) / (c + n) * x / (n + 1);
     sum += term;
-    if (std::fabs(term) <= std::fabs(sum) * 1e-21L)
+    if (!(std::fabs(term) > std::fabs(sum) * 1e-21L)) // a nan ends it, too
       break;
   }
   return sum;
@@ -160,9 +170,14 @@ double pcrt::special::bessel_i1e(double x) {
 }
 
 double pcrt::special::bessel_j(double order, double x) {
-  if (order != std::floor(order) || std::fabs(order) > 1e9)
+  double n = std::fabs(order);
+  if (n != std::floor(n) || std::isnan(x))
     return undefined;
-  return jn(static_cast<int>(order), x);
+  // |J| <= |x / 2|^n / n! (DLMF 10.14.4): by the recurrence, a 0 of order n would take n steps.
+  int sign;
+  if (n > 100 && n * std::log(std::fabs(x) / 2) - lgamma_r(n + 1, &sign) < -800)
+    return 0;
+  return n > 1e6 ? undefined : jn(static_cast<int>(order), x);
 }
 
 /// sqrt((2n + 1) / (4 pi) (n - m)! / (n + m)!) P(n, m)(cos theta), with Condon and Shortley's phase, by the recurrence
@@ -192,11 +207,7 @@ double pcrt::special::sph_legendre(double degree, double order, double theta) {
   return static_cast<double>(value);
 }
 
-double pcrt::special::hyp1f1(double a, double b, double x) {
-  if (std::isnan(a) || std::isnan(b) || std::isnan(x))
-    return undefined;
-  return static_cast<double>(confluent(a, b, x));
-}
+double pcrt::special::hyp1f1(double a, double b, double x) { return static_cast<double>(confluent(a, b, x)); }
 
 double pcrt::special::hyp1f1_grad_a(double a, double b, double x) {
   return slopeOf(reach(a), [&](Extended step) { return confluent(a + step, b, x); });

@@ -77,6 +77,8 @@ Complex faddeevaFirst(Extended x, Extended y) {
 }
 
 Complex faddeeva(Extended x, Extended y) {
+  if (std::isnan(x) || std::isnan(y))
+    return {undefined, undefined};
   Complex w = faddeevaFirst(std::fabs(x), std::fabs(y));
   if (x < 0)
     w = std::conj(w);

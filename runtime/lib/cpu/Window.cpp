@@ -203,7 +203,7 @@ int32_t library::reduce_window(const PcrtFrame *, const PcrtTensor *inputs, int3
 
 int32_t library::select_and_gather(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount,
                                    const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  if (!valid(inputs, inputCount, outputs, outputCount, 2, params))
+  if (!valid(inputs, inputCount, outputs, outputCount, 2, params) || !sameDims(inputs[0], inputs[1]))
     return PCRT_INVALID_ARGUMENT;
   auto run = [&](auto element) {
     using T = decltype(element);
@@ -222,7 +222,7 @@ int32_t library::select_and_gather(const PcrtFrame *, const PcrtTensor *inputs, 
 
 int32_t library::select_and_scatter(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount,
                                     const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  if (!valid(inputs, inputCount, outputs, outputCount, 2, params))
+  if (!valid(inputs, inputCount, outputs, outputCount, 2, params) || !sameDims(outputs[0], inputs[1]))
     return PCRT_INVALID_ARGUMENT;
   auto run = [&](auto element) {
     using T = decltype(element);

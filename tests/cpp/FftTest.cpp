@@ -1,0 +1,164 @@
+// The library routine behind fft, against the sums that define the transforms.
+#include "Check.h"
+#include "Operands.h"
+
+#include <cmath>
+
+using namespace test;
+
+enum Type : int64_t { Fft, Ifft, Rfft, Irfft };
+
+template <typename T> using Complex = std::complex<T>;
+
+static int32_t run(PcrtTensor input, PcrtTensor output, Type type, int64_t axes = 1) {
+  return call(pcrt::libraryTable().fft, {input}, {output}, {type, axes});
+}
+
+template <typename T> static double distance(const std::vector<T> &a, const std::vector<T> &b) {
+  double greatest = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    greatest = std::fmax(greatest, static_cast<double>(std::abs(a[i] - b[i])));
+  return a.size() == b.size() ? greatest : INFINITY;
+}
+
+/// Elements without symmetry.
+template <typename T> static std::vector<Complex<T>> samples(int64_t count) {
+  std::vector<Complex<T>> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back({static_cast<T>(i * 7 % 11) - 4, static_cast<T>(i * 5 % 13) - 6});
+  return values;
+}
+
+template <typename T> static std::vector<T> realParts(const std::vector<Complex<T>> &values) {
+  std::vector<T> parts;
+  for (Complex<T> value : values)
+    parts.push_back(value.real());
+  return parts;
+}
+
+/// The transform of the lines that are `stride` apart and n long.
+template <typename T>
+static std::vector<Complex<T>> defined(const std::vector<Complex<T>> &x, int64_t n, int64_t stride, bool inverse) {
+  std::vector<Complex<T>> y(x.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    int64_t k = i / stride % n;
+    Complex<double> sum = 0;
+    for (int64_t j = 0; j < n; ++j)
+      sum += Complex<double>(x[static_cast<size_t>(i + (j - k) * stride)]) *
+             std::polar(1.0, (inverse ? 2 : -2) * M_PI * static_cast<double>(j * k % n) / static_cast<double>(n));
+    y[static_cast<size_t>(i)] = Complex<T>(inverse ? sum / static_cast<double>(n) : sum);
+  }
+  return y;
+}
+
+static void fourPoints() {
+  Operand<Complex<double>> x({4}, {1, 2, 3, 4}), y({4}), z({4});
+  CHECK(run(x, y, Fft) == PCRT_OK);
+  CHECK(distance(y.values, {{10, 0}, {-2, 2}, {-2, 0}, {-2, -2}}) < 1e-15);
+  CHECK(run(y, z, Ifft) == PCRT_OK);
+  CHECK(distance(z.values, x.values) < 1e-15);
+  Operand<float> real({4}, {1, 2, 3, 4}), back({4});
+  Operand<Complex<float>> half({3});
+  CHECK(run(real, half, Rfft) == PCRT_OK);
+  CHECK(distance(half.values, {{10, 0}, {-2, 2}, {-2, 0}}) < 1e-6);
+  CHECK(run(half, back, Irfft) == PCRT_OK);
+  CHECK(distance(back.values, real.values) < 1e-6);
+}
+
+/// Lengths of one, of two's powers, odd, prime, and primes so great that they are transformed as convolutions.
+template <typename T> static void checkLengths(double tolerance) {
+  for (int64_t n : {1, 2, 3, 5, 8, 12, 17, 45, 97, 127, 509}) {
+    Operand<Complex<T>> x({3, n}, samples<T>(3 * n)), y(x.dims), half({3, n / 2 + 1});
+    Operand<T> real({3, n}, realParts(x.values)), back(x.dims);
+    double scale = tolerance * static_cast<double>(n);
+    CHECK(run(x, y, Fft) == PCRT_OK && distance(y.values, defined(x.values, n, 1, false)) < scale);
+    CHECK(run(x, y, Ifft) == PCRT_OK && distance(y.values, defined(x.values, n, 1, true)) < scale);
+    CHECK(run(real, half, Rfft) == PCRT_OK);
+    std::vector<Complex<T>> whole(real.values.begin(), real.values.end()), expected;
+    whole = defined(whole, n, 1, false);
+    for (int64_t i = 0; i < 3 * n; ++i)
+      if (i % n <= n / 2)
+        expected.push_back(whole[static_cast<size_t>(i)]);
+    CHECK(distance(half.values, expected) < scale);
+    CHECK(run(half, back, Irfft) == PCRT_OK && distance(back.values, real.values) < scale);
+  }
+}
+
+static void anyLength() {
+  checkLengths<float>(1e-5);
+  checkLengths<double>(1e-13);
+}
+
+static void severalAxes() {
+  Operand<Complex<double>> x({2, 3, 4, 5}, samples<double>(120)), y(x.dims), half({2, 3, 4, 3});
+  for (bool inverse : {false, true}) {
+    std::vector<Complex<double>> expected = defined(x.values, 5, 1, inverse);
+    expected = defined(expected, 4, 5, inverse);
+    CHECK(run(x, y, inverse ? Ifft : Fft, 2) == PCRT_OK && distance(y.values, expected) < 1e-12);
+    expected = defined(expected, 3, 20, inverse);
+    CHECK(run(x, y, inverse ? Ifft : Fft, 3) == PCRT_OK && distance(y.values, expected) < 1e-12);
+  }
+  Operand<double> real(x.dims, realParts(x.values)), back(x.dims);
+  CHECK(run(real, half, Rfft, 3) == PCRT_OK && run(half, back, Irfft, 3) == PCRT_OK);
+  CHECK(distance(back.values, real.values) < 1e-13);
+}
+
+static void empty() {
+  Operand<Complex<float>> x({0, 4}), y({0, 4}), half({0, 3}), none({3, 0}), alsoNone({3, 0});
+  Operand<float> real({0, 4});
+  CHECK(run(x, y, Fft) == PCRT_OK && run(x, y, Ifft, 2) == PCRT_OK);
+  CHECK(run(real, half, Rfft) == PCRT_OK && run(half, real, Irfft) == PCRT_OK);
+  CHECK(run(none, alsoNone, Fft) == PCRT_OK);
+  // Of no samples there is one frequency, the sum of nothing; other dimensions may be empty, too.
+  Operand<float> noSamples({3, 0}), noRows({0, 0, 4});
+  Operand<Complex<float>> sums({3, 1}), noSums({0, 0, 3});
+  CHECK(run(noSamples, sums, Rfft) == PCRT_OK && sums.values == std::vector<Complex<float>>(3));
+  CHECK(run(noRows, noSums, Rfft, 2) == PCRT_OK);
+}
+
+static void refusesNonsense() {
+  Operand<Complex<float>> x({4}), y({4}), half({3}), two({2, 4}), other({3, 4}), scalar(Dims{});
+  Operand<Complex<double>> wide({4}), wideHalf({3});
+  Operand<float> real({4});
+  auto refused = [](int32_t status) { return status == PCRT_INVALID_ARGUMENT; };
+  CHECK(refused(run(x, y, Type(4))) && refused(run(x, y, Type(-1))));
+  CHECK(refused(run(x, y, Fft, 0)) && refused(run(x, y, Fft, 2)) && refused(run(x, y, Fft, -1)));
+  CHECK(refused(run(scalar, scalar, Fft)));
+  CHECK(refused(run(x, half, Fft)) && refused(run(real, y, Rfft)) && refused(run(y, real, Irfft)));
+  CHECK(refused(run(real, y, Fft)) && refused(run(x, half, Rfft)) && refused(run(half, y, Irfft)));
+  CHECK(refused(run(x, wide, Fft)) && refused(run(real, wideHalf, Rfft)));
+  CHECK(refused(run(two, other, Fft)) && refused(run(two, x, Fft)));
+  auto routine = pcrt::libraryTable().fft;
+  CHECK(refused(call(routine, {x, x}, {y}, {Fft, 1})) && refused(call(routine, {x}, {y, y}, {Fft, 1})));
+}
+
+/// More lengths than the cache of plans has room for: threads put plans in while others take theirs out.
+static void manyThreads() {
+  constexpr int64_t count = 24;
+  std::vector<std::vector<Complex<double>>> expected;
+  for (int64_t n = 1; n <= count; ++n)
+    expected.push_back(defined(samples<double>(2 * n), n, 1, false));
+  CHECK(holdsConcurrently([&](int thread) {
+    bool holds = true;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t n = 1 + (i + 6 * thread) % count;
+      Operand<Complex<double>> x({2, n}, samples<double>(2 * n)), y(x.dims);
+      holds &= run(x, y, Fft) == PCRT_OK && distance(y.values, expected[static_cast<size_t>(n - 1)]) < 1e-12;
+      Operand<double> real(x.dims, realParts(x.values)), back(x.dims);
+      Operand<Complex<double>> half({2, n / 2 + 1});
+      holds &= run(real, half, Rfft) == PCRT_OK && run(half, back, Irfft) == PCRT_OK &&
+               distance(back.values, real.values) < 1e-12;
+    }
+    return holds;
+  }));
+}
+
+int main() {
+  RUN(fourPoints);
+  RUN(anyLength);
+  RUN(severalAxes);
+  RUN(empty);
+  RUN(refusesNonsense);
+  RUN(manyThreads);
+  return test::failures() != 0;
+}
