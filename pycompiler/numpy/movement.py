@@ -55,10 +55,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
-    """The same elements in another shape; one size may be -1, which is what is left."""
+    """The same elements in another shape; one size may be -1, which is what is left. In the order "C" the last index
+    runs first, in "F" the first one, on both sides. ValueError for another order."""
     check_arrays("reshape", a)
-    if order != "C":
-        raise ValueError(f"reshape: arrays are row-major (order 'C'), got order {order!r}")
+    if order not in ("C", "F"):
+        raise ValueError(f"reshape: order is 'C' or 'F', since arrays have no other layout, got {order!r}")
     aval = get_aval(a)
     sizes = list(shape) if isinstance(shape, Sequence) or hasattr(shape, "__iter__") else [shape]
     sizes = [size.__index__() if isinstance(size, Tracer) else size for size in sizes]
@@ -71,6 +72,8 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         if known == 0 or total % known != 0:
             raise ValueError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
+    if order == "F":
+        return transpose(movement.reshape(transpose(a), sizes[::-1]))
     return as_array(movement.reshape(a, sizes))
 
 
