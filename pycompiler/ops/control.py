@@ -246,7 +246,9 @@ def _segments(
 
     def segment(*args: Any) -> list[Any]:
         before = args[nconsts:]
-        *after, _ = run_while(tested, stepped, args[:nconsts], args[cond_nconsts:nconsts], (*before, np.int32(0)))
+        # Bounded in its turn, for the second derivative.
+        start = (*before, np.int32(0))
+        *after, _ = run_while(tested, stepped, args[:nconsts], args[cond_nconsts:nconsts], start, size)
         return [*after, *before]
 
     stay = record(lambda *args: args[body_nconsts:], body_jaxpr.in_avals, origin)

@@ -1,9 +1,12 @@
 """For random programs: finite differences, forward against reverse mode, vmap against a loop, nested calls."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
-from programs import SHAPE, arrays, called, programs
+from programs import ALONE, SHAPE, arrays, called, programs
 
+from pycompiler import lax
+from pycompiler import numpy as pnp
 from pycompiler.core.config import enable_x64
 from pycompiler.core.graph import check_graph
 from pycompiler.ops import PRIMITIVES as P
@@ -90,10 +93,54 @@ def test_a_nested_call_changes_nothing(fun, x, y):
 @given(programs(), arrays(), arrays())
 def test_second_derivatives_are_symmetric_and_agree(fun, x, y):
     with enable_x64():
-        rows = np.asarray(jacrev(fun)(x, y))
-        assert rows.shape == SHAPE + SHAPE
-        close(jacfwd(fun)(x, y), rows)
-        second = np.asarray(hessian(total(called(fun)))(x, y)).reshape(6, 6)
-        close(second, second.T, 1e-8)
-        close(np.asarray(jacrev(grad(total(fun)))(x, y)).reshape(6, 6), second, 1e-8)
-        close(np.asarray(jacrev(jacfwd(total(fun)))(x, y)).reshape(6, 6), second, 1e-8)
+        second_derivatives_agree(fun, x, y)
+
+
+def second_derivatives_agree(fun, x, y):
+    rows = np.asarray(jacrev(fun)(x, y))
+    assert rows.shape == SHAPE + SHAPE
+    close(jacfwd(fun)(x, y), rows)
+    second = np.asarray(hessian(total(called(fun)))(x, y)).reshape(6, 6)
+    close(second, second.T, 1e-8)
+    close(np.asarray(jacrev(grad(total(fun)))(x, y)).reshape(6, 6), second, 1e-8)
+    close(np.asarray(jacrev(jacfwd(total(fun)))(x, y)).reshape(6, 6), second, 1e-8)
+
+
+@pytest.mark.parametrize("program", ALONE)
+def test_second_derivatives_of_every_step(program):
+    x, y = np.random.default_rng(5).uniform(-1.5, 1.5, (2, *SHAPE))
+    with enable_x64():
+        if "_pulled" not in program.__name__:
+            second_derivatives_agree(program, x, y)
+            return
+        # Reverse mode only.
+        gradient = grad(total(program))
+        second = np.asarray(jacrev(gradient)(x, y)).reshape(6, 6)
+        for i, step in enumerate(np.eye(6).reshape(6, *SHAPE) * 1e-5):
+            numeric = (np.asarray(gradient(x + step, y)) - np.asarray(gradient(x - step, y))) / 2e-5
+            close(second[:, i], numeric.reshape(6), 1e-7)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 10])
+def test_second_derivatives_of_a_bounded_loop(most):
+    """Beside the loop written out; with a bound that ends it, or its condition."""
+
+    def program(x):
+        state = (np.int32(0), x)
+        return lax.while_loop(lambda s: s[0] < 4, lambda s: (s[0] + 1, pnp.sin(s[1] * x)), state, max_steps=most)[1]
+
+    def written_out(x):
+        y = x
+        for _ in range(min(most, 4)):
+            y = pnp.sin(y * x)
+        return y
+
+    x = np.array([0.3, -0.8])
+    with enable_x64():
+        for twice in (
+            lambda f: jacrev(jacrev(f)),
+            lambda f: jacrev(jacfwd(f)),
+            lambda f: jacfwd(jacrev(f)),
+            lambda f: lambda x: vmap(jacrev(jacrev(f)))(np.stack([-x, x]))[1],
+        ):
+            close(twice(program)(x), twice(written_out)(x))
