@@ -230,6 +230,14 @@ def _scatter_transpose(ct: Value, x: Value, updates: Value, *indices: Value, **p
     reading = gather_params(params, x_aval.shape, aval.shape)
     ct_x = ct_updates = None
     kind = params["kind"]
+    # Read first, then written: that can be in place.
+    if updates_linear:
+        assert kind != "mul", "the product is linear in the operand alone: what no update meets stays"
+        ct_updates = _read(ct, indices, reading)
+        if kind == "set" and not _meet_nowhere(aval.shape, params):
+            ct_updates = select.bind(
+                _stays(x_aval.shape, aval.shape, indices, params), ct_updates, full_like(ct_updates, 0)
+            )
     if x_linear:
         match kind:
             case "add":
@@ -238,14 +246,18 @@ def _scatter_transpose(ct: Value, x: Value, updates: Value, *indices: Value, **p
                 ct_x = scatter.bind(ct, full(aval.shape, 0, aval.dtype), *indices, **params)
             case _:
                 ct_x = mul.bind(ct, scatter.bind(full_like(ct, 1), updates, *indices, **params))
-    if updates_linear:
-        assert kind != "mul", "the product is linear in the operand alone: what no update meets stays"
-        ct_updates = _read(ct, indices, reading)
-        if kind == "set" and not params["unique_indices"] and dim_product(aval.shape) != 0:
-            ct_updates = select.bind(
-                _stays(x_aval.shape, aval.shape, indices, params), ct_updates, full_like(ct_updates, 0)
-            )
     return (ct_x, ct_updates, *(None for _ in indices))
+
+
+def _meet_nowhere(shape: rules.Shape, params: Params) -> bool:
+    """Whether no two updates are of one element: they are said to be of different ones, or each batch has one."""
+    batch = params["scatter_indices_batching_dims"]
+    places = [size for axis, size in enumerate(shape) if axis not in params["update_window_dims"]]
+    return (
+        params["unique_indices"]
+        or dim_product(shape) == 0
+        or all(size == 1 for axis, size in enumerate(places) if axis not in batch)
+    )
 
 
 def _stays(x_shape: rules.Shape, shape: rules.Shape, indices: Sequence[Value], params: Params) -> Value:

@@ -22,6 +22,7 @@ from pycompiler.core.structural import add, add_tangents, mapped_size, move_dim,
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back, transpose_graph
 from pycompiler.ops import rules
+from pycompiler.ops.accumulate import summed_in_place
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.elementwise import mul
 from pycompiler.ops.graphs import (
@@ -293,7 +294,8 @@ def _backward_body(
             added = [add.bind(total, ct) for total, ct in zip(args[a:b], found, strict=False)]
             return [*added, *found[len(sums) :]]
 
-        return record(run, (*known_consts, *sums, *cts, *known_xs, *ct_ys), Origin("transpose", evaluate))
+        body = record(run, (*known_consts, *sums, *cts, *known_xs, *ct_ys), Origin("transpose", evaluate))
+        return summed_in_place(body)
 
     return graph.derive(("backward", linear, form, given, ys_given, wanted), make)
 

@@ -295,6 +295,27 @@ def test_products_with_a_constant_are_summed_at_once():
     near_trees(pc.jit(pc.grad(loss, (0, 1, 2)))(W, h, xs), jax.jit(jax.grad(wanted, (0, 1, 2)))(W, h, xs), 1e-4)
 
 
+def test_cotangents_of_parts_are_summed_in_place():
+    """An iteration of the backward loop takes no longer for a larger carry: nothing in it is of the carry's size but
+    what is updated."""
+
+    def loss(lib, n, x):
+        def step(i, b):
+            b = b.at[i].set(n.sin(b[i - 1]) * x[0] + b[i])
+            return lib.dynamic_update_slice(b, lib.dynamic_slice(b, (i,), (2,)) * b[5:7], (i - 1,))
+
+        return (lib.fori_loop(1, 20, step, x) ** 2).sum()
+
+    x = np.float32(np.sin(np.arange(30)))
+    _, backward = equations(pc.make_jaxpr(pc.grad(lambda x: loss(lax, pnp, x)))(x), "scan")
+    body = backward.params["jaxpr"].graph
+    whole = {
+        equation.primitive.name for equation in body.equations if (30,) in [v.aval.shape for v in equation.outputs]
+    }
+    assert whole <= {"scatter", "dynamic_update_slice"}
+    near(pc.jit(pc.grad(lambda x: loss(lax, pnp, x)))(x), jax.jit(jax.grad(lambda x: loss(jax.lax, jnp, x)))(x), 1e-4)
+
+
 def test_what_is_handed_on_leaves_the_loop():
     def step(carry, x):
         fixed, moving = carry
