@@ -14,12 +14,13 @@ from pycompiler.core import axes
 from pycompiler.core.aval import get_aval, shaped
 from pycompiler.core.axes import Axis
 from pycompiler.core.dims import Dimension
+from pycompiler.core.dtype import canonicalize, is_key
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.leaks import check_leaks
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
-from pycompiler.core.structural import mapped_size
+from pycompiler.core.structural import mapped_size, zeros
 from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 
 
@@ -66,6 +67,10 @@ class BatchTrace(Trace):
             else:
                 values.append(arg)
                 dims.append(None)
+        if type(self.axis.size) is int and self.axis.size == 0 and not axes.names_of(primitive, params):
+            empty = self._of_nothing(primitive, args, params)
+            if empty is not None:
+                return empty
         before = axes.swap_mapping(self.axis)
         try:
             out, out_dims = primitive.batch(values, dims, **params)
@@ -74,6 +79,16 @@ class BatchTrace(Trace):
         if primitive.multiple_results:
             return tuple([self.wrap(x, d) for x, d in zip(out, out_dims, strict=True)])
         return self.wrap(out, out_dims)
+
+    def _of_nothing(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The results for an axis without members, empty arrays, so that few rules need think of it. None for keys, and
+        for the 64-bit words of keys, of which there are no literals."""
+        found = primitive.shape_rule(*map(get_aval, args), **params)
+        avals = found if primitive.multiple_results else (found,)
+        if any(is_key(aval.dtype) or canonicalize(aval.dtype) != aval.dtype for aval in avals):
+            return None
+        outs = [self.wrap(zeros(shaped((0, *a.shape), a.dtype, a.weak_type)), 0) for a in avals]
+        return tuple(outs) if primitive.multiple_results else outs[0]
 
     def wrap(self, x: Any, dim: int | None) -> Any:
         """A tracer for a value with a mapped axis; the value itself for one without."""

@@ -222,7 +222,7 @@ def _extremum(name: str, local: Primitive, reference: Callable[..., Any]) -> Pri
         here = select.bind(eq.bind(x, out), full_like(x, 1), full_like(x, 0))
         return out, div.bind(psum.bind(mul.bind(t, here), **params), psum.bind(here, **params))
 
-    primitive = _reduction(name, "iuf", local, reference, _once, jvp)
+    primitive = _reduction(name, "biuf", local, reference, _once, jvp)
     return primitive
 
 

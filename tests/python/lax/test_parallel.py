@@ -103,6 +103,7 @@ FUNCTIONS = {
     "pmean": lambda np, lax: lambda x: lax.pmean((x, np.int32(3) * (x > 1)), "i"),
     "pmax": lambda np, lax: lambda x: lax.pmax(x, "i"),
     "pmin": lambda np, lax: lambda x: lax.pmin([x, x.sum()], "i"),
+    "pmax of bools": lambda np, lax: lambda x: (lax.pmax(x > 3, "i"), lax.pmin(x > 3, "i")),
     "axis_index": lambda np, lax: lambda x: x[0] * lax.axis_index("i"),
     "axis_size": lambda np, lax: lambda x: x * lax.axis_size("i"),
     "all_gather": lambda np, lax: lambda x: lax.all_gather(x, "i"),

@@ -10,6 +10,7 @@ import pycompiler.numpy as pnp
 import pycompiler.scipy.linalg
 import pycompiler.scipy.special
 from pycompiler import lax
+from pycompiler.core.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 
 RNG = np.random.default_rng(0)
@@ -153,3 +154,37 @@ def test_nothing_is_unrolled(name):
         if name not in ("while", "scan", "cond"):
             assert not {"while", "scan"} & set(few)
             assert len(few) <= 30, few
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(PRIMITIVES) if name != "iota"])
+def test_axes_of_one_member_and_of_none(name):
+    primitive = PRIMITIVES[name]
+    sample = next(iter(primitive.sampler(np.random.default_rng(0))))
+    found = primitive.shape_rule(*map(get_aval, sample.args), **sample.params)
+    avals = found if primitive.multiple_results else (found,)
+    last = len(sample.args) - 1
+    for size in (0, 1):
+        for chosen in ((True,) * (last + 1), *(tuple(i == j for i in range(last + 1)) for j in {0, last})):
+            outs = [out.aval for out in batched(name, sample, chosen, size).outputs]
+            assert [(size, *aval.shape) for aval in avals] == [out.shape for out in outs]
+            assert [aval.dtype for aval in avals] == [out.dtype for out in outs]
+
+
+def test_nothing_is_mapped_over():
+    none = np.zeros((0, 4, 4), np.float32)
+    assert pc.jit(pc.vmap(lambda x: (linalg.inv(x), pnp.sort(x), x[places(2)])))(none)[2].shape == (0, 2, 4)
+
+    @pc.jit
+    def draws():
+        keys = pc.random.split(pc.random.key(0), 3)[:0]
+        drawn = pc.vmap(lambda key: pc.random.gamma(pc.random.fold_in(key, 1), 2.0, (2,)))(keys)
+        return drawn, pc.random.key_data(pc.vmap(pc.random.split)(keys))
+
+    assert [x.shape for x in draws()] == [(0, 2), (0, 2, 2)]
+
+    def named(x):
+        total = lax.psum(x.sum(), "i")
+        return total, pc.jit(lambda y: lax.psum(y[np.array([1])], "i"))(x), x.at[0].set(total)
+
+    total, row, rest = pc.jit(pc.vmap(named, axis_name="i", out_axes=(None, None, 0)))(none)
+    assert (float(total), row.shape, rest.shape) == (0.0, (1, 4), (0, 4, 4))
