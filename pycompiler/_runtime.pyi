@@ -283,6 +283,9 @@ def set_call_limit(limit: int) -> None:
 def set_tracer_type(cls: type | None) -> type | None:
     """Leaves that are instances of `cls` send a JitFunction's call to `traced`. Returns the previous class."""
 
+def set_operator(name: str, general: Callable[..., Any], compiled: Callable[..., Any] | None = None, /) -> None:
+    """What an operator of arrays calls; `compiled` for arrays and plain numbers while nothing is traced."""
+
 def set_leaf_converter(fn: Callable[[Any], Array] | None) -> Callable[[Any], Array] | None:
     """`fn(leaf) -> Array` for every leaf that is not exactly an Array; TypeError when it is not an array.
 

@@ -13,13 +13,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy, devices
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, devices, set_operator
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
+from pycompiler.jit import jit
 from pycompiler.lax import elementwise as lax
+from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
 from pycompiler.random.keys import key_data
 
@@ -48,6 +50,21 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
             raise
 
     return backward if reflected else forward
+
+
+def _general(function: Binary) -> Binary:
+    """What an operator of `Array` does with operands of any kind, of which one is an array."""
+
+    def apply(a: Any, b: Any) -> Any:
+        if not is_array(a) or not is_array(b):
+            return NotImplemented
+        try:
+            return function(a, b)
+        except BaseException as error:
+            leaving(error)
+            raise
+
+    return apply
 
 
 # The functions behind the boundary, of which the operators are a part.
@@ -99,6 +116,14 @@ def _reflected_power(self: Any, other: Any, mod: Any = None) -> Any:
 
 
 _raised, _raised_to = _operator(ufuncs.power), _operator(ufuncs.power, reflected=True)
+
+
+def _general_power(a: Any, b: Any, mod: Any = None) -> Any:
+    _no_modulus(mod)
+    return _any_power(a, b)
+
+
+_any_power = _general(ufuncs.power)
 
 
 def _no_modulus(mod: Any) -> None:
@@ -325,13 +350,6 @@ _OWN: dict[str, Any] = {
 def _attributes() -> dict[str, Any]:
     """Everything that arrays and tracers have in common, by name."""
     table: dict[str, Any] = {}
-    for name, function in _BINARY.items():
-        table[f"__{name}__"] = _operator(function)
-        table[f"__r{name}__"] = _operator(function, reflected=True)
-    for name, function in _COMPARISONS.items():
-        table[f"__{name}__"] = _operator(function)
-    for name, function in _UNARY.items():
-        table[f"__{name}__"] = boundary(lambda self, function=function: function(self))
     for name in _METHODS:
         if hasattr(pnp, name):
             table[name] = getattr(pnp, name)
@@ -341,8 +359,6 @@ def _attributes() -> dict[str, Any]:
     if hasattr(pnp, "imag"):
         table["imag"] = property(lambda self: pnp.imag(self), doc="The imaginary parts.")  # pyright: ignore
     table |= {
-        "__pow__": _power,
-        "__rpow__": _reflected_power,
         "__contains__": _contains,
         "astype": _astype,
         "reshape": _reshape,
@@ -361,15 +377,49 @@ def _attributes() -> dict[str, Any]:
         "__copy__": lambda self: self,
         "__deepcopy__": lambda self, memo: self,
         "__round__": _round,
-        "__getitem__": boundary(indexing.getitem),
         "__setitem__": _set_item,
         "__iter__": _iterate,
     }
     return table
 
 
+def _tracer_operators() -> dict[str, Any]:
+    table: dict[str, Any] = {"__pow__": _power, "__rpow__": _reflected_power, "__getitem__": _GET_ITEM}
+    for name, function in _BINARY.items():
+        table[f"__{name}__"] = _operator(function)
+        table[f"__r{name}__"] = _operator(function, reflected=True)
+    for name, function in _COMPARISONS.items():
+        table[f"__{name}__"] = _operator(function)
+    for name, function in _UNARY.items():
+        table[f"__{name}__"] = boundary(function)
+    return table
+
+
+_GET_ITEM = boundary(indexing.getitem)
+
+
+def _row(x: Any, index: Any) -> Any:
+    """x[index], for an index from 0 up to the size of the first axis."""
+    return dynamic_index_in_dim(x, index, keepdims=False)
+
+
+def _attach_operators() -> None:
+    """The operators of arrays: the runtime calls the compiled function while nothing is traced and the operands are
+    arrays or plain numbers, the general one otherwise."""
+    for name, function in (_BINARY | _COMPARISONS).items():
+        set_operator(name, _general(function), jit(function))
+    for name, function in _UNARY.items():
+        set_operator(name, boundary(function), jit(function))
+    # Whether a power is a product is decided by the value of the exponent.
+    set_operator("pow", _general_power)
+    set_operator("getitem", _GET_ITEM, jit(_row))
+
+
 for _name, _attribute in _attributes().items():
     setattr(Array, _name, _attribute)
     setattr(Tracer, _name, _attribute)
+for _name, _attribute in _tracer_operators().items():
+    setattr(Tracer, _name, _attribute)
 for _name, _attribute in _OWN.items():
     setattr(Array, _name, _attribute)
+_attach_operators()

@@ -201,9 +201,20 @@ def divide(x: Any, y: Any, /) -> Array:
 true_divide = divide
 
 
+def _of_reals(name: str, x: Any, y: Any) -> list[Any]:
+    """Promoted, bools to int32; only what can be rounded down has a whole quotient."""
+    pair = promoted(name, x, y)
+    dtype = get_aval(pair[0]).dtype
+    if dtype == dtypes.bool_:
+        return [cast(x, dtypes.int32) for x in pair]
+    if not (dtypes.is_integer(dtype) or dtypes.is_floating(dtype)):
+        raise TypeError(f"{name}: takes integers or real floats, got {short(pair[0])} after promotion; convert first")
+    return pair
+
+
 def floor_divide(x: Any, y: Any, /) -> Array:
     """x / y rounded down. Of integers by zero as XLA divides."""
-    x, y = promoted("floor_divide", x, y)
+    x, y = _of_reals("floor_divide", x, y)
     dtype = get_aval(x).dtype
     if dtypes.is_unsigned(dtype):
         return lax.div(x, y)
@@ -216,7 +227,7 @@ def floor_divide(x: Any, y: Any, /) -> Array:
 
 def remainder(x: Any, y: Any, /) -> Array:
     """The remainder of floor_divide: it has the sign of y, a zero too. That of integers by 0 is 0."""
-    x, y = promoted("remainder", x, y)
+    x, y = _of_reals("remainder", x, y)
     if dtypes.is_integer(get_aval(y).dtype):
         aval = get_aval(y)
         y = lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
@@ -235,7 +246,7 @@ def fmod(x: Any, y: Any, /) -> Array:
 
 def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
     """floor_divide and remainder."""
-    x, y = promoted("divmod", x, y)
+    x, y = _of_reals("divmod", x, y)
     if not dtypes.is_floating(get_aval(x).dtype):
         return floor_divide(x, y), remainder(x, y)
     rest = lax.rem(x, y)

@@ -1,10 +1,13 @@
-// Array: making, reading, the buffer protocol. Operators and printing are attached from Python.
+// Array: making, reading, the buffer protocol. Its operators are in Operators; printing is attached from Python.
 #include "Array.h"
+
+#include "Operators.h"
 
 #include "runtime/Device.h"
 
 #include <string>
 #include <structmember.h>
+#include <vector>
 
 using namespace pcrt;
 using namespace pcrt::python;
@@ -349,10 +352,15 @@ static PyType_Slot arraySlots[] = {
     {Py_bf_getbuffer, reinterpret_cast<void *>(getBuffer)},
     {}};
 
-static PyType_Spec arraySpec = {"pycompiler._runtime.Array", sizeof(ArrayObject), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, arraySlots};
-
 bool pcrt::python::addArrayType(PyObject *module) {
-  arrayType = addType(module, arraySpec);
+  std::vector<PyType_Slot> slots;
+  for (const PyType_Slot *slot = arraySlots; slot->slot; ++slot)
+    slots.push_back(*slot);
+  for (const PyType_Slot *slot = operatorSlots(); slot->slot; ++slot)
+    slots.push_back(*slot);
+  slots.push_back({});
+  PyType_Spec spec = {"pycompiler._runtime.Array", sizeof(ArrayObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  arrayType = addType(module, spec);
   return arrayType != nullptr;
 }

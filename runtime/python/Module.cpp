@@ -3,6 +3,7 @@
 #include "Call.h"
 #include "Context.h"
 #include "JitFunction.h"
+#include "Operators.h"
 #include "runtime/Device.h"
 #include "runtime/Lapack.h"
 
@@ -188,7 +189,8 @@ NB_MODULE(_runtime, module) {
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
-          addCompiledCallType(raw) && addContextFunctions(raw) && addLeafFunctions(raw) && addJitFunctionType(raw));
+          addCompiledCallType(raw) && addContextFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) &&
+          addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0)

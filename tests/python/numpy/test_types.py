@@ -232,3 +232,15 @@ def test_a_narrowed_complex_input_is_told_once():
     with enable_x64():
         assert pnp.zeros(2, "complex128").dtype == np.complex128
         assert pnp.asarray(np.ones(2, np.complex128)).dtype == np.complex128
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "divmod"])
+def test_whole_quotients(name):
+    bools = np.array([True, False])
+    got, want = getattr(pnp, name)(bools, bools), getattr(jnp, name)(bools, bools)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+        assert a.dtype == b.dtype
+    for wrong in (np.ones(2) * 1j, pnp.ones(2, "float8_e5m2")):
+        with pytest.raises(TypeError, match=f"{name}: takes integers or real floats, got"):
+            getattr(pnp, name)(wrong, wrong)
