@@ -62,8 +62,8 @@ def while_loop(
     if max_steps is not None:
         if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)):
             raise TypeError(f"while_loop: max_steps must be a positive int, got {max_steps!r}")
-        if max_steps <= 0:
-            raise ValueError(f"while_loop: max_steps must be a positive int, got {max_steps}")
+        if not 0 < max_steps < 2**31:
+            raise ValueError(f"while_loop: max_steps must be a positive int below 2**31, got {max_steps}")
         max_steps = int(max_steps)
     stepped = while_steps(cond_fun, body_fun, init_val, max_steps)
     if stepped is not None:

@@ -20,6 +20,7 @@ from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.linearize import linearize_graph
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.record import record
+from pycompiler.core.source import user_source
 from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, with_batch_dim
 from pycompiler.core.trace import Origin
 from pycompiler.ops import rules
@@ -161,8 +162,10 @@ def _linearize(
 
 def _transpose(cotangents: Sequence[Value], *args: Value, **params: Any) -> Sequence[Value]:
     if params.get("max_steps") is None:
+        source = user_source()
         raise NotDifferentiableError(
-            "while_loop: reverse-mode differentiation is not defined for a loop whose number of iterations is not "
+            (f"{source.describe()}\n" if source else "")
+            + "while_loop: reverse-mode differentiation is not defined for a loop whose number of iterations is not "
             "known; use forward mode (jvp, jacfwd), bound the iterations by max_steps=, or count them by fori_loop or "
             "scan"
         )
