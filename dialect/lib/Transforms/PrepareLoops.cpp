@@ -365,14 +365,14 @@ void shareDestinations(RewriterBase &rewriter, scf::IfOp branch) {
 }
 
 /// A carry that starts as an argument starts as a copy of it, since arguments are never written.
-void copyArguments(RewriterBase &rewriter, scf::WhileOp loop) {
+void copyArguments(RewriterBase &rewriter, Operation *loop) {
   rewriter.setInsertionPoint(loop);
   for (OpOperand &init : loop->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(init.get().getType());
     if (!type || !type.hasStaticShape() || !init.get().getDefiningOp<bufferization::ToTensorOp>())
       continue;
-    Value empty = tensor::EmptyOp::create(rewriter, loop.getLoc(), type.getShape(), type.getElementType());
-    auto copy = bufferization::MaterializeInDestinationOp::create(rewriter, loop.getLoc(), type, init.get(), empty);
+    Value empty = tensor::EmptyOp::create(rewriter, loop->getLoc(), type.getShape(), type.getElementType());
+    auto copy = bufferization::MaterializeInDestinationOp::create(rewriter, loop->getLoc(), type, init.get(), empty);
     init.set(copy.getResult());
   }
 }
@@ -469,8 +469,7 @@ struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
         return;
       prepare::accumulateInPlace(rewriter, op);
       updateInPlace(rewriter, op);
-      if (auto loop = dyn_cast<scf::WhileOp>(op))
-        copyArguments(rewriter, loop);
+      copyArguments(rewriter, op);
     });
     // Outer ones first: where their results go to is where those of inner ones go.
     getOperation().walk<WalkOrder::PreOrder>([&](scf::IfOp branch) {

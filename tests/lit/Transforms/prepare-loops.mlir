@@ -259,3 +259,31 @@ func.func @twice(%p: i1, %a: memref<8xf32>, %out: memref<8xf32>, %more: memref<8
   bufferization.materialize_in_destination %r#1 in restrict writable %more : (tensor<8xf32>, memref<8xf32>) -> ()
   return
 }
+
+// So does the carry of a loop whose length is known: it starts as a copy of the argument where the result goes to.
+// BUFFERS-LABEL: func.func @counted(
+// BUFFERS-SAME: %[[A:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>)
+// BUFFERS-NOT: memref.alloc
+// BUFFERS: memref.copy %[[A]], %[[OUT]]
+// BUFFERS: scf.for
+// BUFFERS-NEXT: linalg.generic {{.*}} ins(%[[OUT]] : memref<8xf32>) outs(%[[OUT]] : memref<8xf32>)
+// BUFFERS-NOT: memref.copy
+// BUFFERS: return
+func.func @counted(%a: memref<8xf32>, %out: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%v = %x) -> (tensor<8xf32>) {
+    %f = tensor.empty() : tensor<8xf32>
+    %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%v : tensor<8xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %p, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    scf.yield %w : tensor<8xf32>
+  } {array.control_flow}
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
