@@ -35,7 +35,7 @@ from pycompiler.core.cache import Cache
 from pycompiler.core.call import call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.record import make_graph
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Origin, Tracer
@@ -126,7 +126,9 @@ class _Program:
         if config.debug_key_reuse:
             key_reuse.summary(graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
-        return Signature(self.name, graph, flat.names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
+        # Not the function of the leaves itself, which holds the arguments of this call.
+        names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
+        return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
 
     def _donated(self, flat: FlatFunction, kwargs: dict[str, Any]) -> tuple[int, ...]:
         """The leaves that are donated, by number."""

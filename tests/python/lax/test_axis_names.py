@@ -1,5 +1,7 @@
 """Named axes under the other transformations, in control flow, in functions with rules of their own; their scope."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -95,6 +97,29 @@ COMPOSED = {
         )[1]
     ),
     "grad through all_gather": lambda np, lax, t: t.grad(lambda x: (lax.all_gather(x, "i").sum(0) @ x.T).sum()),
+    "switch by the index": lambda np, lax, t: (
+        lambda x: lax.switch(lax.axis_index("i"), [lambda y: y, lambda y: y * 2, lambda y: y - lax.psum(y, "i")], x)
+    ),
+    "grad of custom_root": lambda np, lax, t: t.grad(
+        lambda x: lax.custom_root(
+            lambda y: y**2 - x - 1 - lax.pmean(x, "i"),
+            x + 1,
+            lambda f, y: lax.fori_loop(0, 9, lambda i, z: z - f(z) / (2 * z), y),
+            lambda g, y: y / g(np.ones_like(y)),
+        ).sum()
+    ),
+    "grad of custom_linear_solve": lambda np, lax, t: t.grad(
+        lambda x: lax.custom_linear_solve(
+            lambda y: y * (2 + lax.axis_index("i")),
+            x * lax.psum(x, "i"),
+            lambda product, b: b / product(np.ones_like(b)),
+            symmetric=True,
+        ).sum()
+    ),
+    "linear_transpose": lambda np, lax, t: lambda x: t.linear_transpose(lambda y: lax.psum(y, "i") * 2, x)(x),
+    "custom_gradient": lambda np, lax, t: t.grad(
+        lambda x: t.custom_gradient(lambda y: (lax.psum(y, "i").sum(), lambda g: (g * lax.axis_index("i") * y,)))(x)
+    ),
     "loop in a jit": lambda np, lax, t: t.jit(
         lambda x: lax.fori_loop(0, 3, lambda i, c: c + t.jit(lambda y: lax.psum(y, "i"))(c), x)
     ),
@@ -248,6 +273,19 @@ def test_a_jitted_function_without_traced_arguments():
     assert "the named axes in scope were 'i' of size 3 and are 'i' of size 2" in index.explain_last_miss()
     with pytest.raises(NameError, match="there is no axis named 'i' here"):
         index(3)
+
+
+def test_nothing_of_a_call_is_kept():
+    total = pc.jit(lambda x: lax.psum(x, "i") + lax.axis_index("i"))
+    with pc.checking_leaks():
+        pc.vmap(total, axis_name="i")(X)
+        pc.vmap(pc.grad(lambda x: lax.scan(lambda c, y: (c * lax.pmean(y, "i"), c), 1.0, x.ravel())[0]), axis_name="i")(
+            X
+        )
+    x = pnp.ones(7)
+    before = sys.getrefcount(x)
+    pc.jit(lambda x: x + 1)(x)
+    assert sys.getrefcount(x) == before
 
 
 def test_eager_operations_are_not_compiled_for_each_axis(monkeypatch):
