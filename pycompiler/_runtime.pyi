@@ -211,6 +211,7 @@ class CompiledCall:
       ("const", Array) itself.
     out_avals: the avals of the executable's results.
     donated: leaves that are deleted by a call.
+    aliases: pairs of a result and a donated argument of the executable in whose memory it is computed.
     """
 
     def __init__(
@@ -222,6 +223,7 @@ class CompiledCall:
         out_tree: PyTreeDef,
         consts: tuple[Array, ...] = (),
         donated: tuple[int, ...] = (),
+        aliases: tuple[tuple[int, int], ...] = (),
     ) -> None: ...
     executable: Executable | None
     in_used: tuple[int, ...]
@@ -230,6 +232,7 @@ class CompiledCall:
     out_tree: PyTreeDef
     consts: tuple[Array, ...]
     donated: tuple[int, ...]
+    aliases: tuple[tuple[int, int], ...]
     def __call__(self, *leaves: Array) -> Any:
         """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 

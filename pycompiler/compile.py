@@ -10,6 +10,7 @@ import importlib
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, CompiledCall, Executable, PyTreeDef, ShapedArray, array_from_numpy
 from pycompiler.core import graph as graphs
+from pycompiler.core.aval import same_type
 from pycompiler.core.config import config
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
 from pycompiler.lapack import require_lapack
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 # Contexts are not safe to build modules in from two threads at once.
 _lock = threading.Lock()
 
+# Smaller results are allocated faster than their memory is proved to be free.
+_WORTH_ALIASING = 4096
+
 # A rough rate of compiled code: by the time that it gives, the runtime tells short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
 
@@ -37,11 +42,11 @@ def _context() -> ir.Context:
     return importlib.import_module("pycompiler._compiler").ir.Context()
 
 
-def build_module(graph: Graph) -> ir.Module:
+def build_module(graph: Graph, aliases: Aliases = ()) -> ir.Module:
     """The verified `array` module of a graph. Raises `ir.MLIRError`, at the user's line, when an op does not verify."""
     emit = importlib.import_module("pycompiler.emit")
     with _lock:
-        return emit.emit(graph, _context())
+        return emit.emit(graph, _context(), aliases)
 
 
 def module_at(module: ir.Module, stage: str) -> str:
@@ -50,6 +55,9 @@ def module_at(module: ir.Module, stage: str) -> str:
     with _lock:
         return compiler.module_at(module, stage)
 
+
+# Pairs of a result and an input of what is compiled, in whose memory it is computed.
+Aliases = tuple[tuple[int, int], ...]
 
 # Where an output comes from, as `CompiledCall` takes it.
 Output = tuple[Literal["result", "arg"], int] | tuple[Literal["const"], Array]
@@ -120,13 +128,14 @@ class Compilation:
     executable: Executable | None
     flops: float = 0.0
     arena_bytes: int = 0
+    aliases: Aliases = ()
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
         """What a jitted function's cache holds of it; a call deletes the donated inputs."""
         plan = self.plan
-        more = (donated,) if donated else ()
-        return CompiledCall(self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts, *more)
+        parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
+        return CompiledCall(*parts, donated, self.aliases) if donated else CompiledCall(*parts)
 
 
 def _decomposes(graph: Graph) -> bool:
@@ -141,8 +150,23 @@ def _decomposes(graph: Graph) -> bool:
     return False
 
 
-def compile_graph(closed: ClosedGraph, name: str, keep_unused: bool = False) -> Compilation:
-    """Compile and load.
+def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
+    """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
+    inputs = plan.graph.inputs if plan.graph else ()
+    free = [(number, inputs[number].aval) for number, leaf in enumerate(plan.used) if leaf in donated]
+    found: list[tuple[int, int]] = []
+    for result, aval in enumerate(plan.result_avals):
+        match = next((entry for entry in free if same_type(entry[1], aval)), None)
+        if match is not None and aval.nbytes >= _WORTH_ALIASING:
+            free.remove(match)
+            found.append((result, match[0]))
+    return tuple(found)
+
+
+def compile_graph(
+    closed: ClosedGraph, name: str, keep_unused: bool = False, donated: tuple[int, ...] = ()
+) -> Compilation:
+    """Compile and load. Results are computed in the memory of donated inputs, where they fit.
 
     Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
     SciPy is not there.
@@ -153,11 +177,21 @@ def compile_graph(closed: ClosedGraph, name: str, keep_unused: bool = False) -> 
         return Compilation(plan, name, None, None)
     if _decomposes(plan.graph):
         require_lapack()
-    module = build_module(plan.graph)
-    emitted = time.perf_counter()
     compiler = importlib.import_module("pycompiler._compiler")
-    with _lock:
-        result = compiler.compile_to_object(module)
+    aliases = in_place(plan, donated)
+    module = build_module(plan.graph, aliases)
+    emitted = time.perf_counter()
+    try:
+        with _lock:
+            result = compiler.compile_to_object(module)
+    except compiler.ir.MLIRError:
+        if not aliases:
+            raise
+        # No order of its steps leaves what is overwritten unread.
+        aliases = ()
+        module = build_module(plan.graph)
+        with _lock:
+            result = compiler.compile_to_object(module)
     compiled = time.perf_counter()
     executable = Executable.load(
         result.object, result.entry, result.arena_bytes, name, cost_ns=result.flops / _OPERATIONS_PER_NS
@@ -167,9 +201,10 @@ def compile_graph(closed: ClosedGraph, name: str, keep_unused: bool = False) -> 
     if config.debug:
         stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
         print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
-    return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, milliseconds)
+    return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, aliases, milliseconds)
 
 
-def compiled(graph: ClosedGraph, name: str, keep_unused: bool = False) -> Compilation:
+def compiled(graph: ClosedGraph, name: str, keep_unused: bool = False, donated: tuple[int, ...] = ()) -> Compilation:
     """The compiled code of a graph, which lives as long as the graph."""
-    return graph.derive(("compiled", keep_unused), lambda: compile_graph(graph, name, keep_unused))
+    key = ("compiled", keep_unused, donated)
+    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated))

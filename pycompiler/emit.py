@@ -132,7 +132,7 @@ class Emitter:
             return ir.TypeAttr.get(self._elements[value])
         raise TypeError(f"no attribute stands for a parameter of type {type(value).__name__}: {value!r}")
 
-    def function(self, name: str, graph: Graph, *, private: bool) -> None:
+    def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:
         """`func.func @name`: its arguments are the graph's inputs, then its constants."""
         variables = (*graph.inputs, *graph.constvars)
         arguments = [self.type_of(var.aval) for var in variables]
@@ -143,6 +143,10 @@ class Emitter:
         }
         if private:
             attributes["sym_visibility"] = ir.StringAttr.get("private", self.context)
+        if aliases:
+            result_of = {argument: result for result, argument in aliases}
+            places = tuple([result_of.get(number, -1) for number in range(len(variables))])
+            attributes["array.donated"] = ir.DenseI64ArrayAttr.get(places, self.context)
         function = ir.Operation.create(
             "func.func", attributes=attributes, loc=self.unknown, ip=ir.InsertionPoint(self.module.body), regions=1
         )
@@ -280,12 +284,14 @@ class Emitter:
         return known
 
 
-def emit(graph: Graph, context: ir.Context) -> ir.Module:
+def emit(graph: Graph, context: ir.Context, aliases: Sequence[tuple[int, int]] = ()) -> ir.Module:
     """The verified module whose @main computes `graph`: it takes the graph's inputs, then its constants.
+
+    `aliases` are pairs of a result and an input in whose memory it is computed.
 
     Raises `ir.MLIRError` with the user's file and line when an op does not verify.
     """
     emitter = Emitter(context)
-    emitter.function(ENTRY, graph, private=False)
+    emitter.function(ENTRY, graph, private=False, aliases=aliases)
     emitter.module.operation.verify()
     return emitter.module

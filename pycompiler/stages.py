@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import PyTreeDef
-from pycompiler.compile import build_module, compiled, module_at, plan_outputs, to_array
+from pycompiler.compile import build_module, compiled, in_place, module_at, plan_outputs, to_array
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.graph import ClosedGraph
@@ -113,7 +113,7 @@ class Lowered(_Stage):
     @functools.cached_property
     def _module(self) -> ir.Module | None:
         plan = plan_outputs(self._signature.graph, self._signature.keep_unused)
-        return build_module(plan.graph) if plan.graph else None
+        return build_module(plan.graph, in_place(plan, self._signature.donated)) if plan.graph else None
 
     @boundary
     def as_text(self, stage: str = "array") -> str:
@@ -155,7 +155,7 @@ class Compiled(_Stage):
 
     def __init__(self, signature: Signature) -> None:
         super().__init__(signature)
-        self._compilation = compiled(signature.graph, signature.fun_name, signature.keep_unused)
+        self._compilation = compiled(signature.graph, signature.fun_name, signature.keep_unused, signature.donated)
         self._call = self._compilation.call(signature.out_tree, signature.donated)
 
     @boundary

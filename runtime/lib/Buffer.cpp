@@ -74,6 +74,14 @@ RefPtr<Buffer> Buffer::wrap(void *memory, size_t bytes, void (*release)(void *),
   return buffer;
 }
 
+RefPtr<Buffer> Buffer::successor(Buffer &of) {
+  Buffer *root = of.root ? of.root : &of;
+  root->retain();
+  RefPtr<Buffer> made = wrap(of.data(), of.size(), [](void *owner) { static_cast<Buffer *>(owner)->release(); }, root);
+  made->root = root;
+  return made;
+}
+
 BufferPool::BufferPool(uint64_t memoryLimit) : BufferPool(memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
 
 BufferPool::~BufferPool() { trim(); }

@@ -222,10 +222,14 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   view->shape = flags & PyBUF_ND ? aval->dims : nullptr;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? aval->dims + aval->rank() : nullptr;
   view->suboffsets = nullptr;
-  view->internal = nullptr;
+  // The memory stays when the array is deleted or donated meanwhile.
+  array->buffer->retain();
+  view->internal = array->buffer;
   view->obj = Py_NewRef(self);
   return 0;
 }
+
+static void releaseBuffer(PyObject *, Py_buffer *view) { static_cast<Buffer *>(view->internal)->release(); }
 
 /// A read-only ndarray over the same memory.
 static PyRef viewAsNumpy(ArrayObject *array) {
@@ -350,6 +354,7 @@ static PyType_Slot arraySlots[] = {
     {Py_tp_members, arrayMembers},
     {Py_tp_methods, arrayMethods},
     {Py_bf_getbuffer, reinterpret_cast<void *>(getBuffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void *>(releaseBuffer)},
     {}};
 
 bool pcrt::python::addArrayType(PyObject *module) {

@@ -23,8 +23,14 @@ public:
       if (buffer)
         buffer->release();
   }
-  bool allocate(AvalObject *const *avals, size_t count, const std::string &name) {
+  /// `given` has, for each result that is not to be allocated, its buffer; it may be null.
+  bool allocate(AvalObject *const *avals, size_t count, const std::string &name, Buffer *const *given) {
     for (size_t i = 0; i < count; ++i) {
+      if (given && given[i]) {
+        given[i]->retain();
+        buffers.push(given[i]);
+        continue;
+      }
       RefPtr<Buffer> buffer = allocateBuffer(avals[i], name.c_str());
       if (!buffer)
         return false;
@@ -71,7 +77,7 @@ static bool launch(const Launch &request, uint64_t resultBytes) {
 }
 
 bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
-                           size_t resultCount, PyObject **results) {
+                           size_t resultCount, PyObject **results, Buffer *const *given) {
   ResultBuffers buffers;
   for (size_t i = 0; i < argCount; ++i) {
     if (isDeleted(args[i])) {
@@ -79,7 +85,7 @@ bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t a
       return false;
     }
   }
-  if (!buffers.allocate(outAvals, resultCount, executable.name()))
+  if (!buffers.allocate(outAvals, resultCount, executable.name(), given))
     return false;
   Launch request = {
       &executable, args, static_cast<unsigned>(argCount), buffers.data(), static_cast<unsigned>(resultCount), nullptr};
@@ -109,14 +115,20 @@ struct Output {
   PyObject *constant; // borrowed from `outputs`
 };
 
+/// A result that is computed in the memory of a donated argument of the executable.
+struct Alias {
+  size_t result, argument;
+};
+
 struct CompiledCallObject {
   PyObject_HEAD
       // As given, for Python; they own everything below.
       PyObject *executable,
-      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated;
+      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases;
   Executable *loaded;
   std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
   std::vector<Output> *results;
+  std::vector<Alias> *inPlace;
   size_t leavesNeeded;
 };
 
@@ -169,6 +181,22 @@ static bool readOutput(CompiledCallObject *call, PyObject *entry) {
   return true;
 }
 
+static bool readAliases(CompiledCallObject *call) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->aliases); ++i) {
+    Py_ssize_t result, argument;
+    PyObject *pair = PyTuple_GET_ITEM(call->aliases, i);
+    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "nn:aliases", &result, &argument))
+      return PyErr_Occurred() ? false : fail("an alias is not a pair");
+    auto at = static_cast<size_t>(argument);
+    if (result < 0 || result >= PyTuple_GET_SIZE(call->outAvals) || argument < 0 || at >= call->used->size())
+      return fail("an alias names a result or an argument that the executable does not have");
+    if (std::find(call->given->begin(), call->given->end(), (*call->used)[at]) == call->given->end())
+      return fail("an aliased argument is not donated");
+    call->inPlace->push_back({static_cast<size_t>(result), at});
+  }
+  return true;
+}
+
 /// False with an exception set. Everything the hot path relies on is checked here.
 static bool readCall(CompiledCallObject *call) {
   call->loaded = nullptr;
@@ -180,9 +208,9 @@ static bool readCall(CompiledCallObject *call) {
   }
   if (!isTree(call->outTree))
     return fail("out_tree is not a PyTreeDef");
-  for (PyObject *tuple : {call->inUsed, call->outputs, call->outAvals, call->consts, call->donated})
+  for (PyObject *tuple : {call->inUsed, call->outputs, call->outAvals, call->consts, call->donated, call->aliases})
     if (!PyTuple_Check(tuple))
-      return fail("in_used, outputs, out_avals, consts and donated must be tuples");
+      return fail("in_used, outputs, out_avals, consts, donated and aliases must be tuples");
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->outAvals); ++i) {
     PyObject *aval = PyTuple_GET_ITEM(call->outAvals, i);
     if (!isAval(aval) || !reinterpret_cast<AvalObject *>(aval)->isConcrete())
@@ -198,15 +226,17 @@ static bool readCall(CompiledCallObject *call) {
       return false;
   if (PyTuple_GET_SIZE(call->outputs) != reinterpret_cast<TreeObject *>(call->outTree)->leafCount)
     return fail("out_tree has another number of leaves than outputs");
-  return readLeaves(call, call->inUsed, *call->used) && readLeaves(call, call->donated, *call->given);
+  return readLeaves(call, call->inUsed, *call->used) && readLeaves(call, call->donated, *call->given) &&
+         readAliases(call);
 }
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"executable", "in_used", "outputs", "out_avals",
-                                "out_tree",   "consts",  "donated", nullptr};
-  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OO:CompiledCall", const_cast<char **>(names), &executable,
-                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated))
+  static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree",
+                                "consts",     "donated", "aliases", nullptr};
+  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr,
+                                                                *aliases = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOO:CompiledCall", const_cast<char **>(names), &executable,
+                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases))
     return nullptr;
   PyRef none = PyRef::steal(PyTuple_New(0));
   PyRef self = PyRef::steal(type->tp_alloc(type, 0));
@@ -220,7 +250,9 @@ static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   call->outTree = Py_NewRef(outTree);
   call->consts = Py_NewRef(consts ? consts : none.get());
   call->donated = Py_NewRef(donated ? donated : none.get());
+  call->aliases = Py_NewRef(aliases ? aliases : none.get());
   call->used = new std::vector<size_t>();
+  call->inPlace = new std::vector<Alias>();
   call->given = new std::vector<size_t>();
   call->results = new std::vector<Output>();
   call->leavesNeeded = 0;
@@ -237,6 +269,7 @@ static int traverseCall(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(call->outTree);
   Py_VISIT(call->consts);
   Py_VISIT(call->donated);
+  Py_VISIT(call->aliases);
   return 0;
 }
 
@@ -245,6 +278,7 @@ static void deallocateCall(PyObject *self) {
   CompiledCallObject *call = asCall(self);
   delete call->used;
   delete call->given;
+  delete call->inPlace;
   delete call->results;
   for (PyObject *part :
        {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts, call->donated})
@@ -253,6 +287,55 @@ static void deallocateCall(PyObject *self) {
   type->tp_free(self);
   Py_DECREF(type);
 }
+
+/// Whether the one array that is donated is all that refers to a buffer, but for the execution that fills it. The GIL
+/// is held, so that nobody takes a new reference meanwhile; an execution lets go after its token is done.
+static bool isAlone(const Buffer *buffer) {
+  if (!buffer->isOurs())
+    return false;
+  uint32_t references = buffer->references();
+  return references == 1 || (references == 2 && !buffer->isReady());
+}
+
+namespace {
+/// Results that are computed in the memory of donated arguments.
+class InPlaceResults {
+public:
+  ~InPlaceResults() {
+    for (Buffer *buffer : owned)
+      buffer->release();
+  }
+  /// Replaces the arguments whose memory somebody else reads by copies. False with an exception set.
+  bool take(const CompiledCallObject *call, SmallVector<Buffer *, 32> &args, size_t resultCount,
+            AvalObject *const *avals) {
+    for (size_t i = 0; i < resultCount; ++i)
+      given.push(nullptr);
+    for (const Alias &alias : *call->inPlace) {
+      Buffer *argument = args[alias.argument];
+      if (isDeleted(argument))
+        continue; // the launch says so
+      bool twice = std::count(args.begin(), args.end(), argument) > 1;
+      if (twice || !isAlone(argument)) {
+        if (!waitFor(argument))
+          return false;
+        RefPtr<Buffer> copy = allocateBuffer(avals[alias.result], "copying a donated array that is used elsewhere");
+        if (!copy)
+          return false;
+        std::memcpy(copy->data(), argument->data(), argument->size());
+        args[alias.argument] = argument = copy.get();
+        owned.push(copy.take());
+      }
+      given[alias.result] = Buffer::successor(*argument).take();
+      owned.push(given[alias.result]);
+    }
+    return true;
+  }
+  Buffer *const *data() const { return given.data(); }
+
+private:
+  SmallVector<Buffer *, 16> given, owned;
+};
+} // namespace
 
 /// Takes the elements of the donated leaves: what is computed from them holds them as long as it needs them.
 static void takeDonated(const CompiledCallObject *call, ArrayObject *const *leaves) {
@@ -279,7 +362,12 @@ PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *c
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i)
       args.push(asArray(PyTuple_GET_ITEM(call->consts, i))->buffer);
     auto *avals = reinterpret_cast<AvalObject *const *>(reinterpret_cast<PyTupleObject *>(call->outAvals)->ob_item);
-    if (!execute(*call->loaded, args.data(), args.size(), avals, resultCount, results.data()))
+    InPlaceResults inPlace;
+    bool isInPlace = !call->inPlace->empty();
+    if (isInPlace && !inPlace.take(call, args, resultCount, avals))
+      return nullptr;
+    if (!execute(*call->loaded, args.data(), args.size(), avals, resultCount, results.data(),
+                 isInPlace ? inPlace.data() : nullptr))
       return nullptr;
   }
   SmallVector<PyObject *, 16> outputs;
@@ -337,10 +425,10 @@ static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) 
 }
 
 #define PCRT_MEMBER(name, field) {name, T_OBJECT_EX, offsetof(CompiledCallObject, field), READONLY, nullptr}
-static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),
-                                    PCRT_MEMBER("outputs", outputs),       PCRT_MEMBER("out_avals", outAvals),
-                                    PCRT_MEMBER("out_tree", outTree),      PCRT_MEMBER("consts", consts),
-                                    PCRT_MEMBER("donated", donated),       {}};
+static PyMemberDef callMembers[] = {
+    PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),   PCRT_MEMBER("outputs", outputs),
+    PCRT_MEMBER("out_avals", outAvals),    PCRT_MEMBER("out_tree", outTree), PCRT_MEMBER("consts", consts),
+    PCRT_MEMBER("donated", donated),       PCRT_MEMBER("aliases", aliases),  {}};
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {

@@ -18,9 +18,10 @@ struct LoadedExecutable {
 LoadedExecutable *loadedExecutable(PyObject *object);
 
 /// Enqueues (or, if it is short and its inputs are ready, runs) the executable. `results` receives one new array for
-/// each aval. False with an exception set.
+/// each aval. `given` has the buffers of results that are computed in the memory of arguments, null for the others.
+/// False with an exception set.
 bool execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
-             size_t resultCount, PyObject **results);
+             size_t resultCount, PyObject **results, Buffer *const *given = nullptr);
 
 struct CompiledCallObject;
 extern PyTypeObject *compiledCallType;

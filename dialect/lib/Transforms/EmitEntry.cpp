@@ -21,6 +21,7 @@ namespace {
 struct EntryArgument {
   EntryRole role;
   MemRefType type;
+  bool isWritten;
 };
 
 struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
@@ -38,7 +39,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
         main.emitError("argument #") << index << " has no place in the call frame: run array-prepare-entry first";
         return signalPassFailure();
       }
-      arguments.push_back({*role, memref});
+      arguments.push_back({*role, memref, main.getArgAttr(index, kWrittenAttr) != nullptr});
     }
     takePointers(main, arguments);
     emitEntry(main, arguments);
@@ -84,7 +85,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
         alignment = llvm::divideCeil(argument.type.getElementTypeBitWidth(), 8);
       attributes.set(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment));
     }
-    if (argument.role == EntryRole::Argument || argument.role == EntryRole::Frame)
+    if ((argument.role == EntryRole::Argument && !argument.isWritten) || argument.role == EntryRole::Frame)
       attributes.set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
     return attributes.getDictionary(builder.getContext());
   }

@@ -188,21 +188,42 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     SmallVector<EntryRole> roles(body.getNumArguments(), EntryRole::Argument);
 
-    // Two arguments of a call may be the same array, but none is ever written, so `restrict` holds.
+    // In which argument's memory each result is computed.
+    DenseMap<int64_t, bufferization::ToTensorOp> donated;
+    SmallVector<int64_t> resultOf(body.getNumArguments(), -1);
+    if (auto given = main->getAttrOfType<DenseI64ArrayAttr>(kDonatedAttr))
+      llvm::copy(given.asArrayRef().take_front(resultOf.size()), resultOf.begin());
+    main->removeAttr(kDonatedAttr);
+
+    // Two arguments of a call may be the same array, but none is written unless it is donated, so `restrict` holds.
     for (BlockArgument argument : body.getArguments()) {
       Type tensor = argument.getType();
+      int64_t result = resultOf[argument.getArgNumber()];
       argument.setType(bufferType(tensor));
       auto read = bufferization::ToTensorOp::create(builder, main.getLoc(), tensor, argument, /*restrict=*/true);
       argument.replaceAllUsesExcept(read, read);
-      copyWhereChanged(read);
+      if (result >= 0) {
+        read.setWritable(true);
+        donated[result] = read;
+      } else {
+        copyWhereChanged(read);
+      }
     }
 
     auto terminator = cast<func::ReturnOp>(body.getTerminator());
     builder.setInsertionPoint(terminator);
     // A value that is returned twice, or that is an argument, is copied by bufferization: destinations are distinct.
-    for (Value result : terminator.getOperands()) {
+    for (auto [index, operand] : llvm::enumerate(terminator.getOperands())) {
+      Value result = operand;
       Value buffer = body.addArgument(bufferType(result.getType()), terminator.getLoc());
       roles.push_back(EntryRole::Result);
+      if (bufferization::ToTensorOp memory = donated.lookup(index)) {
+        // The tensor says to bufferization what is overwritten; that it ends in the buffer is then said once more.
+        result = bufferization::MaterializeInDestinationOp::create(builder, terminator.getLoc(), result.getType(),
+                                                                   result, memory.getResult())
+                     .getResult();
+        buffer = memory.getBuffer();
+      }
       auto write = bufferization::MaterializeInDestinationOp::create(builder, terminator.getLoc(), /*result=*/Type(),
                                                                      result, buffer);
       write.setRestrict(true);
@@ -212,8 +233,11 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     main.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
     main.removeArgAttrsAttr();
     main.removeResAttrsAttr();
-    for (auto [index, role] : llvm::enumerate(roles))
+    for (auto [index, role] : llvm::enumerate(roles)) {
       setEntryRole(main, index, role);
+      if (index < resultOf.size() && resultOf[index] >= 0)
+        main.setArgAttr(index, kWrittenAttr, UnitAttr::get(main.getContext()));
+    }
   }
 };
 

@@ -31,6 +31,10 @@ public:
   /// goes, in whichever thread that happens.
   static RefPtr<Buffer> wrap(void *memory, size_t bytes, void (*release)(void *), void *owner);
   bool isWrapped() const { return !pool; }
+  /// A buffer over the memory of another one, which its contents are overwritten in: with a token of its own.
+  static RefPtr<Buffer> successor(Buffer &of);
+  /// Whether the memory is the pool's, or another buffer's that it came from by `successor`.
+  bool isOurs() const { return pool || root; }
 
 private:
   friend class RefCounted<Buffer>;
@@ -48,6 +52,8 @@ private:
   Buffer *nextFree = nullptr;
   void (*releaseOwner)(void *) = nullptr;
   void *owner = nullptr;
+  /// Whose memory a successor has: never one of a successor itself, so that no chain grows.
+  Buffer *root = nullptr;
 };
 
 /// The peak is exact for large blocks; what small ones add to it is an upper bound (the sum of each class's own peak).

@@ -14,6 +14,13 @@ inline constexpr llvm::StringLiteral kEntryName = "pcrt_main";
 /// The function attribute that holds the size of the arena.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "array.arena_bytes";
 
+/// The function attribute that holds, for each argument of @main, the result that is computed in its memory, or -1: the
+/// caller gives up the argument, and passes its buffer as that of the result.
+inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";
+
+/// The argument attribute of one that is written.
+inline constexpr llvm::StringLiteral kWrittenAttr = "array.written";
+
 enum class EntryRole { Argument, Result, Arena, Frame };
 
 /// Marks argument `index` of `function`; it is the argument attribute `array.role`.
