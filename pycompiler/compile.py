@@ -152,8 +152,13 @@ def _decomposes(graph: Graph) -> bool:
 
 def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
     """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
+    returned = {output[1] for output in plan.outputs if output[0] == "arg"}
     inputs = plan.graph.inputs if plan.graph else ()
-    free = [(number, inputs[number].aval) for number, leaf in enumerate(plan.used) if leaf in donated]
+    free = [
+        (number, inputs[number].aval)
+        for number, leaf in enumerate(plan.used)
+        if leaf in donated and leaf not in returned
+    ]
     found: list[tuple[int, int]] = []
     for result, aval in enumerate(plan.result_avals):
         match = next((entry for entry in free if same_type(entry[1], aval)), None)

@@ -75,12 +75,12 @@ RefPtr<Buffer> Buffer::wrap(void *memory, size_t bytes, void (*release)(void *),
 }
 
 RefPtr<Buffer> Buffer::successor(Buffer &of) {
-  Buffer *root = of.root ? of.root : &of;
+  Buffer *root = of.releaseOwner == releaseRoot ? static_cast<Buffer *>(of.owner) : &of;
   root->retain();
-  RefPtr<Buffer> made = wrap(of.data(), of.size(), [](void *owner) { static_cast<Buffer *>(owner)->release(); }, root);
-  made->root = root;
-  return made;
+  return wrap(of.data(), of.size(), releaseRoot, root);
 }
+
+void Buffer::releaseRoot(void *root) { static_cast<Buffer *>(root)->release(); }
 
 BufferPool::BufferPool(uint64_t memoryLimit) : BufferPool(memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
 

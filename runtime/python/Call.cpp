@@ -49,35 +49,64 @@ private:
 };
 } // namespace
 
-static bool launch(const Launch &request, uint64_t resultBytes) {
-  Stream &stream = Device::cpu().stream();
-  Launch launch = request;
-  switch (stream.mannerOf(launch)) {
-  case Stream::Manner::Short:
-    launch.findPlace = launchPlace;
-    stream.runInPlace(launch);
-    return true;
-  case Stream::Manner::Long: {
-    launch.place = launchPlace();
+namespace {
+/// The arguments of a launch, held while the GIL is not: another thread may delete or donate their arrays.
+class HeldArguments {
+public:
+  explicit HeldArguments(const Launch &launch) : launch(launch) {
+    for (unsigned i = 0; i < launch.argCount; ++i)
+      launch.args[i]->retain();
+  }
+  ~HeldArguments() {
+    for (unsigned i = 0; i < launch.argCount; ++i)
+      launch.args[i]->release();
+  }
+  HeldArguments(const HeldArguments &) = delete;
+  HeldArguments &operator=(const HeldArguments &) = delete;
+
+private:
+  const Launch &launch;
+};
+} // namespace
+
+/// Out of line: what runs at once and is short is not to pay for this.
+[[gnu::noinline]] static bool launchLong(Stream &stream, Launch &launch, Stream::Manner manner, uint64_t resultBytes) {
+  launch.place = launchPlace();
+  if (manner == Stream::Manner::Long) {
+    HeldArguments held(launch);
     WithoutGil released;
     stream.runInPlace(launch);
     return true;
   }
-  case Stream::Manner::Enqueue:
-    launch.place = launchPlace();
-    if (!stream.hasRoom(resultBytes)) {
-      WithoutGil released;
-      if (!stream.waitForRoom(resultBytes, interrupted))
-        return false;
-    }
+  if (stream.hasRoom(resultBytes)) {
     stream.enqueue(launch);
     return true;
   }
+  HeldArguments held(launch);
+  {
+    WithoutGil released;
+    if (!stream.waitForRoom(resultBytes, interrupted))
+      return false;
+  }
+  stream.enqueue(launch);
   return true;
 }
 
-bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
-                           size_t resultCount, PyObject **results, Buffer *const *given) {
+static bool launch(const Launch &request, uint64_t resultBytes) {
+  Stream &stream = Device::cpu().stream();
+  Launch launch = request;
+  Stream::Manner manner = stream.mannerOf(launch);
+  if (manner != Stream::Manner::Short)
+    return launchLong(stream, launch, manner, resultBytes);
+  launch.findPlace = launchPlace;
+  stream.runInPlace(launch);
+  return true;
+}
+
+/// `execute`, for the hot path.
+[[gnu::always_inline]] static inline bool executeHere(Executable &executable, Buffer *const *args, size_t argCount,
+                                                      AvalObject *const *outAvals, size_t resultCount,
+                                                      PyObject **results, Buffer *const *given) {
   ResultBuffers buffers;
   for (size_t i = 0; i < argCount; ++i) {
     if (isDeleted(args[i])) {
@@ -100,6 +129,11 @@ bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t a
     }
   }
   return true;
+}
+
+bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
+                           size_t resultCount, PyObject **results, Buffer *const *given) {
+  return executeHere(executable, args, argCount, outAvals, resultCount, results, given);
 }
 
 //===-- CompiledCall
@@ -337,17 +371,80 @@ private:
 };
 } // namespace
 
-/// Takes the elements of the donated leaves: what is computed from them holds them as long as it needs them.
-static void takeDonated(const CompiledCallObject *call, ArrayObject *const *leaves) {
-  if (call->given->empty())
+namespace {
+/// The donated leaves of a call: their arrays are deleted before the call is launched, so that no other thread begins
+/// to read what is overwritten; their buffers are held until it is.
+class DonatedLeaves {
+public:
+  ~DonatedLeaves() {
+    for (Buffer *buffer : held)
+      buffer->release();
+  }
+  void take(const CompiledCallObject *call, ArrayObject *const *leaves) {
+    const char *place = launchPlace();
+    std::string why = "this array was donated to " + (call->loaded ? call->loaded->name() : "a jitted function") +
+                      (place ? std::string(" at ") + place : "") +
+                      ", which took its memory: use the result instead, or donate a copy";
+    for (size_t index : *call->given) {
+      leaves[index]->buffer->retain();
+      held.push(leaves[index]->buffer);
+    }
+    for (size_t index : *call->given)
+      if (!isDeleted(leaves[index]->buffer))
+        deleteElements(leaves[index], why);
+  }
+
+private:
+  SmallVector<Buffer *, 16> held;
+};
+} // namespace
+
+static bool isDonated(const CompiledCallObject *call, size_t leaf) {
+  return std::find(call->given->begin(), call->given->end(), leaf) != call->given->end();
+}
+
+/// Appends an array for each output that is a donated leaf: what is deleted is the argument, not the result.
+static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *leaves,
+                         SmallVector<PyObject *, 16> &results) {
+  for (const Output &output : *call->results) {
+    if (output.kind != OutputKind::Argument || !isDonated(call, output.index))
+      continue;
+    ArrayObject *leaf = leaves[output.index];
+    results.push(newArray(leaf->aval, RefPtr<Buffer>(leaf->buffer)));
+    if (!results[results.size() - 1])
+      return false;
+  }
+  return true;
+}
+
+static void collectArguments(const CompiledCallObject *call, ArrayObject *const *leaves,
+                             SmallVector<Buffer *, 32> &args) {
+  if (!call->loaded)
     return;
-  const char *place = launchPlace();
-  std::string why = "this array was donated to " + (call->loaded ? call->loaded->name() : "a jitted function") +
-                    (place ? std::string(" at ") + place : "") +
-                    ", which took its memory: use the result instead, or donate a copy";
-  for (size_t index : *call->given)
-    if (!isDeleted(leaves[index]->buffer))
-      deleteElements(leaves[index], why);
+  for (size_t index : *call->used)
+    args.push(leaves[index]->buffer);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i)
+    args.push(asArray(PyTuple_GET_ITEM(call->consts, i))->buffer);
+}
+
+/// Launches a call that leaves are donated to; false with an exception set.
+[[gnu::noinline]] static bool runDonating(CompiledCallObject *call, ArrayObject *const *leaves,
+                                          SmallVector<Buffer *, 32> &args, AvalObject *const *avals, size_t resultCount,
+                                          SmallVector<PyObject *, 16> &results) {
+  for (Buffer *buffer : args) {
+    if (isDeleted(buffer)) {
+      raise(*buffer->error());
+      return false;
+    }
+  }
+  if (!keepReturned(call, leaves, results))
+    return false;
+  DonatedLeaves donated;
+  donated.take(call, leaves);
+  InPlaceResults inPlace;
+  return !call->loaded ||
+         (inPlace.take(call, args, resultCount, avals) &&
+          execute(*call->loaded, args.data(), args.size(), avals, resultCount, results.data(), inPlace.data()));
 }
 
 PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves) {
@@ -355,51 +452,40 @@ PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *c
   auto resultCount = static_cast<size_t>(PyTuple_GET_SIZE(call->outAvals));
   for (size_t i = 0; i < resultCount; ++i)
     results.push(nullptr);
-  if (call->loaded) {
+  auto *avals = reinterpret_cast<AvalObject *const *>(reinterpret_cast<PyTupleObject *>(call->outAvals)->ob_item);
+  bool donates = !call->given->empty();
+  if (call->loaded || donates) {
     SmallVector<Buffer *, 32> args;
-    for (size_t index : *call->used)
-      args.push(leaves[index]->buffer);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i)
-      args.push(asArray(PyTuple_GET_ITEM(call->consts, i))->buffer);
-    auto *avals = reinterpret_cast<AvalObject *const *>(reinterpret_cast<PyTupleObject *>(call->outAvals)->ob_item);
-    InPlaceResults inPlace;
-    bool isInPlace = !call->inPlace->empty();
-    if (isInPlace && !inPlace.take(call, args, resultCount, avals))
+    collectArguments(call, leaves, args);
+    if (donates) {
+      if (!runDonating(call, leaves, args, avals, resultCount, results)) {
+        for (size_t i = resultCount; i < results.size(); ++i)
+          Py_XDECREF(results[i]);
+        return nullptr;
+      }
+    } else if (!executeHere(*call->loaded, args.data(), args.size(), avals, resultCount, results.data(), nullptr)) {
       return nullptr;
-    if (!execute(*call->loaded, args.data(), args.size(), avals, resultCount, results.data(),
-                 isInPlace ? inPlace.data() : nullptr))
-      return nullptr;
+    }
   }
   SmallVector<PyObject *, 16> outputs;
-  auto isDonated = [&](size_t leaf) {
-    return std::find(call->given->begin(), call->given->end(), leaf) != call->given->end();
-  };
+  size_t returned = resultCount;
   for (const Output &output : *call->results) {
     switch (output.kind) {
     case OutputKind::Result:
       outputs.push(results[output.index]);
       break;
     case OutputKind::Argument:
-      if (isDonated(output.index)) { // what is deleted is the argument, not the result
-        PyObject *same = newArray(leaves[output.index]->aval, RefPtr<Buffer>(leaves[output.index]->buffer));
-        results.push(same);
-        outputs.push(same);
-        break;
-      }
-      outputs.push(reinterpret_cast<PyObject *>(leaves[output.index]));
+      outputs.push(donates && isDonated(call, output.index) ? results[returned++]
+                                                            : reinterpret_cast<PyObject *>(leaves[output.index]));
       break;
     case OutputKind::Constant:
       outputs.push(output.constant);
       break;
     }
   }
-  PyObject *tree = nullptr;
-  if (std::find(outputs.begin(), outputs.end(), static_cast<PyObject *>(nullptr)) == outputs.end())
-    tree = unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data());
-  if (tree)
-    takeDonated(call, leaves);
+  PyObject *tree = unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data());
   for (PyObject *result : results)
-    Py_XDECREF(result);
+    Py_DECREF(result);
   return tree;
 }
 

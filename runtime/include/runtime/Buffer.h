@@ -34,7 +34,7 @@ public:
   /// A buffer over the memory of another one, which its contents are overwritten in: with a token of its own.
   static RefPtr<Buffer> successor(Buffer &of);
   /// Whether the memory is the pool's, or another buffer's that it came from by `successor`.
-  bool isOurs() const { return pool || root; }
+  bool isOurs() const { return pool || releaseOwner == releaseRoot; }
 
 private:
   friend class RefCounted<Buffer>;
@@ -42,6 +42,9 @@ private:
   Buffer(BufferPool *pool, void *memory, unsigned sizeClass) : pool(pool), memory(memory), sizeClass(sizeClass) {}
   ~Buffer() = default;
   void destroy();
+  /// What a successor has for `releaseOwner`; its owner is the buffer whose memory it has, which is no successor
+  /// itself, so that no chain grows.
+  static void releaseRoot(void *root);
 
   /// Null for wrapped memory.
   BufferPool *const pool;
@@ -52,8 +55,6 @@ private:
   Buffer *nextFree = nullptr;
   void (*releaseOwner)(void *) = nullptr;
   void *owner = nullptr;
-  /// Whose memory a successor has: never one of a successor itself, so that no chain grows.
-  Buffer *root = nullptr;
 };
 
 /// The peak is exact for large blocks; what small ones add to it is an upper bound (the sum of each class's own peak).

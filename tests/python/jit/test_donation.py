@@ -41,6 +41,7 @@ CASES = {
     "turned": (lambda x: pnp.concatenate([x[100:], x[:100]]), (X,), 0),
     "gathered": (lambda x: x[pnp.arange(COUNT - 1, -1, -1)], (X,), 0),
     "step": (lambda p, g: {"w": p - 0.1 * g, "n": pnp.sqrt((g * g).sum())}, (X, Y), 0),
+    "returned as well": (lambda x, y: (y, x + 1, x, y * 2), (X, Y), (0, 1)),
     "nested": (lambda x: pc.jit(lambda y: y * 2)(x) + x[::-1], (X,), 0),
 }
 
