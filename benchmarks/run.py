@@ -13,6 +13,7 @@ os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import argparse  # noqa: E402
+import gc  # noqa: E402
 import json  # noqa: E402
 import pathlib  # noqa: E402
 import statistics  # noqa: E402
@@ -109,11 +110,15 @@ def compile_times(runs: int) -> dict[str, list[float]]:
 
 
 def lower_times(runs: int) -> dict[str, list[float]]:
-    """Seconds to trace, differentiate and lower a new function of a thousand operations, without code generation."""
+    """Seconds to trace, differentiate and lower a new function of a thousand operations, without code generation.
+
+    Garbage is collected in front of each, so that none pays for what another one left.
+    """
     samples: dict[str, list[float]] = {OURS.name: [], JAX.name: []}
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
     for run in range(runs + 1):
         for lib in (OURS, JAX):
+            gc.collect()
             start = time.perf_counter()
             module = lib.top.jit(chain(lib)).lower(1.0).compiler_ir()
             if run:  # the first one loads what it needs
