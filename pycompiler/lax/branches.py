@@ -12,7 +12,7 @@ from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.elementwise import clamp, convert_element_type, ne
 from pycompiler.lax.operands import check_arrays as check_values
 from pycompiler.lax.stepwise import value_of
-from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, trace_function
+from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, on_device, trace_function
 from pycompiler.ops.cond import run_cond
 
 # What `operand` is when it is not given: None is an operand.
@@ -110,7 +110,7 @@ def _choose(
     out_tree = traced[0][1]
     for what, (graph, tree) in zip(named[1:], traced[1:], strict=True):
         _check_same(name, (named[0], graphs[0], out_tree), (what, graph, tree))
-    return out_tree.unflatten(run_cond(index, graphs, leaves))
+    return out_tree.unflatten(on_device(run_cond(index, graphs, leaves)))
 
 
 _Branch = tuple[str, ClosedGraph, PyTreeDef]

@@ -12,7 +12,7 @@ import numpy as np
 from pycompiler.core.aval import ShapedArray, get_aval, same_type, short
 from pycompiler.core.call import reference_of
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
 from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.linearize import linearize_graph
 from pycompiler.core.primitive import Primitive, Sample, is_undefined
@@ -43,9 +43,45 @@ Branches = tuple[ClosedGraph, ...]
 
 
 def run_cond(index: Any, branches: Sequence[ClosedGraph], operands: Sequence[Any]) -> list[Any]:
-    """Bind a cond of these branches, whose constants become operands."""
+    """Bind a cond of these branches, whose constants become operands.
+
+    What all of them only hand on, or give twice, is no result of it.
+    """
     closed, consts = on_common_constants(branches)
-    return list(cond.bind(index, *consts, *operands, branches=closed))
+    operands = [*consts, *operands]
+    plan: _Plan = closed[0].derive(("handed on", closed), lambda: _plan(closed))
+    outs = cond.bind(index, *operands, branches=plan.branches) if plan.branches[0].graph.outputs else ()
+    return [outs[place] if place >= 0 else operands[~place] for place in plan.outs]
+
+
+class _Plan(NamedTuple):
+    branches: Branches
+    # Each result as one of the branches', or (counted from ~0 downwards) as an operand.
+    outs: list[int]
+
+
+def _plan(branches: Branches) -> _Plan:
+    places: list[int] = []
+    kept: dict[tuple[Atom, ...], int] = {}
+    for atoms in zip(*(branch.graph.outputs for branch in branches), strict=True):
+        sources = {
+            branch.graph.inputs.index(atom) if atom in branch.graph.inputs else -1
+            for branch, atom in zip(branches, atoms, strict=True)
+        }
+        source = sources.pop()
+        if source >= 0 and not sources:
+            places.append(~source)
+        else:
+            places.append(kept.setdefault(atoms, len(kept)))
+    if len(kept) == len(places):
+        return _Plan(branches, places)
+
+    def without(number: int, branch: ClosedGraph) -> ClosedGraph:
+        graph = branch.graph
+        outputs = [atoms[number] for atoms in kept]
+        return ClosedGraph(eliminate_dead_code(Graph((), graph.inputs, graph.equations, outputs)), ())
+
+    return _Plan(tuple([without(number, branch) for number, branch in enumerate(branches)]), places)
 
 
 def _shape(index: ShapedArray, *operands: ShapedArray, branches: Branches) -> tuple[ShapedArray, ...]:

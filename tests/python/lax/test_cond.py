@@ -180,6 +180,22 @@ def test_printed():
     assert "branches=(" in text
 
 
+def test_what_all_branches_hand_on_is_no_result():
+    def f(i, x, y):
+        def doubled(x, y):
+            twice = y * 2
+            return x, twice, y, twice
+
+        return lax.cond(i, doubled, lambda x, y: (x, y, y, y), x, y)
+
+    (_, choice) = pc.make_jaxpr(f)(True, X, Y).graph.equations
+    assert len(choice.outputs) == 1
+    for i in (True, False):
+        near_trees(f(i, X, Y), (X, Y * 2 if i else Y, Y, Y * 2 if i else Y))
+    assert isinstance(f(True, X, Y)[0], pc.Array)
+    assert "cond" not in repr(pc.make_jaxpr(lambda i, x: lax.cond(i, lambda x: x, lambda x: x, x))(True, X))
+
+
 def test_functions_are_traced_once():
     traced = []
 
