@@ -354,6 +354,13 @@ def test_no_iterations():
     near(pc.grad(lambda v: lax.scan(lambda c, x: (c + x, c), v, empty)[0].sum())(V), np.ones(3, np.float32))
     near(lax.fori_loop(5, 2, lambda i, v: v + i, 1.5), np.float32(1.5))
 
+    def inside(v):
+        c, ys = lax.scan(lambda c, _: (c.at[1].set(pnp.sin(c[0])), c), v, None, length=0)
+        return c * 2 + ys.sum()
+
+    near(pc.jit(pc.grad(lambda v: lax.fori_loop(0, 3, lambda i, c: inside(c), v).sum()))(V), np.full(3, 8, np.float32))
+    assert "scan" not in repr(pc.make_jaxpr(inside)(V))
+
 
 def test_functions_are_traced_once():
     traced = []
