@@ -82,6 +82,21 @@ TABLE: tuple[Setting, ...] = (
         "a random key that is consumed twice is an error",
         keyed=True,
     ),
+    Setting(
+        "default_matmul_precision",
+        str,
+        None,
+        "PYCOMPILER_DEFAULT_MATMUL_PRECISION",
+        "the precision of products for which none is given",
+        choices=(
+            *("default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
+            *("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY"),
+            *("ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16", "BF16_BF16_F32"),
+            *("BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9", "TF32_TF32_F32", "TF32_TF32_F32_X3"),
+            *("F32_F32_F32", "F64_F64_F64"),
+        ),
+        keyed=True,
+    ),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
@@ -145,6 +160,11 @@ class Config:
     @property
     def debug_key_reuse(self) -> bool:
         return bool(self._read("debug_key_reuse"))
+
+    @property
+    def default_matmul_precision(self) -> str | None:
+        value = self._read("default_matmul_precision")
+        return None if value is None else str(value)
 
     @property
     def disable_jit(self) -> bool:
@@ -283,6 +303,11 @@ enable_x64 = _context("enable_x64")
 explain_cache_misses = _context("explain_cache_misses")
 log_compiles = _context("log_compiles")
 threefry_partitionable = _context("threefry_partitionable")
+
+
+def default_matmul_precision(new_val: str | None) -> contextlib.AbstractContextManager[None]:
+    """A context in which products for which no precision is given have this one, in this thread."""
+    return config.override("default_matmul_precision", new_val)
 
 
 def disable_jit(disable: bool = True) -> contextlib.AbstractContextManager[None]:

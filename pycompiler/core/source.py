@@ -14,6 +14,7 @@ import sys
 import threading
 import types
 import warnings
+from collections.abc import Generator
 
 import numpy as np
 
@@ -37,15 +38,17 @@ def is_internal(filename: str) -> bool:
 class Source:
     """One place in the user's code: a code object and the offset of an instruction, resolved when it is read.
 
-    `backward` when what happened there belongs to the backward pass of that line.
+    `backward` when what happened there belongs to the backward pass of that line; `scope` are the names that the user
+    gave to what was running (`named_scope`).
     """
 
-    __slots__ = ("_reverse", "backward", "code", "lasti")
+    __slots__ = ("_reverse", "backward", "code", "lasti", "scope")
 
-    def __init__(self, code: types.CodeType, lasti: int, backward: bool = False) -> None:
+    def __init__(self, code: types.CodeType, lasti: int, backward: bool = False, scope: tuple[str, ...] = ()) -> None:
         self.code = code
         self.lasti = lasti
         self.backward = backward
+        self.scope = scope
         self._reverse: Source | None = None
 
     def reverse(self) -> Source:
@@ -53,7 +56,7 @@ class Source:
         if self.backward:
             return self
         if self._reverse is None:
-            self._reverse = Source(self.code, self.lasti, True)
+            self._reverse = Source(self.code, self.lasti, True, self.scope)
         return self._reverse
 
     @property
@@ -100,7 +103,8 @@ class Source:
         return shown
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line} ({self.function})"
+        scope = f", in {'/'.join(self.scope)}" if self.scope else ""
+        return f"{self.file}:{self.line} ({self.function}{scope})"
 
     def describe(self) -> str:
         """The place and, below it, the line of code: how every error about the user's code opens."""
@@ -110,6 +114,7 @@ class Source:
 
 class _Override(threading.local):
     source: Source | None = None
+    scope: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         # By the offset of an instruction, the place that was found last.
@@ -137,8 +142,9 @@ def user_frame_source() -> Source | None:
             lasti = frame.f_lasti
             # The same operation of a loop: one object stands for all of its passes.
             last = _override.last.get(lasti)
-            if last is None or last.code is not code:
-                last = _override.last[lasti] = Source(code, lasti)
+            scope = _override.scope
+            if last is None or last.code is not code or last.scope is not scope:
+                last = _override.last[lasti] = Source(code, lasti, False, scope)
             return last
         frame = frame.f_back
     return None
@@ -149,6 +155,16 @@ def swap_source(source: Source | None) -> Source | None:
     previous = _override.source
     _override.source = source
     return previous
+
+
+@contextlib.contextmanager
+def named(name: str) -> Generator[None]:
+    """What is recorded while the block runs is said to be in `name`."""
+    before, _override.scope = _override.scope, (*_override.scope, name)
+    try:
+        yield
+    finally:
+        _override.scope = before
 
 
 def function_place(fun: object) -> str:

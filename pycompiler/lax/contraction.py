@@ -9,6 +9,7 @@ from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
@@ -59,6 +60,7 @@ def _is_wider(narrow: Any, wide: Any) -> bool:
 def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, preferred: Any) -> Array:
     check_arrays(name, lhs, rhs)
     check_precision(name, precision)
+    precision = config.default_matmul_precision if precision is None else precision
     (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = _numbers(name, numbers)
     dtype, weak = dtypes.result_type(lhs, rhs)
     wanted = sum_type(name, dtype, preferred)

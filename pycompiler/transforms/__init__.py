@@ -8,6 +8,7 @@ from pycompiler.transforms.jacobian import hessian, jacfwd, jacrev
 from pycompiler.transforms.mapping import vmap
 from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
 from pycompiler.transforms.recomputation import checkpoint, remat
+from pycompiler.transforms.scopes import named_call, named_scope
 from pycompiler.transforms.transposition import linear_transpose
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "linear_transpose",
     "linearize",
     "make_jaxpr",
+    "named_call",
+    "named_scope",
     "remat",
     "typeof",
     "value_and_grad",

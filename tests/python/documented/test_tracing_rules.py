@@ -309,3 +309,37 @@ def test_print_environment_info(capsys):
     assert np.__version__ in text
     assert pc.print_environment_info() is None
     assert "as by default" in capsys.readouterr().out
+
+
+def test_named_scopes_are_part_of_a_place():
+    def f(x):
+        with pc.named_scope("outer"), pc.named_scope("inner"):
+            y = pnp.log(x)
+        return y + 1
+
+    with pc.debug_nans(), pytest.raises(FloatingPointError, match=r"\(f, in outer/inner\)"):
+        pc.jit(f)(-1.0)
+    with pc.debug_nans(), pytest.raises(FloatingPointError, match=r"in the_root\)"):
+        pc.named_call(lambda x: pnp.sqrt(x), name="the_root")(-1.0)
+
+    @pc.named_scope("decorated")
+    def branching(x):
+        return x if x > 0 else -x
+
+    with pytest.raises(errors.TracerBoolConversionError, match="in decorated"):
+        pc.jit(branching)(1.0)
+    assert float(pc.named_call(branching)(2.0)) == 2.0
+    with pytest.raises(TypeError, match="named_scope"):
+        pc.named_scope(3)
+
+
+def test_the_precision_of_products_by_default():
+    a = pnp.ones((2, 3), pnp.bfloat16)
+    wanted = pc.jit(lambda a: lax.dot(a, a.T, precision="BF16_BF16_F32")).lower(a).as_text()
+    f = pc.jit(lambda a: lax.dot(a, a.T))
+    plain = f.lower(a).as_text()
+    with pc.default_matmul_precision("BF16_BF16_F32"):
+        assert f.lower(a).as_text() == wanted != plain
+        np.testing.assert_array_equal(f(a).astype(np.float32), np.full((2, 2), 3.0))
+    with pytest.raises(ValueError, match="default_matmul_precision must be 'default'"):
+        pc.default_matmul_precision("exact").__enter__()

@@ -1,0 +1,43 @@
+"""Names for parts of a program: `named_scope` and `named_call`. They are said wherever a place in it is said."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from pycompiler.core.source import named
+
+
+def named_scope(name: str) -> AbstractContextManager[None]:
+    """A context manager, or a decorator: errors about what is computed inside say that it is in `name`.
+
+    Raises TypeError for a name that is no string.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> with pc.named_scope("attention"):
+    ...     scores = pnp.ones(3) @ pnp.ones(3)
+    """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"named_scope: the name must be a string, got {name!r} of type {type(name).__name__}")
+    return named(name)
+
+
+def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
+    """`fun` in a `named_scope` of this name, or of its own.
+
+    >>> import pycompiler as pc
+    >>> float(pc.named_call(lambda x: x + 1, name="next")(1.0))
+    2.0
+    """
+    if not callable(fun):
+        raise TypeError(f"named_call: takes a function, got {fun!r} of type {type(fun).__name__}")
+    scope = getattr(fun, "__name__", type(fun).__name__) if name is None else name
+
+    @functools.wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with named_scope(scope):
+            return fun(*args, **kwargs)
+
+    return call
