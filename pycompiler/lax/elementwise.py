@@ -185,7 +185,9 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
     """x brought into min..max. The bounds are scalars or of the shape of x."""
     check_arrays("clamp", min, x, max)
     low, value, high = matched("clamp", min, x, max)
-    return arithmetic.min_.bind(arithmetic.max_.bind(low, value), high)
+    # Choices, not extrema: the derivative at a bound is that of the bound, and not half of each.
+    value = compare.select.bind(compare.le.bind(value, low), low, value)
+    return compare.select.bind(compare.ge.bind(value, high), high, value)
 
 
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:

@@ -16,6 +16,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
 from pycompiler.ops import PRIMITIVES
+from pycompiler.transforms import custom_jvp
 
 Unary = Callable[[Any], Array]
 Binary = Callable[[Any, Any], Array]
@@ -256,9 +257,11 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
     rest = lax.select(other_side, lax.add(rest, y), rest)
     quotient = lax.select(other_side, lax.sub(quotient, 1), quotient)
     whole = lax.round(quotient, 1)
-    return lax.select(lax.eq(whole, 0), lax.mul(lax.div(x, y), 0), whole), _zero_like(y, rest)
+    zero = lax.stop_gradient(lax.mul(lax.div(x, y), 0))
+    return lax.select(lax.eq(whole, 0), zero, whole), _zero_like(y, rest)
 
 
+@custom_jvp
 def _zero_like(y: Array, rest: Array) -> Array:
     """The rest, a zero with the sign of y, as IEEE's callers of a modulus that follows y expect it."""
     aval = get_aval(y)
@@ -266,6 +269,9 @@ def _zero_like(y: Array, rest: Array) -> Array:
         return rest
     positive = broadcast_to(cast(0.0, aval.dtype, aval.weak_type), aval.shape)
     return lax.select(lax.eq(rest, 0), lax.select(lax.lt(y, 0), lax.neg(positive), positive), rest)
+
+
+_zero_like.defjvps(None, lambda tangent, *_: tangent)
 
 
 def power(x: Any, y: Any, /) -> Array:
@@ -323,6 +329,11 @@ def hypot(x: Any, y: Any, /) -> Array:
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
+    return _logaddexp(x, y)
+
+
+@custom_jvp
+def _logaddexp(x: Array, y: Array) -> Array:
     if dtypes.is_complex(get_aval(x).dtype):
         return _complex_logaddexp(x, y)
     difference = lax.sub(x, y)
@@ -330,6 +341,18 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     undefined = isnan(difference)
     distance = lax.abs(lax.select(undefined, 0.0, difference))
     return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), lax.log1p(lax.exp(lax.neg(distance)))))
+
+
+@_logaddexp.defjvp
+def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    # The shares of the terms in the sum. As in jax, an infinite term has its share whatever the sum is.
+    total = _logaddexp(*primals)
+    shares = [lax.exp(lax.sub(_finite(x), _finite(total))) for x in primals]
+    return total, lax.add(*(lax.mul(t, share) for t, share in zip(tangents, shares, strict=True)))
+
+
+def _finite(x: Array) -> Array:
+    return x if dtypes.is_complex(get_aval(x).dtype) else lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
 def _complex_logaddexp(x: Array, y: Array) -> Array:
@@ -416,13 +439,13 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 def fmax(x1: Any, x2: Any) -> Array:
     """The greater; where one is nan the other."""
     x, y = promoted("fmax", x1, x2)
-    return lax.select(isnan(y), x, lax.select(isnan(x), y, maximum(x, y)))
+    return lax.select(lax.bitwise_or(lax.gt(x, y), isnan(y)), x, y)
 
 
 def fmin(x1: Any, x2: Any) -> Array:
     """The lesser; where one is nan the other."""
     x, y = promoted("fmin", x1, x2)
-    return lax.select(isnan(y), x, lax.select(isnan(x), y, minimum(x, y)))
+    return lax.select(lax.bitwise_or(lax.lt(x, y), isnan(y)), x, y)
 
 
 def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:

@@ -10,7 +10,7 @@ from pycompiler.core.dtype import bit_width, is_key, is_small, real_part
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import add
 from pycompiler.ops import rules
-from pycompiler.ops.compare import eq, select
+from pycompiler.ops.compare import eq, ge, select
 from pycompiler.ops.complex import imag, real
 from pycompiler.ops.elementwise import div, elementwise, mul, neg
 from pycompiler.ops.rules import Value
@@ -19,7 +19,8 @@ from pycompiler.ops.shape import elementwise_batch, full_like
 
 def _abs_partial(t: Value, out: Value, x: Value) -> Value:
     if rules.kind(get_aval(x).dtype) != "c":
-        return mul.bind(t, sign.bind(x))
+        # At 0 that of the right, as in jax.
+        return select.bind(ge.bind(x, full_like(x, 0)), t, neg.bind(t))
     # The part of t along z: the real part of t conj(z) / |z|, by operations that have derivatives in their turn.
     length = select.bind(eq.bind(out, full_like(out, 0)), full_like(out, 1), out)
     along = [mul.bind(part.bind(t), div.bind(part.bind(x), length)) for part in (real, imag)]
