@@ -217,9 +217,11 @@ def log1mexp(x: Any) -> Array:
 
 
 def _log1mexp(x: Array) -> Array:
-    negated = lax.neg(x)
-    near = lax.log(lax.neg(lax.expm1(negated)))
-    return lax.select(lax.lt(x, float(np.log(2.0))), near, lax.log1p(lax.neg(lax.exp(negated))))
+    # Each form is given what it is for, so that neither has an infinite derivative elsewhere.
+    limit = float(np.log(2.0))
+    is_near = lax.lt(x, limit)
+    near = lax.log(lax.neg(lax.expm1(lax.neg(lax.select(is_near, x, limit)))))
+    return lax.select(is_near, near, lax.log1p(lax.neg(lax.exp(lax.neg(lax.select(is_near, limit, x))))))
 
 
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
@@ -250,7 +252,7 @@ def sparse_sigmoid(x: Any) -> Array:
 
 
 def _sparse_sigmoid(x: Array) -> Array:
-    return lax.mul(lax.clamp(0.0, lax.add(x, 1.0), 2.0), 0.5)
+    return lax.mul(lax.min(lax.max(lax.add(x, 1.0), 0.0), 2.0), 0.5)
 
 
 def squareplus(x: Any, b: Any = 4) -> Array:

@@ -76,7 +76,8 @@ def bitwise_count(x: Any, /) -> Array:
 def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     (x,) = promoted_inexact("i0", x)
-    return lax.mul(lax.exp(lax.abs(x)), bessel_i0e(x))
+    # The derivative of the magnitude is 0 at 0, as that of the scaled function takes it.
+    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), bessel_i0e(x))
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
