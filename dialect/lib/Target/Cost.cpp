@@ -2,6 +2,7 @@
 // compares it with a threshold, so only the order of magnitude matters.
 #include "array/Target/Compile.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,6 +45,9 @@ static double costOf(Operation &op) {
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     auto constant = [](OpFoldResult value) { return getConstantIntValue(value); };
+    auto once = loop.getUpperBound().getDefiningOp<arith::IndexCastUIOp>();
+    if (once && once.getIn().getType().isInteger(1)) // a condition
+      return costOf(loop.getRegion());
     auto low = constant(loop.getLowerBound()), high = constant(loop.getUpperBound()), step = constant(loop.getStep());
     double trips = low && high && step && *step > 0 ? std::max<double>(0, double(*high - *low) / *step) : kUnknownTrips;
     return trips * costOf(loop.getRegion());

@@ -161,6 +161,26 @@ LogicalResult Lowering::lower(linalg::LinalgOp op) {
   return success();
 }
 
+/// A loop that runs once if a condition holds becomes a conditional. Scatters are lowered to such loops.
+void runOnceByCondition(func::FuncOp func) {
+  SmallVector<scf::ForOp> loops;
+  func.walk([&](scf::ForOp loop) {
+    auto count = loop.getUpperBound().getDefiningOp<arith::IndexCastUIOp>();
+    if (count && count.getIn().getType().isInteger(1) && isZeroInteger(loop.getLowerBound()) &&
+        isOneInteger(loop.getStep()) && loop.getNumResults() == 0)
+      loops.push_back(loop);
+  });
+  IRRewriter rewriter(func.getContext());
+  for (scf::ForOp loop : loops) {
+    rewriter.setInsertionPoint(loop);
+    Value condition = loop.getUpperBound().getDefiningOp<arith::IndexCastUIOp>().getIn();
+    auto branch = scf::IfOp::create(rewriter, loop.getLoc(), condition);
+    rewriter.eraseOp(branch.thenBlock()->getTerminator());
+    rewriter.inlineBlockBefore(loop.getBody(), branch.thenBlock(), branch.thenBlock()->end(), loop.getLowerBound());
+    rewriter.eraseOp(loop);
+  }
+}
+
 struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
   using LinalgToLoopsBase::LinalgToLoopsBase;
 
@@ -168,6 +188,7 @@ struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
     func::FuncOp func = getOperation();
     if (func.isDeclaration())
       return;
+    runOnceByCondition(func);
     llvm::SetVector<Block *> blocks;
     func.walk([&](Operation *op) {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))

@@ -112,19 +112,53 @@ llvm::SetVector<Value> originsOf(Value value) {
   return origins;
 }
 
+/// The tensor, and what may lie in its memory: its views, and what is computed in its place. What follows from `last`,
+/// and in the next iteration, is left out.
+llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last) {
+  llvm::SetVector<Value> derived;
+  derived.insert(tensor);
+  for (size_t next = 0; next < derived.size(); ++next) {
+    for (OpOperand &use : derived[next].getUses()) {
+      Operation *user = use.getOwner(), *parent = user->getParentOp();
+      unsigned number = use.getOperandNumber();
+      if (last->isAncestor(user) || user == last->getBlock()->getTerminator())
+        continue;
+      if (isView(user)) {
+        derived.insert(user->getResult(0));
+      } else if (isa<scf::YieldOp>(user)) {
+        if (auto loop = dyn_cast<scf::ForOp>(parent))
+          derived.insert(loop.getRegionIterArg(number));
+        if (auto loop = dyn_cast<scf::WhileOp>(parent))
+          derived.insert(loop.getBeforeArguments()[number]);
+        else
+          derived.insert(parent->getResult(number));
+      } else if (isa<scf::ConditionOp>(user)) {
+        derived.insert(parent->getResult(number - 1)); // after the condition itself
+        derived.insert(cast<scf::WhileOp>(parent).getAfterArguments()[number - 1]);
+      } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        derived.insert(loop.getTiedLoopRegionIterArg(&use));
+        derived.insert(loop.getTiedLoopResult(&use));
+      } else if (auto loop = dyn_cast<scf::WhileOp>(user)) {
+        derived.insert(loop.getBeforeArguments()[number]);
+      } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(user);
+                 destined && destined.isDpsInit(&use) && user->getNumResults() != 0) {
+        derived.insert(destined.getTiedOpResult(&use));
+      }
+    }
+  }
+  return derived;
+}
+
 /// Whether whatever else reads the tensor stands before `last`, or within it where it is a conditional, since a branch
 /// reads before it writes; and so does what reads a value that may lie in the tensor's memory.
-bool isReadBefore(Value tensor, Operation *last, bool isDerived = false) {
-  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
-    if (user == last)
-      return !isDerived || isa<scf::YieldOp>(last);
-    Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
-    if (inBlock == last)
-      return isa<scf::IfOp>(last) && !isDerived;
-    return inBlock && inBlock->isBeforeInBlock(last) && llvm::all_of(inBlock->getResults(), [&](OpResult result) {
-             return !isa<RankedTensorType>(result.getType()) || !originsOf(result).contains(tensor) ||
-                    isReadBefore(result, last, /*isDerived=*/true);
-           });
+bool isReadBefore(Value tensor, Operation *last) {
+  return llvm::all_of(derivedFrom(tensor, last), [&](Value value) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
+      if (inBlock != last)
+        return inBlock && inBlock->isBeforeInBlock(last);
+      return isa<scf::YieldOp>(last) || (value == tensor && (user == last || isa<scf::IfOp>(last)));
+    });
   });
 }
 
@@ -243,30 +277,33 @@ void placeUpdates(RewriterBase &rewriter, ArrayRef<Update> updates) {
 /// overwritten later; where they take each other's places, a copy is kept.
 void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation *yield) {
   rewriter.setInsertionPoint(yield);
-  auto keptCopy = [&](Update &update) {
+  SmallVector<llvm::SetVector<Value>> origins =
+      llvm::map_to_vector(pending, [](const Update &u) { return originsOf(u.next); });
+  SmallVector<unsigned> left = llvm::to_vector(llvm::seq<unsigned>(0, pending.size()));
+  auto keptCopy = [&](unsigned index) {
+    Update &update = pending[index];
     auto type = cast<RankedTensorType>(update.next.getType());
     update.next = bufferization::AllocTensorOp::create(rewriter, yield->getLoc(), type, ValueRange(), update.next);
+    origins[index] = originsOf(update.next);
   };
-  auto readsFrom = [](const Update &update, const Update &other) {
-    return originsOf(update.next).contains(other.current);
+  auto readsFrom = [&](unsigned reader, unsigned other) {
+    return reader != other && origins[reader].contains(pending[other].current);
   };
   SmallVector<Update> ordered;
-  while (!pending.empty()) {
-    auto isReadLater = [&](const Update &update) {
-      return llvm::any_of(
-          pending, [&](const Update &other) { return other.yielded != update.yielded && readsFrom(other, update); });
-    };
-    auto *chosen = llvm::find_if_not(pending, isReadLater);
-    if (chosen == pending.end()) {
-      chosen = pending.begin();
-      for (Update &other : pending)
-        if (other.yielded != chosen->yielded && readsFrom(other, *chosen))
+  while (!left.empty()) {
+    auto *chosen = llvm::find_if_not(left, [&](unsigned index) {
+      return llvm::any_of(left, [&](unsigned other) { return readsFrom(other, index); });
+    });
+    if (chosen == left.end()) {
+      chosen = left.begin();
+      for (unsigned other : left)
+        if (readsFrom(other, *chosen))
           keptCopy(other);
     }
-    if (viewedTensor(chosen->next) == chosen->current)
+    if (viewedTensor(pending[*chosen].next) == pending[*chosen].current)
       keptCopy(*chosen);
-    ordered.push_back(*chosen);
-    pending.erase(chosen);
+    ordered.push_back(pending[*chosen]);
+    left.erase(chosen);
   }
   placeUpdates(rewriter, ordered);
   rewriter.setInsertionPoint(yield);
@@ -304,20 +341,6 @@ Value startOutside(Value value, Region &branch) {
   return value;
 }
 
-/// Whether an op reads a tensor before the branches or in them, and so does whatever may have its memory from it.
-bool isDoneBefore(Operation *user, Value tensor, scf::IfOp branch) {
-  Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
-  if (!inBlock || branch->isBeforeInBlock(inBlock))
-    return false;
-  if (inBlock == branch)
-    return true;
-  return llvm::all_of(inBlock->getResults(), [&](OpResult result) {
-    if (!isa<RankedTensorType>(result.getType()) || !originsOf(result).contains(tensor))
-      return true;
-    return llvm::all_of(result.getUsers(), [&](Operation *next) { return isDoneBefore(next, result, branch); });
-  });
-}
-
 /// The tensor that the branches write: where the result goes to, if that is known and not read after the branches, else
 /// a new one. (Not an empty tensor: only one of its uses would be eliminated.)
 Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
@@ -330,8 +353,13 @@ Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
     Value destination = written.getDest();
     if (isa<MemRefType>(destination.getType()))
       return bufferization::ToTensorOp::create(rewriter, loc, type, destination, /*restrict=*/true, /*writable=*/true);
-    bool isFree = llvm::all_of(destination.getUsers(), [&](Operation *user) {
-      return user == written || isDoneBefore(user, destination, branch);
+    // Nothing that may lie in it is read after the branches.
+    bool isFree = llvm::all_of(derivedFrom(destination, branch), [&](Value value) {
+      return llvm::all_of(value.getUsers(), [&](Operation *user) {
+        Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
+        return user == written || (inBlock && !branch->isBeforeInBlock(inBlock)) ||
+               (isa<scf::YieldOp>(user) && value == written->getResult(0));
+      });
     });
     Operation *definition = destination.getDefiningOp();
     if (isFree && !isa_and_nonnull<tensor::EmptyOp>(definition) &&

@@ -147,27 +147,40 @@ private:
     return place;
   }
 
+  /// A window is changed if it lies inside. For a single element there is no branch: the nearest one inside gets the
+  /// value that it has.
   Value changeIfInside(Value target, ArrayRef<Value> position) {
     Value inside;
     Place place = ofTarget(target, position, inside);
-    if (!inside)
-      return change(target, place, position);
-    auto branch = scf::IfOp::create(b, target.getType(), inside, /*withElseRegion=*/true);
+    if (!inside || llvm::all_of(ofUpdates(position).sizes, isOneInteger))
+      return change(target, place, position, inside);
+    // A loop of one iteration or none, not a conditional: bufferization takes exponential time for a chain of those,
+    // each of which may give the tensor unchanged.
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    Value count = arith::IndexCastUIOp::create(b, b.getIndexType(), inside);
+    auto once = scf::ForOp::create(b, zero, count, one, target);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, change(target, place, position));
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, target);
-    return branch.getResult(0);
+    b.setInsertionPointToStart(once.getBody());
+    scf::YieldOp::create(b, change(once.getRegionIterArg(0), place, position));
+    return once.getResult(0);
   }
 
-  Value change(Value target, const Place &place, ArrayRef<Value> position) {
+  Value change(Value target, const Place &place, ArrayRef<Value> position, Value inside = {}) {
     Place source = ofUpdates(position);
     if (llvm::all_of(source.sizes, isOneInteger)) {
       SmallVector<Value> from = values(source.offsets), to = values(place.offsets);
+      if (inside) // a negative index is a large unsigned number
+        for (auto [dim, index] : llvm::enumerate(to)) {
+          Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), tensor::getMixedSize(b, b.getLoc(), target, dim));
+          Value last = arith::SubIOp::create(b, size, arith::ConstantIndexOp::create(b, 1));
+          index = arith::MinUIOp::create(b, index, last);
+        }
       Value update = tensor::ExtractOp::create(b, updates, from);
+      Value old = inside || op.getKind() != "set" ? tensor::ExtractOp::create(b, target, to).getResult() : Value();
       if (op.getKind() != "set")
-        update = combined(b, op.getKind(), element, tensor::ExtractOp::create(b, target, to), update);
+        update = combined(b, op.getKind(), element, old, update);
+      if (inside)
+        update = arith::SelectOp::create(b, inside, update, old);
       return tensor::InsertOp::create(b, update, target, to);
     }
     SmallVector<int64_t> shape;

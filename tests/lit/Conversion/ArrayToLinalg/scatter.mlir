@@ -5,13 +5,12 @@
 // CHECK: scf.for %[[B:.*]] = %c0{{.*}} iter_args(%[[T:.*]] = %arg0) -> (tensor<100x8xf32>)
 // CHECK: tensor.extract %arg2[%[[B]]]
 // CHECK: %[[INSIDE:.*]] = arith.cmpi ule, %[[ROW:.*]], %{{.*}}
-// CHECK: scf.if %[[INSIDE]] -> (tensor<100x8xf32>)
+// CHECK: %[[ONCE:.*]] = arith.index_castui %[[INSIDE]] : i1 to index
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[ONCE]] step %{{.*}} iter_args(%[[V:.*]] = %[[T]]) -> (tensor<100x8xf32>)
 // CHECK: %[[U:.*]] = tensor.extract_slice %arg1[%[[B]], 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
-// CHECK: %[[OLD:.*]] = tensor.extract_slice %[[T]][%[[ROW]], 0] [1, 8] [1, 1] : tensor<100x8xf32> to tensor<8xf32>
+// CHECK: %[[OLD:.*]] = tensor.extract_slice %[[V]][%[[ROW]], 0] [1, 8] [1, 1] : tensor<100x8xf32> to tensor<8xf32>
 // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[U]] : tensor<8xf32>) outs(%[[OLD]] : tensor<8xf32>)
-// CHECK: tensor.insert_slice %[[SUM]] into %[[T]][%[[ROW]], 0]
-// CHECK: else
-// CHECK-NEXT: scf.yield %[[T]]
+// CHECK: tensor.insert_slice %[[SUM]] into %[[V]][%[[ROW]], 0]
 func.func @rows(%x: tensor<100x8xf32>, %u: tensor<4x8xf32>, %i: tensor<4xi32>) -> tensor<100x8xf32> {
   %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>}
       : (tensor<100x8xf32>, tensor<4x8xf32>, tensor<4xi32>) -> tensor<100x8xf32>
@@ -26,7 +25,8 @@ func.func @rows(%x: tensor<100x8xf32>, %u: tensor<4x8xf32>, %i: tensor<4xi32>) -
 // CHECK: scf.for
 // CHECK: %[[OLD:.*]] = tensor.extract %arg6
 // CHECK: %[[MOST:.*]] = arith.maxui %[[OLD]], %{{.*}}
-// CHECK: tensor.insert %[[MOST]]
+// CHECK: %[[NEW:.*]] = arith.select %{{.*}}, %[[MOST]], %{{.*}} : i32
+// CHECK: tensor.insert %[[NEW]]
 func.func @elements(%x: tensor<?xui32>, %u: tensor<?x2xui32>, %i: tensor<?x2xi64>) -> tensor<?xui32> {
   %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "max", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>}
       : (tensor<?xui32>, tensor<?x2xui32>, tensor<?x2xi64>) -> tensor<?xui32>
