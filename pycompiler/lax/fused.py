@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, current_trace
+from pycompiler.core import axes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.call import call_graph
 from pycompiler.core.config import trace_key
@@ -21,7 +22,13 @@ def fused(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:
     """
     if current_trace() is not None:
         return function(*args, **static)
-    graph = _graph(function, tuple(map(get_aval, args)), tuple(static.items()), trace_key())
+    avals = tuple(map(get_aval, args))
+    if axes.in_scope():
+        # A module's own function is over no named axis: what is traced of it serves every scope.
+        with axes.unbound():
+            graph = _graph(function, avals, tuple(static.items()), trace_key())
+    else:
+        graph = _graph(function, avals, tuple(static.items()), trace_key())
     results = call_graph(graph, function.__name__.strip("_"), args)
     return results[0] if len(results) == 1 else results
 
