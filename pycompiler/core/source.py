@@ -158,6 +158,20 @@ def swap_source(source: Source | None) -> Source | None:
 
 
 @contextlib.contextmanager
+def lines_of(function: object) -> Generator[None]:
+    """While a function of the user runs that an interpreter calls, places are its own lines, and not the replayed."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType) or is_internal(code.co_filename):
+        yield
+        return
+    previous = swap_source(None)
+    try:
+        yield
+    finally:
+        swap_source(previous)
+
+
+@contextlib.contextmanager
 def named(name: str) -> Generator[None]:
     """What is recorded while the block runs is said to be in `name`."""
     before, _override.scope = _override.scope, (*_override.scope, name)

@@ -119,7 +119,7 @@ class Arguments:
     """The arguments of one call as operands: the leaves of those that are differentiated, behind tracers that were
     found among the others, whose derivative is zero."""
 
-    __slots__ = ("_fixed", "_fixed_tree", "_held", "count", "fun", "in_tree", "operands", "places")
+    __slots__ = ("_fixed", "_fixed_tree", "_held", "_operands", "count", "fun", "in_tree", "places")
 
     def __init__(self, kind: str, fun: Callable[..., Any], nondiff: Sequence[int], args: tuple[Any, ...]) -> None:
         for number in nondiff:
@@ -139,7 +139,14 @@ class Arguments:
                 )
         self._fixed, self._fixed_tree = tree_flatten([args[place] for place in nondiff])
         self._held = [place for place, leaf in enumerate(self._fixed) if isinstance(leaf, Tracer)]
-        self.operands = [*(_held(self._fixed[place]) for place in self._held), *leaves]
+        self._operands = [*(_held(self._fixed[place]) for place in self._held), *leaves]
+        for place in self._held:
+            self._fixed[place] = None
+
+    def take_operands(self) -> list[Any]:
+        """The operands, once: the rules, which live as long as what was traced, are not to keep them."""
+        operands, self._operands = self._operands, []
+        return operands
 
     def names(self) -> list[str]:
         """The names of the leaves that are differentiated."""

@@ -20,6 +20,7 @@ from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.primitive import Zero
 from pycompiler.core.record import record
+from pycompiler.core.source import lines_of
 from pycompiler.core.structural import add_tangents
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import PyTreeDef, tree_flatten, treedef_is_leaf
@@ -136,14 +137,15 @@ class custom_jvp:  # noqa: N801 (a decorator)
             if self.symbolic_zeros is not _INTERNAL:
                 moving = [given_zero(t, self.symbolic_zeros) for t in moving]
             fixed = given.fixed(given.held(primals))
-            result = self.jvp(*fixed, given.trees(given.moving(primals)), given.trees(moving))
+            with lines_of(self.jvp):
+                result = self.jvp(*fixed, given.trees(given.moving(primals)), given.trees(moving))
             out, tangent = pair(what, "the result and its tangent", result)
             outs = results.of_rule(what, self.fun, out)
             assert results.tree is not None
             return outs, _tangents(what, results.tree, results.avals, tangent)
 
         name = name_of(self.fun)
-        outs = custom_call(Custom(name, self.fun, flat, rule=rule), given.operands)
+        outs = custom_call(Custom(name, self.fun, flat, rule=rule), given.take_operands())
         assert results.tree is not None
         return results.tree.unflatten(outs)
 
@@ -241,7 +243,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
         def forward(primals: Values, varying: Sequence[bool]) -> tuple[Values, Values, Backward]:
             return self._forward(given, results, primals, varying)
 
-        outs = custom_call(Custom(name, self.fun, flat, forward=forward), given.operands)
+        outs = custom_call(Custom(name, self.fun, flat, forward=forward), given.take_operands())
         assert results.tree is not None
         return results.tree.unflatten(outs)
 
@@ -258,7 +260,8 @@ class custom_vjp:  # noqa: N801 (a decorator)
         if self.symbolic_zeros:
             fixed = [CustomVJPPrimal(x, False) for x in fixed]
         what = f"custom_vjp: the forward function {name_of(self.fwd)} of {name_of(self.fun)}"
-        result = self.fwd(*given.all(fixed, leaves))
+        with lines_of(self.fwd):
+            result = self.fwd(*given.all(fixed, leaves))
         out, residual = pair(what, "the result and the residuals that the backward function needs", result)
         outs = results.of_rule(what, self.fun, out)
         out_tree = results.tree
@@ -282,7 +285,8 @@ class custom_vjp:  # noqa: N801 (a decorator)
         """The cotangents of the arguments that are differentiated."""
         assert self.bwd is not None
         what = f"custom_vjp: the backward function {name_of(self.bwd)} of {name_of(self.fun)}"
-        found = self.bwd(*given.fixed(held), residual, cotangent)
+        with lines_of(self.bwd):
+            found = self.bwd(*given.fixed(held), residual, cotangent)
         like = given.trees(avals)
         rows = cast(Sequence[Any], found)
         if not isinstance(found, (tuple, list)) or len(rows) != len(like):

@@ -129,9 +129,6 @@ def test_abstract_values(name):
 
 @pytest.mark.parametrize("name", ["scan", "cond"])
 def test_abstract_values_in_branches_and_scans(name):
-    pytest.importorskip("pycompiler.lax")
-    if not hasattr(lax, name):
-        pytest.skip(f"lax.{name} is not there")
     with pytest.raises(errors.TracerBoolConversionError):
         transformed(name)(sees_values)(pnp.float32(1.0))
 
@@ -241,6 +238,11 @@ def test_checking_leaks_names_what_holds_a_tracer():
         assert float(pc.jit(lambda x: pnp.sin(x) + pc.jit(pnp.cos)(x))(0.0)) == 1.0
         assert float(pc.jit(lambda x: lax.fori_loop(0, 3, lambda i, c: c * x, x))(2.0)) == 16.0
         np.testing.assert_array_equal(pc.vmap(pc.grad(lambda x: x * x))(pnp.ones(2)), [2, 2])
+        assert float(pc.grad(lambda x: lax.scan(lambda c, _: (c * x, None), x, None, length=2)[0])(1.0)) == 3.0
+        rule = pc.custom_vjp(lambda x: x * x)
+        rule.defvjp(lambda x: (x * x, x), lambda x, ct: (3 * x * ct,))
+        assert float(pc.jit(pc.grad(rule))(2.0)) == float(pc.grad(rule)(2.0)) == 6.0
+        assert float(pc.grad(pc.checkpoint(lambda x: pnp.sin(x)))(0.0)) == 1.0
         for transform in (pc.jit, pc.grad, lambda f: lambda x: pc.vmap(f)(pnp.stack([x, x]))):
             with pytest.raises(errors.UnexpectedTracerError) as caught:
                 transform(leak_globally)(pnp.float32(1.0))

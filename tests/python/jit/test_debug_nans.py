@@ -122,3 +122,52 @@ def test_a_donated_array_is_kept_until_the_fault_is_found():
         y = pnp.ones(2)
         f(y)
     assert y.is_deleted()
+
+
+def scanned(x):
+    return lax.scan(lambda c, y: (pnp.log(c) + y, c), x, pnp.zeros(6))
+
+
+def chosen(x):
+    return lax.cond(x > 0, lambda x: x, lambda x: pnp.sqrt(x), x)
+
+
+@pc.checkpoint
+def recomputed(x):
+    return pnp.log(x - 9) * 2
+
+
+@pc.custom_jvp
+def ruled(x):
+    return x * 1.0
+
+
+@ruled.defjvp
+def rule_of_ruled(primals, tangents):
+    return ruled(*primals), pnp.log(primals[0] - 9) * tangents[0]
+
+
+@pc.custom_vjp
+def ruled_backwards(x):
+    return x * 1.0
+
+
+ruled_backwards.defvjp(lambda x: (x * 1.0, x), lambda x, ct: (pnp.log(x - 8) * ct,))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(
+    ("function", "x", "what", "line"),
+    [
+        (scanned, 5.0, "in iteration 3 of scan", "pnp.log(c) + y"),
+        (chosen, -1.0, "in branch 0 of cond", "lambda x: pnp.sqrt(x)"),
+        (recomputed, 1.0, "log: its result", "return pnp.log(x - 9) * 2"),
+        (pc.grad(ruled), 1.0, "log: its result", "pnp.log(primals[0] - 9) * tangents[0]"),
+        (pc.grad(ruled_backwards), 1.0, "log: its result", "pnp.log(x - 8) * ct"),
+    ],
+    ids=["scan", "cond", "checkpoint", "custom_jvp", "custom_vjp"],
+)
+def test_inside_of_what_holds_functions(wrap, function, x, what, line):
+    said = fault(wrap(function), x)
+    assert what in said
+    assert line in said

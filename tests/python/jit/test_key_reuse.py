@@ -80,7 +80,19 @@ def composed():
     return random.beta(key, 1.0, 2.0) + random.choice(key, 5)
 
 
+def in_every_scan():
+    key = random.key(0)
+    return lax.scan(lambda c, _: (c + random.normal(key), None), 0.0, None, length=3)[0]
+
+
+def after_a_branch():
+    key = random.key(0)
+    return lax.cond(True, lambda k: random.normal(k), lambda k: random.uniform(k), key) + random.normal(key)
+
+
 REUSING = [
+    in_every_scan,
+    after_a_branch,
     split_and_use,
     the_same_slice,
     whole_and_slice,
@@ -157,7 +169,23 @@ def initialized():
     return nn.initializers.glorot_normal()(random.key(0), (3, 4)).sum()
 
 
+def in_either_branch():
+    return lax.cond(True, lambda k: random.normal(k), lambda k: random.uniform(k), random.key(0))
+
+
+def scanned_over():
+    return lax.scan(lambda c, k: (c + random.normal(k), None), 0.0, random.split(random.key(0), 3))[0]
+
+
+def recomputed():
+    key = random.key(0)
+    return pc.grad(pc.checkpoint(lambda x: pc.numpy.sin(x) * random.normal(key)))(2.0)
+
+
 USING = [
+    in_either_branch,
+    scanned_over,
+    recomputed,
     split_keys,
     slices,
     folded,
