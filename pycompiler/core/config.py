@@ -14,8 +14,7 @@ from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 from typing import cast
 
-from pycompiler import _runtime
-from pycompiler._runtime import context_key, set_context_key, swap_context_key
+from pycompiler._runtime import context_key, set_call_limit, set_context_key, swap_context_key
 
 Value = bool | int | str | None
 
@@ -270,8 +269,7 @@ class Config:
         set_context_key(tuple([self._values[setting.name] for setting in self.key_settings()]))
         if self._local.overrides or self._local.scope:
             swap_context_key(self._key())
-        if hasattr(_runtime, "set_call_limit"):  # a binding that was built before
-            _runtime.set_call_limit(self.cache_size)
+        set_call_limit(self.cache_size)
 
 
 config = Config(TABLE)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from pycompiler import _runtime
-from pycompiler._runtime import PyTreeDef, register_node, tree_flatten
+from pycompiler._runtime import PyTreeDef, register_node, set_node_namer, tree_flatten
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -85,8 +84,7 @@ def _child_names(nodetype: type, data: Hashable, count: int) -> list[str] | None
         return None
 
 
-if hasattr(_runtime, "set_node_namer"):  # a binding that was built before
-    _runtime.set_node_namer(_child_names)
+set_node_namer(_child_names)
 
 
 def register_pytree_node(
