@@ -49,3 +49,16 @@ func.func @main(%r: memref<4xf64> {array.role = "result"}, %frame: !llvm.ptr {ar
   %0 = llvm.load %frame : !llvm.ptr -> i32
   return %0 : i32
 }
+
+// -----
+
+// An argument that is given up is written: it is not read-only.
+// CHECK-LABEL: func.func private @main(
+// CHECK-SAME:    %[[X:[^:]*]]: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias},
+// CHECK-SAME:    %[[Y:[^:]*]]: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.readonly},
+// CHECK-SAME:    %[[R:[^:]*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias})
+func.func @main(%x: memref<4xf32> {array.role = "argument", array.written}, %y: memref<4xf32> {array.role = "argument"},
+                %r: memref<4xf32> {array.role = "result"}) {
+  memref.copy %y, %x : memref<4xf32> to memref<4xf32>
+  return
+}
