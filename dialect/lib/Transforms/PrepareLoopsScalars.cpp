@@ -1,6 +1,7 @@
 // The scalar part of array-prepare-loops: what has no dimensions is carried, chosen and computed in registers.
 #include "PrepareLoops.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,7 +63,8 @@ void replaceByScalars(RewriterBase &rewriter, Operation *op, Operation *scalar) 
 struct ScalarGeneric : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
-    if (op.getNumLoops() != 0 || !op.hasPureTensorSemantics() || !op->getParentOfType<LoopLikeOpInterface>())
+    if (op.getNumLoops() != 0 || !op.hasPureTensorSemantics() || !op->getParentOfType<LoopLikeOpInterface>() ||
+        !llvm::all_of(op->getResultTypes(), isScalarTensor))
       return failure();
     IRMapping mapping;
     for (OpOperand &operand : op->getOpOperands()) {
@@ -71,9 +73,12 @@ struct ScalarGeneric : OpInterfaceRewritePattern<linalg::LinalgOp> {
         continue;
       Value value = operand.get();
       if (isa<TensorType>(value.getType())) {
-        if (!isScalarTensor(value.getType()))
-          return failure();
-        value = tensor::ExtractOp::create(rewriter, op.getLoc(), value, ValueRange());
+        // An operand with dimensions of size 1 is read at constant indices.
+        SmallVector<Value> indices;
+        for (AffineExpr index : op.getMatchingIndexingMap(&operand).getResults())
+          indices.push_back(
+              arith::ConstantIndexOp::create(rewriter, op.getLoc(), cast<AffineConstantExpr>(index).getValue()));
+        value = tensor::ExtractOp::create(rewriter, op.getLoc(), value, indices);
       }
       mapping.map(element, value);
     }

@@ -287,3 +287,30 @@ func.func @counted(%a: memref<8xf32>, %out: memref<8xf32>) {
   bufferization.materialize_in_destination %r in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
   return
 }
+
+// An element of the carry is read where it is, not through a tensor of its own.
+// CHECK-LABEL: func.func @element(
+func.func @element(%a: tensor<8xf32>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %zero = arith.constant 0.0 : f32
+  %start = tensor.from_elements %zero : tensor<f32>
+  // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%[[S:.*]] = %{{.*}}) -> (f32)
+  // CHECK: %[[SLICE:.*]] = tensor.extract_slice
+  // CHECK: %[[E:.*]] = tensor.extract %[[SLICE]][%{{.*}}] : tensor<1xf32>
+  // CHECK: %[[T:.*]] = arith.addf %[[E]], %[[S]]
+  // CHECK: scf.yield %[[T]] : f32
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %start) -> (tensor<f32>) {
+    %slice = tensor.extract_slice %a[%i] [1] [1] : tensor<8xf32> to tensor<1xf32>
+    %e = tensor.empty() : tensor<f32>
+    %t = linalg.generic {indexing_maps = [affine_map<() -> (0)>, #scalar, #scalar], iterator_types = []}
+        ins(%slice, %s : tensor<1xf32>, tensor<f32>) outs(%e : tensor<f32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %sum = arith.addf %p, %q : f32
+      linalg.yield %sum : f32
+    } -> tensor<f32>
+    scf.yield %t : tensor<f32>
+  } {array.control_flow}
+  return %r : tensor<f32>
+}
