@@ -1,151 +1,16 @@
-"""scan, map, associative_scan: values against jax's under every transformation, derivatives to second order; errors."""
+"""scan, map, associative_scan: values against jax's and a Python loop's, mapped, traced once; errors."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scan_programs import XS, B, V, both, each_program, equations, near, near_trees, scalar
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import compile as compilation
 from pycompiler import lax
 from pycompiler.core.dims import Dim
-from pycompiler.core.primitive import UndefinedPrimal
-from pycompiler.core.transpose import pull_back
-
-XS = np.linspace(-1, 1, 15, dtype=np.float32).reshape(5, 3)
-V = np.float32([0.3, -0.5, 0.8])
-W = np.float32(np.sin(np.arange(9))).reshape(3, 3)
-B = np.float32([0.1, 0.2, -0.3])
-
-
-def near(a, b, tol=2e-5):
-    a, b = np.asarray(a), np.asarray(b)
-    assert (a.shape, a.dtype) == (b.shape, b.dtype)
-    np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=tol, atol=tol)
-
-
-def near_trees(a, b, tol=2e-5):
-    assert jax.tree.structure(a) == jax.tree.structure(b)
-    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
-        near(x, y, tol)
-
-
-def rnn(lib, n, w, h, xs, b):
-    def step(h, x):
-        h = n.tanh(h @ w + x * n.sin(b))
-        return h, h * b
-
-    return lib.scan(step, h, xs)
-
-
-def trees(lib, n, x, xs):
-    def step(carry, slices):
-        a, b = carry["a"] * slices[0], carry["b"] + slices[1].sum()
-        return {"a": n.cos(a) + b, "b": b}, [a, {"y": b}]
-
-    return lib.scan(step, {"a": x, "b": n.float32(1)}, (xs, xs[:, :2]))
-
-
-def backwards(lib, n, x, xs):
-    return lib.scan(lambda c, s: (c * s + 1, c - s), x, xs, reverse=True)
-
-
-def no_slices(lib, n, x):
-    return lib.scan(lambda c, _: (n.sin(c) * 1.5, c), x, None, length=6)
-
-
-def counter(lib, n, x, xs):
-    """A counter beside what varies, and a result that does not."""
-
-    def step(carry, s):
-        i, c = carry
-        return (i + 1, c * s[i % 3] + i), (c.sum(), i)
-
-    return lib.scan(step, (0, x), xs)
-
-
-def zero_start(lib, n, w, xs):
-    """What is carried starts as zeros, which do not vary."""
-    return lib.scan(lambda c, s: (c * 0.5 + n.sin(s @ w), c.max()), n.zeros(3), xs)
-
-
-def invariant(lib, n, w, x, xs):
-    """What no iteration changes, in many ways."""
-    return lib.scan(lambda c, s: (n.exp(-(c * n.sin(w)[0] * 2.0)) + w.sum() * s, ()), x, xs)
-
-
-def constant_result(lib, n, x, xs):
-    """The carry stops to vary, one result never does, and one is the slice."""
-    return lib.scan(lambda c, s: (n.ones(3), (c * s, n.arange(3.0), s)), x, xs)
-
-
-def nested(lib, n, w, x, xs):
-    def inner(c, row):
-        return c * n.cos(row), c.sum()
-
-    def step(c, s):
-        c, sums = lib.scan(inner, c * s, w)
-        return c + 1, sums
-
-    return lib.scan(step, x, xs)
-
-
-def beside_cond(lib, n, x, xs):
-    def step(c, s):
-        c = lib.cond(s[0] > 0, lambda v: n.sin(v) * s, lambda v: v * v, c)
-        return c, c
-
-    return lib.scan(step, x, xs)
-
-
-def promoted(lib, n, xs):
-    return lib.scan(lambda c, s: (c + s.sum(), c * 2), 0.0, xs)
-
-
-def indices(lib, n, x, xs):
-    table = n.asarray(xs)
-    return lib.scan(lambda c, i: (c.at[i % 3].add(c[(i + 1) % 3] * table[i, 0]), c[0]), x, n.arange(5))
-
-
-def loop_of_counts(lib, n, w, x):
-    return lib.fori_loop(0, 4, lambda i, c: n.tanh(w @ c) + i * c, x)
-
-
-PROGRAMS = {
-    "rnn": (rnn, (W, V, XS, B)),
-    "trees": (trees, (V, XS)),
-    "backwards": (backwards, (V, XS)),
-    "no slices": (no_slices, (V,)),
-    "counter": (counter, (V, XS)),
-    "zero start": (zero_start, (W, XS)),
-    "invariant": (invariant, (W, V, XS)),
-    "constant result": (constant_result, (V, XS)),
-    "nested": (nested, (W, V, XS)),
-    "beside cond": (beside_cond, (V, XS)),
-    "promoted": (promoted, (XS,)),
-    "indices": (indices, (V, XS)),
-    "fori_loop": (loop_of_counts, (W, V)),
-}
-each_program = pytest.mark.parametrize("case", PROGRAMS.values(), ids=PROGRAMS)
-
-
-def both(program):
-    return (lambda *xs: program(lax, pnp, *xs)), (lambda *xs: program(jax.lax, jnp, *xs))
-
-
-def scalar(n, f):
-    """The sum of all float results, each weighed differently."""
-
-    def total(*args):
-        outs = [x for x in jax.tree.leaves(f(*args)) if x.dtype == np.float32]
-        return sum((n.sin(x + 1) * (k + 1)).sum() for k, x in enumerate(outs))
-
-    return total
-
-
-def floats(args):
-    return tuple(i for i, x in enumerate(args) if x.dtype == np.float32)
 
 
 @each_program
@@ -158,40 +23,6 @@ def test_values(case):
 
 
 @each_program
-def test_gradients(case):
-    program, args = case
-    ours, theirs = both(program)
-    want = jax.jit(jax.grad(scalar(jnp, theirs), floats(args)))(*args)
-    gradient = pc.grad(scalar(pnp, ours), floats(args))
-    near_trees(pc.jit(gradient)(*args), want, 1e-4)
-
-
-def test_gradients_of_concrete_values():
-    ours, theirs = both(rnn)
-    want = jax.grad(scalar(jnp, theirs), (0, 1, 2, 3))(W, V, XS, B)
-    near_trees(pc.grad(scalar(pnp, ours), (0, 1, 2, 3))(W, V, XS, B), want, 1e-4)
-
-
-@each_program
-def test_forward_derivatives(case):
-    program, args = case
-    ours, theirs = both(program)
-    tangents = tuple(np.float32(np.cos(np.arange(x.size))).reshape(x.shape) for x in args)
-    want = jax.jit(lambda xs, ts: jax.jvp(scalar(jnp, theirs), xs, ts))(args, tangents)
-    near_trees(pc.jit(lambda xs, ts: pc.jvp(scalar(pnp, ours), xs, ts))(args, tangents), want, 1e-4)
-
-
-@pytest.mark.parametrize("name", ["rnn", "backwards", "counter", "invariant", "nested", "zero start", "fori_loop"])
-def test_second_derivatives(name):
-    program, args = PROGRAMS[name]
-    ours, theirs = both(program)
-    want = jax.jit(jax.hessian(scalar(jnp, theirs)))(*args)
-    near(pc.jit(pc.hessian(scalar(pnp, ours)))(*args), want, 1e-3)
-    reverse = pc.jit(pc.jacrev(pc.grad(scalar(pnp, ours))))(*args)
-    near(reverse, want, 1e-3)
-
-
-@each_program
 def test_mapped(case):
     program, args = case
     ours, theirs = both(program)
@@ -201,21 +32,6 @@ def test_mapped(case):
         axes = tuple(x.ndim - 1 if i == place else None for i, x in enumerate(args))
         some = [np.stack([x, x * 2], axis=x.ndim - 1) if i == place else x for i, x in enumerate(args)]
         near_trees(pc.jit(pc.vmap(ours, axes))(*some), jax.jit(jax.vmap(theirs, axes))(*some), 1e-4)
-
-
-@pytest.mark.parametrize("name", ["rnn", "counter", "nested", "invariant"])
-def test_mapped_gradients(name):
-    program, args = PROGRAMS[name]
-    ours, theirs = both(program)
-    several = [np.stack([x, x[::-1] * 0.5]) for x in args]
-    chosen = floats(args)
-    want = jax.jit(jax.vmap(jax.grad(scalar(jnp, theirs), chosen)))(*several)
-    near_trees(pc.jit(pc.vmap(pc.grad(scalar(pnp, ours), chosen)))(*several), want, 1e-4)
-    axes = (0,) + (None,) * (len(args) - 1)
-    want = jax.grad(lambda x, *rest: jax.vmap(scalar(jnp, theirs), axes)(x, *rest).sum(), chosen)
-    got = pc.grad(lambda x, *rest: pc.vmap(scalar(pnp, ours), axes)(x, *rest).sum(), chosen)
-    args = (several[0], *args[1:])
-    near_trees(pc.jit(got)(*args), jax.jit(want)(*args), 1e-4)
 
 
 # Loops of random bodies, against a Python loop that computes the same.
@@ -257,65 +73,6 @@ def test_a_scan_is_a_python_loop(seed):
     near_trees(got, pc.jit(pc.grad(scalar(pnp, looped), (0, 1)))(carry, XS), 1e-3)
 
 
-def equations(jaxpr, name):
-    return [equation for equation in jaxpr.graph.equations if equation.primitive.name == name]
-
-
-def test_a_derivative_keeps_little():
-    """What an iteration makes is computed once, kept once, and not at all where it is had without."""
-
-    def loss(w, h, xs):
-        h, hs = lax.scan(lambda h, x: (pnp.tanh(x * pnp.exp(w) + h),) * 2, h, xs)
-        return (hs * hs).sum()
-
-    jaxpr = pc.make_jaxpr(pc.grad(loss))(V, B, XS)
-    forward, backward = equations(jaxpr, "scan")
-    # The results of tanh are a result already; exp(w) is computed in front of the loop.
-    assert forward.params["num_carry"] == 1
-    assert [v.aval.shape for v in forward.outputs] == [(3,), (5, 3)]
-    assert len(equations(jaxpr, "exp")) == 1
-    for loop in (forward, backward):
-        assert not equations(loop.params["jaxpr"], "exp")
-    assert not equations(backward.params["jaxpr"], "tanh")
-
-
-def test_products_with_a_constant_are_summed_at_once():
-    def loss(w, h, xs):
-        return (lax.scan(lambda h, x: (pnp.tanh(x * pnp.cos(h) @ w.T), ()), h, xs)[0] ** 2).sum()
-
-    h, xs = np.float32(np.sin(np.arange(6))).reshape(2, 3), np.stack([XS, -XS], 1)
-    jaxpr = pc.make_jaxpr(pc.grad(loss))(W, h, xs)
-    _, backward = equations(jaxpr, "scan")
-    assert (3, 3) not in [v.aval.shape for v in backward.outputs]
-    assert len(equations(jaxpr, "dot_general")) == 1
-
-    def wanted(w, h, xs):
-        return (jax.lax.scan(lambda h, x: (jnp.tanh(x * jnp.cos(h) @ w.T), ()), h, xs)[0] ** 2).sum()
-
-    near_trees(pc.jit(pc.grad(loss, (0, 1, 2)))(W, h, xs), jax.jit(jax.grad(wanted, (0, 1, 2)))(W, h, xs), 1e-4)
-
-
-def test_cotangents_of_parts_are_summed_in_place():
-    """An iteration of the backward loop takes no longer for a larger carry: nothing in it is of the carry's size but
-    what is updated."""
-
-    def loss(lib, n, x):
-        def step(i, b):
-            b = b.at[i].set(n.sin(b[i - 1]) * x[0] + b[i])
-            return lib.dynamic_update_slice(b, lib.dynamic_slice(b, (i,), (2,)) * b[5:7], (i - 1,))
-
-        return (lib.fori_loop(1, 20, step, x) ** 2).sum()
-
-    x = np.float32(np.sin(np.arange(30)))
-    _, backward = equations(pc.make_jaxpr(pc.grad(lambda x: loss(lax, pnp, x)))(x), "scan")
-    body = backward.params["jaxpr"].graph
-    whole = {
-        equation.primitive.name for equation in body.equations if (30,) in [v.aval.shape for v in equation.outputs]
-    }
-    assert whole <= {"scatter", "dynamic_update_slice"}
-    near(pc.jit(pc.grad(lambda x: loss(lax, pnp, x)))(x), jax.jit(jax.grad(lambda x: loss(jax.lax, jnp, x)))(x), 1e-4)
-
-
 def test_what_is_handed_on_leaves_the_loop():
     def step(carry, x):
         fixed, moving = carry
@@ -332,18 +89,6 @@ def test_what_is_handed_on_leaves_the_loop():
     assert isinstance(xs, pc.Array)
     near(before, B + V * (np.cumsum(XS, 0) - XS))
     near(again, before)
-
-
-def test_transposed_beside_a_counter():
-    def linear(x):
-        return lax.fori_loop(0, 4, lambda i, v: v * (i + 1) + pnp.roll(v, 1), x)
-
-    def wanted(x):
-        return jax.lax.fori_loop(0, 4, lambda i, v: v * (i + 1) + jnp.roll(v, 1), x)
-
-    graph = pc.make_jaxpr(linear)(V)
-    (got,) = pull_back(graph, [UndefinedPrimal(aval) for aval in graph.in_avals], [B])
-    near(got, jax.vjp(wanted, V)[1](B)[0], 1e-4)
 
 
 def test_no_iterations():

@@ -1,0 +1,143 @@
+"""Derivatives of scan: by jax's, to second order, mapped; and what the loops of a derivative keep and compute."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scan_programs import (
+    PROGRAMS,
+    XS,
+    B,
+    V,
+    W,
+    both,
+    each_program,
+    equations,
+    floats,
+    near,
+    near_trees,
+    rnn,
+    scalar,
+)
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.core.primitive import UndefinedPrimal
+from pycompiler.core.transpose import pull_back
+
+
+@each_program
+def test_gradients(case):
+    program, args = case
+    ours, theirs = both(program)
+    want = jax.jit(jax.grad(scalar(jnp, theirs), floats(args)))(*args)
+    gradient = pc.grad(scalar(pnp, ours), floats(args))
+    near_trees(pc.jit(gradient)(*args), want, 1e-4)
+
+
+def test_gradients_of_concrete_values():
+    ours, theirs = both(rnn)
+    want = jax.grad(scalar(jnp, theirs), (0, 1, 2, 3))(W, V, XS, B)
+    near_trees(pc.grad(scalar(pnp, ours), (0, 1, 2, 3))(W, V, XS, B), want, 1e-4)
+
+
+@each_program
+def test_forward_derivatives(case):
+    program, args = case
+    ours, theirs = both(program)
+    tangents = tuple(np.float32(np.cos(np.arange(x.size))).reshape(x.shape) for x in args)
+    want = jax.jit(lambda xs, ts: jax.jvp(scalar(jnp, theirs), xs, ts))(args, tangents)
+    near_trees(pc.jit(lambda xs, ts: pc.jvp(scalar(pnp, ours), xs, ts))(args, tangents), want, 1e-4)
+
+
+@pytest.mark.parametrize("name", ["rnn", "backwards", "counter", "invariant", "nested", "zero start", "fori_loop"])
+def test_second_derivatives(name):
+    program, args = PROGRAMS[name]
+    ours, theirs = both(program)
+    want = jax.jit(jax.hessian(scalar(jnp, theirs)))(*args)
+    near(pc.jit(pc.hessian(scalar(pnp, ours)))(*args), want, 1e-3)
+    reverse = pc.jit(pc.jacrev(pc.grad(scalar(pnp, ours))))(*args)
+    near(reverse, want, 1e-3)
+
+
+@pytest.mark.parametrize("name", ["rnn", "counter", "nested", "invariant"])
+def test_mapped_gradients(name):
+    program, args = PROGRAMS[name]
+    ours, theirs = both(program)
+    several = [np.stack([x, x[::-1] * 0.5]) for x in args]
+    chosen = floats(args)
+    want = jax.jit(jax.vmap(jax.grad(scalar(jnp, theirs), chosen)))(*several)
+    near_trees(pc.jit(pc.vmap(pc.grad(scalar(pnp, ours), chosen)))(*several), want, 1e-4)
+    axes = (0,) + (None,) * (len(args) - 1)
+    want = jax.grad(lambda x, *rest: jax.vmap(scalar(jnp, theirs), axes)(x, *rest).sum(), chosen)
+    got = pc.grad(lambda x, *rest: pc.vmap(scalar(pnp, ours), axes)(x, *rest).sum(), chosen)
+    args = (several[0], *args[1:])
+    near_trees(pc.jit(got)(*args), jax.jit(want)(*args), 1e-4)
+
+
+def test_a_derivative_keeps_little():
+    """What an iteration makes is computed once, kept once, and not at all where it is had without."""
+
+    def loss(w, h, xs):
+        h, hs = lax.scan(lambda h, x: (pnp.tanh(x * pnp.exp(w) + h),) * 2, h, xs)
+        return (hs * hs).sum()
+
+    jaxpr = pc.make_jaxpr(pc.grad(loss))(V, B, XS)
+    forward, backward = equations(jaxpr, "scan")
+    # The results of tanh are a result already; exp(w) is computed in front of the loop.
+    assert forward.params["num_carry"] == 1
+    assert [v.aval.shape for v in forward.outputs] == [(3,), (5, 3)]
+    assert len(equations(jaxpr, "exp")) == 1
+    for loop in (forward, backward):
+        assert not equations(loop.params["jaxpr"], "exp")
+    assert not equations(backward.params["jaxpr"], "tanh")
+
+
+def test_products_with_a_constant_are_summed_at_once():
+    def loss(w, h, xs):
+        return (lax.scan(lambda h, x: (pnp.tanh(x * pnp.cos(h) @ w.T), ()), h, xs)[0] ** 2).sum()
+
+    h, xs = np.float32(np.sin(np.arange(6))).reshape(2, 3), np.stack([XS, -XS], 1)
+    jaxpr = pc.make_jaxpr(pc.grad(loss))(W, h, xs)
+    _, backward = equations(jaxpr, "scan")
+    assert (3, 3) not in [v.aval.shape for v in backward.outputs]
+    assert len(equations(jaxpr, "dot_general")) == 1
+
+    def wanted(w, h, xs):
+        return (jax.lax.scan(lambda h, x: (jnp.tanh(x * jnp.cos(h) @ w.T), ()), h, xs)[0] ** 2).sum()
+
+    near_trees(pc.jit(pc.grad(loss, (0, 1, 2)))(W, h, xs), jax.jit(jax.grad(wanted, (0, 1, 2)))(W, h, xs), 1e-4)
+
+
+def test_cotangents_of_parts_are_summed_in_place():
+    """An iteration of the backward loop takes no longer for a larger carry: nothing in it is of the carry's size but
+    what is updated."""
+
+    def loss(lib, n, x):
+        def step(i, b):
+            b = b.at[i].set(n.sin(b[i - 1]) * x[0] + b[i])
+            return lib.dynamic_update_slice(b, lib.dynamic_slice(b, (i,), (2,)) * b[5:7], (i - 1,))
+
+        return (lib.fori_loop(1, 20, step, x) ** 2).sum()
+
+    x = np.float32(np.sin(np.arange(30)))
+    _, backward = equations(pc.make_jaxpr(pc.grad(lambda x: loss(lax, pnp, x)))(x), "scan")
+    body = backward.params["jaxpr"].graph
+    whole = {
+        equation.primitive.name for equation in body.equations if (30,) in [v.aval.shape for v in equation.outputs]
+    }
+    assert whole <= {"scatter", "dynamic_update_slice"}
+    near(pc.jit(pc.grad(lambda x: loss(lax, pnp, x)))(x), jax.jit(jax.grad(lambda x: loss(jax.lax, jnp, x)))(x), 1e-4)
+
+
+def test_transposed_beside_a_counter():
+    def linear(x):
+        return lax.fori_loop(0, 4, lambda i, v: v * (i + 1) + pnp.roll(v, 1), x)
+
+    def wanted(x):
+        return jax.lax.fori_loop(0, 4, lambda i, v: v * (i + 1) + jnp.roll(v, 1), x)
+
+    graph = pc.make_jaxpr(linear)(V)
+    (got,) = pull_back(graph, [UndefinedPrimal(aval) for aval in graph.in_avals], [B])
+    near(got, jax.vjp(wanted, V)[1](B)[0], 1e-4)
