@@ -14,10 +14,9 @@ from pycompiler.core.primitive import Primitive
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
-from pycompiler.ops import collective, exchange
+from pycompiler.ops import collective, exchange, sending
 from pycompiler.ops.collective import Groups
 from pycompiler.ops.elementwise import div, mul
-from pycompiler.ops.exchange import index_of
 from pycompiler.ops.reduction import reduce_max, reduce_min
 from pycompiler.ops.rules import INT32
 from pycompiler.ops.shape import full_like, reduce_sum, reshaped
@@ -161,7 +160,7 @@ def axis_index(axis_name: AxisName) -> Any:
         return collective.axis_index.bind(axis_name=axis_name)
     names = _names("axis_index", axis_name)
     _size("axis_index", names, None)
-    return index_of(names)
+    return sending.index_of(names)
 
 
 def axis_size(axis_name: AxisName) -> int:
@@ -294,7 +293,7 @@ def ppermute(x: Tree, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> T
     for what, ends in (("source", [pair[0] for pair in pairs]), ("destination", [pair[1] for pair in pairs])):
         if len(set(ends)) != len(ends) or not all(0 <= end < size for end in ends):
             raise ValueError(f"ppermute: each {what} in perm must be another one of the {size} members, got {perm}")
-    return _mapped("ppermute", lambda leaf: exchange.ppermute.bind(leaf, axis_name=names, perm=pairs), x)
+    return _mapped("ppermute", lambda leaf: sending.ppermute.bind(leaf, axis_name=names, perm=pairs), x)
 
 
 def pshuffle(x: Tree, axis_name: AxisName, perm: Sequence[int]) -> Tree:
@@ -314,4 +313,4 @@ def pbroadcast(x: Tree, axis_name: AxisName, source: int) -> Tree:
     size = _size("pbroadcast", names, None)
     if not 0 <= source < size:
         raise ValueError(f"pbroadcast: source {source} is none of the {size} members of {axis_name!r}")
-    return _mapped("pbroadcast", lambda leaf: exchange.pbroadcast.bind(leaf, axis_name=names, source=int(source)), x)
+    return _mapped("pbroadcast", lambda leaf: sending.pbroadcast.bind(leaf, axis_name=names, source=int(source)), x)

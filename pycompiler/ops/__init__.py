@@ -3,7 +3,7 @@
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
 contraction, gather, indexing, sort, random, fft, linalg and its parts, special, cumulative, window, convolution,
-control, cond, scan, collective, exchange; `rules` and `linalg_rules` hold what they are built from, `graphs`,
+control, cond, scan, collective, exchange, sending; `rules` and `linalg_rules` hold what they are built from, `graphs`,
 `residuals`, `products` and `accumulate` what the loops and branches are. To add an operation is to add an entry to its
 family's TABLE, an op of the same name to the dialect, and its lowering.
 """
@@ -35,6 +35,7 @@ from pycompiler.ops import (
     random,
     reduction,
     scan,
+    sending,
     shape,
     sort,
     special,
@@ -74,7 +75,9 @@ _FAMILIES = (
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
 
 # Those over named axes: equations of graphs, which the trace of the axis replaces, and no ops of the dialect.
-COLLECTIVES: dict[str, Primitive] = {entry.name: entry for family in (collective, exchange) for entry in family.TABLE}
+COLLECTIVES: dict[str, Primitive] = {
+    entry.name: entry for family in (collective, exchange, sending) for entry in family.TABLE
+}
 
 # Those behind which LAPACK stands.
 _LAPACK = (linalg, linalg_orthogonal, linalg_spectral, linalg_complex)

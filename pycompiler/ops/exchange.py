@@ -1,7 +1,7 @@
-"""Collectives that move between the members of named axes: gather and scatter, all to all, permute and broadcast.
+"""Collectives that cut and join what the members of named axes have: all_gather, reduce_scatter, all_to_all.
 
 As those of `collective`, before it: the trace of the axis replaces them, and several names are taken one by one, the
-last of them varying fastest. Reference and samples are of all members at once. The last family.
+last of them varying fastest. Reference and samples are of all members at once. `sending` comes next.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,26 +12,20 @@ import numpy as np
 from pycompiler.core.aval import ShapedArray, get_aval, shaped
 from pycompiler.core.axes import Name, size_of
 from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.structural import move_dim, reduce_sum, with_batch_dim
+from pycompiler.core.structural import move_dim, reduce_sum
 from pycompiler.ops import rules
 from pycompiler.ops.collective import (
     MEMBERS,
     SAMPLED,
     Groups,
     asking,
-    axis_index,
     fold,
     in_groups,
     one_by_one,
-    psum,
-    take_rows,
     unfold,
 )
-from pycompiler.ops.compare import eq, select
-from pycompiler.ops.elementwise import add, mul
-from pycompiler.ops.gather import gather
 from pycompiler.ops.rules import Dims, Value
-from pycompiler.ops.shape import broadcast_in_dim, full_like, reshaped
+from pycompiler.ops.shape import reshaped
 
 Names = tuple[Name, ...]
 Perm = tuple[tuple[int, int], ...]
@@ -46,11 +40,14 @@ def _several(name: str, names: Names, groups: Groups) -> bool:
     return len(names) > 1
 
 
-def _over(axis_name: Names, **_: Any) -> Names:
+def over(axis_name: Names, **_: Any) -> Names:
+    """The names that a collective is over."""
     return axis_name
 
 
-def _linear(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Value, Value]]:
+def linear(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Value, Value]]:
+    """The jvp rule of a collective that is linear in its argument."""
+
     def jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
         return primitive().bind(*primals, **params), primitive().bind(*tangents, **params)
 
@@ -61,7 +58,8 @@ def _grouped(groups: Groups, count: int) -> Iterable[list[int]]:
     return [list(group) for group in groups] if groups is not None else [list(range(count))]
 
 
-def _draw(rng: np.random.Generator, *shape: int) -> Any:
+def draw(rng: np.random.Generator, *shape: int) -> Any:
+    """Numbers for all members."""
     return rng.normal(size=(MEMBERS, *shape)).astype(np.float32)
 
 
@@ -142,18 +140,18 @@ def _gather_samples(rng: np.random.Generator) -> Iterable[Sample]:
         for tiled, dims in ((False, (0, 1, 2)), (True, (0, 1))):
             for dim in dims:
                 params = {"axis_name": (SAMPLED,), "axis_index_groups": groups, "axis_size": size, "tiled": tiled}
-                yield Sample((_draw(rng, 3, 2),), {"all_gather_dimension": dim, **params})
+                yield Sample((draw(rng, 3, 2),), {"all_gather_dimension": dim, **params})
 
 
 all_gather = Primitive(
     name="all_gather",
     shape_rule=_gather_shape,
-    jvp=_linear(lambda: all_gather),
+    jvp=linear(lambda: all_gather),
     transpose=_gather_transpose,
     batch=_gather_batch,
     reference=_gather_reference,
     sampler=_gather_samples,
-    axis_names=_over,
+    axis_names=over,
 )
 
 
@@ -242,18 +240,18 @@ def _scatter_samples(rng: np.random.Generator) -> Iterable[Sample]:
         size = MEMBERS if groups is None else 2
         for tiled, shape, dim in ((False, (size, 3), 0), (False, (3, size), 1), (True, (8, 3), 0), (True, (2, 4), 1)):
             params = {"axis_name": (SAMPLED,), "axis_index_groups": groups, "axis_size": size, "tiled": tiled}
-            yield Sample((_draw(rng, *shape),), {"scatter_dimension": dim, **params})
+            yield Sample((draw(rng, *shape),), {"scatter_dimension": dim, **params})
 
 
 reduce_scatter = Primitive(
     name="reduce_scatter",
     shape_rule=_scatter_shape,
-    jvp=_linear(lambda: reduce_scatter),
+    jvp=linear(lambda: reduce_scatter),
     transpose=_scatter_transpose,
     batch=_scatter_batch,
     reference=_scatter_reference,
     sampler=_scatter_samples,
-    axis_names=_over,
+    axis_names=over,
 )
 
 
@@ -355,170 +353,19 @@ def _exchange_samples(rng: np.random.Generator) -> Iterable[Sample]:
         size = MEMBERS if groups is None else 2
         for split, concat in ((0, 0), (0, 1), (1, 0), (2, 1)):
             params = {"axis_name": (SAMPLED,), "axis_index_groups": groups, "axis_size": size}
-            yield Sample((_draw(rng, 4, 8, 4),), {"split_axis": split, "concat_axis": concat, **params})
+            yield Sample((draw(rng, 4, 8, 4),), {"split_axis": split, "concat_axis": concat, **params})
 
 
 all_to_all = Primitive(
     name="all_to_all",
     shape_rule=_exchange_shape,
-    jvp=_linear(lambda: all_to_all),
+    jvp=linear(lambda: all_to_all),
     transpose=_exchange_transpose,
     batch=_exchange_batch,
     reference=_exchange_reference,
     sampler=_exchange_samples,
-    axis_names=_over,
+    axis_names=over,
 )
 
 
-# ppermute: each member sends to at most one other; one that nothing is sent to has zeros.
-
-
-def _same_shape(x: ShapedArray, **_: Any) -> ShapedArray:
-    return x
-
-
-def _permute_transpose(ct: Value, x: Value, *, axis_name: Names, perm: Perm) -> tuple[Value]:
-    back = tuple([(destination, source) for source, destination in perm])
-    return (ppermute.bind(ct, axis_name=axis_name, perm=back),)
-
-
-def _sources(perm: Perm, count: Any) -> list[int]:
-    """Who sends to each member; `count` for none."""
-    rows = [count] * count
-    for source, destination in perm:
-        if not (0 <= source < count and 0 <= destination < count):
-            raise ValueError(f"ppermute: {(source, destination)} in perm is out of range for {count} members")
-        rows[destination] = source
-    return rows
-
-
-def _permute_batch(args: Sequence[Value], dims: Dims, *, axis_name: Names, perm: Perm) -> tuple[Value, int | None]:
-    (x,), (d,) = args, dims
-    axis = asking()
-    if axis.name not in axis_name:
-        return ppermute.bind(x, axis_name=axis_name, perm=perm), d
-    if len(axis_name) > 1:
-
-        def chosen(y: Value) -> Value:
-            every = _gathered(y, axis_name, "ppermute")
-            return _row(
-                every, _row(np.asarray(_sources(perm, get_aval(every).shape[0]), np.int32), index_of(axis_name))
-            )
-
-        return one_by_one(chosen, x, d)
-    rows = _sources(perm, axis.size)
-    if d is None and axis.size not in rows:
-        return x, None
-    return take_rows(with_batch_dim(x, d, 0, axis.size), rows), 0
-
-
-def index_of(names: Names) -> Value:
-    """The index along several axes, the last of which varies fastest."""
-    index: Value = np.zeros((), np.int32)
-    for name in names:
-        size = np.asarray(size_of(name, "axis_index"), np.int32)
-        index = add.bind(mul.bind(index, size), axis_index.bind(axis_name=name))
-    return index
-
-
-def _gathered(x: Value, names: Names, function: str) -> Value:
-    """What all members along several axes have, along a new first dimension."""
-    size: Any = 1
-    for name in names:
-        size = size * size_of(name, function)
-    return all_gather.bind(
-        x, all_gather_dimension=0, axis_name=names, axis_index_groups=None, axis_size=size, tiled=False
-    )
-
-
-def _row(x: Value, index: Value) -> Value:
-    """x[index] of the first dimension; zeros where there is no such row."""
-    shape = get_aval(x).shape
-    return gather.bind(
-        x,
-        index,
-        np.zeros((), get_aval(x).dtype),
-        offset_dims=tuple(range(len(shape) - 1)),
-        collapsed_slice_dims=(0,),
-        start_index_map=(0,),
-        operand_batching_dims=(),
-        start_indices_batching_dims=(),
-        slice_sizes=(1, *shape[1:]),
-        mode="fill",
-        indices_are_sorted=False,
-        unique_indices=False,
-    )
-
-
-def _permute_reference(x: Any, *, axis_name: Names, perm: Perm) -> Any:
-    out = np.zeros_like(x)
-    for source, destination in perm:
-        out[destination] = x[source]
-    return out
-
-
-def _permute_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    for perm in (((0, 1), (1, 2), (2, 3), (3, 0)), ((3, 1), (1, 0)), ()):
-        yield Sample((_draw(rng, 3),), {"axis_name": (SAMPLED,), "perm": perm})
-
-
-ppermute = Primitive(
-    name="ppermute",
-    shape_rule=_same_shape,
-    jvp=_linear(lambda: ppermute),
-    transpose=_permute_transpose,
-    batch=_permute_batch,
-    reference=_permute_reference,
-    sampler=_permute_samples,
-    axis_names=_over,
-)
-
-
-# pbroadcast: all members get what one of them has.
-
-
-def _spread_transpose(ct: Value, x: Value, *, axis_name: Names, source: int) -> tuple[Value]:
-    total = psum.bind(ct, axes=axis_name, axis_index_groups=None)
-    here = eq.bind(index_of(axis_name), np.asarray(source, np.int32))
-    shape = get_aval(total).shape
-    if shape:
-        here = broadcast_in_dim.bind(here, shape=shape, broadcast_dimensions=())
-    return (select.bind(here, total, full_like(total, 0)),)
-
-
-def _spread_batch(args: Sequence[Value], dims: Dims, *, axis_name: Names, source: int) -> tuple[Value, int | None]:
-    (x,), (d,) = args, dims
-    axis = asking()
-    if axis.name not in axis_name:
-        return pbroadcast.bind(x, axis_name=axis_name, source=source), d
-    if len(axis_name) > 1:
-        return one_by_one(lambda y: _row(_gathered(y, axis_name, "pbroadcast"), np.asarray(source, np.int32)), x, d)
-    if not 0 <= source < axis.size:
-        raise ValueError(f"pbroadcast: source {source} is no index of the axis {axis.name!r}, which has {axis.size}")
-    if d is None:
-        return x, None
-    row = take_rows(move_dim(x, d, 0), [source])
-    return reshaped(row, get_aval(row).shape[1:]), None
-
-
-def _spread_reference(x: Any, *, axis_name: Names, source: int) -> Any:
-    return np.stack([x[source]] * len(x))
-
-
-def _spread_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    for source in (0, 2):
-        yield Sample((_draw(rng, 3),), {"axis_name": (SAMPLED,), "source": source})
-
-
-pbroadcast = Primitive(
-    name="pbroadcast",
-    shape_rule=_same_shape,
-    jvp=_linear(lambda: pbroadcast),
-    transpose=_spread_transpose,
-    batch=_spread_batch,
-    reference=_spread_reference,
-    sampler=_spread_samples,
-    axis_names=_over,
-)
-
-TABLE = (all_gather, reduce_scatter, all_to_all, ppermute, pbroadcast)
+TABLE = (all_gather, reduce_scatter, all_to_all)
