@@ -385,3 +385,36 @@ def test_named_axes(kind, around):
 
     for ours, theirs in zip(results(OURS), results(THEIRS), strict=True):
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-6)
+
+
+def in_scan(m, f):
+    return lambda x: m.lax.scan(lambda c, w: (f(c) * w, f(c + w)), x, m.np.asarray(X))[0]
+
+
+def in_cond(m, f):
+    return lambda x: m.lax.cond(m.np.sum(x) > 0, lambda y: f(y) * 2, lambda y: f(y) - y, x)
+
+
+def in_switch_in_scan(m, f):
+    def step(c, i):
+        return m.lax.switch(i, [f, lambda y: y * 2, lambda y: f(f(y))], c), None
+
+    return lambda x: m.lax.scan(step, x, m.np.arange(3))[0]
+
+
+def in_checkpoint_in_scan(m, f):
+    g = m.api.checkpoint(lambda c: m.np.sin(f(c)))
+    return lambda x: m.lax.fori_loop(0, 3, lambda _, c: g(c), x)
+
+
+@pytest.mark.parametrize("composition", ["jit(grad)", "vmap(grad)", "jit(grad(vmap(jit)))"])
+@pytest.mark.parametrize("make", [scaled_sine, product_vjp])
+@pytest.mark.parametrize("around", [in_scan, in_cond, in_switch_in_scan, in_checkpoint_in_scan])
+def test_in_control_flow(around, make, composition):
+    def value(m):
+        f = around(m, make(m))
+        scalar = composition == "vmap(grad)"
+        return COMPOSITIONS[composition](m, (lambda x: m.np.sum(f(x))) if scalar else f)(m.np.asarray(X) * 0.5)
+
+    ours, theirs = value(OURS), value(THEIRS)
+    np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-5, atol=1e-5)
