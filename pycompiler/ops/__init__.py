@@ -4,8 +4,8 @@ Stands between core, whose interpreters run the rules, and lax and numpy, which 
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
 contraction, gather, indexing, sort, random, fft, linalg and its parts, special, cumulative, window, convolution,
 control, cond, scan, collective, exchange, sending; `rules` and `linalg_rules` hold what they are built from, `graphs`,
-`residuals`, `products` and `accumulate` what the loops and branches are. To add an operation is to add an entry to its
-family's TABLE, an op of the same name to the dialect, and its lowering.
+`residuals`, `products`, `accumulate` and `segments` what the loops and branches are. To add an operation is to add an
+entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.primitive import Primitive

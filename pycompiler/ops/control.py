@@ -4,9 +4,8 @@ Its rules transform the graphs that it holds, as those of nested calls do (core.
 The operands are the constants of the condition, those of the body, then the carry.
 """
 
-import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import linearize_graph
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.record import record
 from pycompiler.core.source import user_source
@@ -27,7 +25,6 @@ from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt, select
-from pycompiler.ops.cond import run_cond
 from pycompiler.ops.graphs import (
     Flags,
     axes_of,
@@ -47,6 +44,7 @@ from pycompiler.ops.graphs import (
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.scan import Form, run_scan
+from pycompiler.ops.segments import Segments, in_segments
 
 Split = tuple[list[Any], list[Any], list[Any]]
 
@@ -172,19 +170,6 @@ def _transpose(cotangents: Sequence[Value], *args: Value, **params: Any) -> Sequ
     return transposed_at_zero(lambda *xs: while_.bind(*xs, **params), cotangents, args)
 
 
-# Reverse mode of a loop of n iterations at most: about sqrt(n) segments of sqrt(n) iterations. The values at the start
-# of each segment are kept; its iterations are computed again, and kept, when its tangents are.
-
-
-class _Segments(NamedTuple):
-    number: int
-    # (constants, carry) -> (carry after a segment; carry before it).
-    known: ClosedGraph
-    # (constants, tangents of those that vary, tangents of the carry, carry) -> tangents of the carry.
-    linear: ClosedGraph
-    varying: Flags
-
-
 def _linearize_in_segments(
     primals: Sequence[Value],
     tangents: Sequence[Value],
@@ -198,9 +183,9 @@ def _linearize_in_segments(
     cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
     _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
     vary = (varies(const_tangents), varies(carry_tangents))
-    parts: _Segments = body_jaxpr.derive(
+    parts: Segments = body_jaxpr.derive(
         ("segments", cond_jaxpr, max_steps, vary),
-        lambda: _segments(cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts, max_steps, *vary),
+        lambda: in_segments(run_while, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts, max_steps, *vary),
     )
     consts = [*cond_consts, *body_consts]
     form = Form(0, 0, parts.number, False)
@@ -213,83 +198,6 @@ def _linearize_in_segments(
         starts,
     )
     return tuple(values), tuple(with_zeros(found, parts.varying, values))
-
-
-def _segments(
-    cond_jaxpr: ClosedGraph,
-    cond_nconsts: int,
-    body_jaxpr: ClosedGraph,
-    body_nconsts: int,
-    max_steps: int,
-    consts_vary: Flags,
-    carry_varies: Flags,
-) -> _Segments:
-    size = math.isqrt(max_steps - 1) + 1
-    count = -(-max_steps // size)
-    nconsts = cond_nconsts + body_nconsts
-    varying = fixed_point(carry_varies, lambda now: jvp_graph(body_jaxpr, (*consts_vary, *now))[1])
-    consts = (*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals[:body_nconsts])
-    carry = body_jaxpr.in_avals[body_nconsts:]
-    origin = Origin("while_loop", evaluate)
-    counter = ShapedArray((), rules.INT32)
-
-    def is_running(args: Sequence[Any]) -> Any:
-        return evaluate(cond_jaxpr, (*args[:cond_nconsts], *args[nconsts:]))[0]
-
-    def goes_on(*args: Any) -> list[Any]:
-        *others, step = args
-        return [and_.bind(lt.bind(step, np.int32(size)), is_running(others))]
-
-    def goes(*args: Any) -> list[Any]:
-        *others, step = args
-        return [*evaluate(body_jaxpr, others), add.bind(step, np.int32(1))]
-
-    tested = record(goes_on, (*consts, *carry, counter), origin)
-    stepped = record(goes, (*consts[cond_nconsts:], *carry, counter), origin)
-
-    def segment(*args: Any) -> list[Any]:
-        before = args[nconsts:]
-        # Bounded in its turn, for the second derivative.
-        start = (*before, np.int32(0))
-        *after, _ = run_while(tested, stepped, args[:nconsts], args[cond_nconsts:nconsts], start, size)
-        return [*after, *before]
-
-    stay = record(lambda *args: args[body_nconsts:], body_jaxpr.in_avals, origin)
-
-    def one(*args: Any) -> list[Any]:
-        index = convert.bind(is_running(args), new_dtype=rules.INT32)
-        return run_cond(index, (stay, body_jaxpr), args[cond_nconsts:])
-
-    step = record(one, (*consts, *carry), origin)
-
-    def again(*args: Any) -> list[Any]:
-        return run_scan(step, Form(0, 0, size, False), args[:nconsts], args[nconsts:], [])[0]
-
-    parts = linearize_graph(record(again, (*consts, *carry), origin), ((False,) * cond_nconsts + consts_vary + varying))
-    avals = (*consts, *strong_avals(consts[cond_nconsts:], consts_vary), *strong_avals(carry, varying), *carry)
-    moving = sum(consts_vary) + sum(varying)
-
-    def split(args: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        return (*args[:nconsts], *args[nconsts + moving :]), args[nconsts : nconsts + moving]
-
-    def tangents_of_segment(*args: Any) -> list[Any]:
-        values, tangents = split(args)
-        outs = evaluate(parts.known, values)
-        residuals = [values[place] if place >= 0 else outs[~place] for place in parts.residuals]
-        found = evaluate(parts.linear, (*residuals, *tangents))
-        return made_real(with_zeros(found, parts.out_varying, carry), varying)
-
-    def tangents_as_they_are(*args: Any) -> list[Any]:
-        return list(split(args)[1][sum(consts_vary) :])
-
-    ran = record(tangents_of_segment, avals, origin)
-    skipped = record(tangents_as_they_are, avals, origin)
-
-    def tangents(*args: Any) -> list[Any]:
-        index = convert.bind(is_running(split(args)[0]), new_dtype=rules.INT32)
-        return run_cond(index, (skipped, ran), args)
-
-    return _Segments(count, record(segment, (*consts, *carry), origin), record(tangents, avals, origin), varying)
 
 
 # Batching: a condition that is mapped runs the loop until it holds for none.
