@@ -51,7 +51,7 @@ def scan(
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
-    >>> lax.scan(lambda total, x: (total + x, total), 0, pnp.arange(5))
+    >>> lax.scan(lambda total, x: (total + x, total), pnp.int32(0), pnp.arange(5))
     (Array(10, dtype=int32), Array([0, 0, 1, 3, 6], dtype=int32))
     """
     check_callable("scan", f=f)
