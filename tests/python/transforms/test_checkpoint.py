@@ -37,22 +37,22 @@ COMPOSITIONS = {
     "vmap(grad)": lambda f: lambda x: pc.vmap(pc.grad(total(f)))(pnp.stack([x, x + 1])),
     "jit(grad(vmap))": lambda f: lambda x: pc.jit(pc.grad(total(pc.vmap(f))))(pnp.stack([x, x + 1])),
 }
-CHOICES = [
-    {},
-    {"prevent_cse": False},
-    {"prevent_cse": (True,)},
-    {"policy": POLICIES.everything_saveable},
-    {"policy": POLICIES.dots_saveable},
-    {"policy": POLICIES.save_only_these_names("sine")},
-    {"policy": POLICIES.save_anything_except_these_names("product")},
-]
+CHOICES = {
+    "plain": {},
+    "shared": {"prevent_cse": False},
+    "for each argument": {"prevent_cse": (True,)},
+    "everything": {"policy": POLICIES.everything_saveable},
+    "dots": {"policy": POLICIES.dots_saveable},
+    "a name": {"policy": POLICIES.save_only_these_names("sine")},
+    "but a name": {"policy": POLICIES.save_anything_except_these_names("product")},
+}
 
 
-@pytest.mark.parametrize("options", CHOICES, ids=str)
+@pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("composition", COMPOSITIONS)
-def test_values_are_those_of_the_function(composition, options):
+def test_values_are_those_of_the_function(composition, choice):
     transform = COMPOSITIONS[composition]
-    again = pc.checkpoint(layer, **options)
+    again = pc.checkpoint(layer, **CHOICES[choice])
     got = transform(lambda x: again(again(x)))(X)
     np.testing.assert_allclose(got, transform(lambda x: layer(layer(x)))(X), rtol=2e-5, atol=1e-5)
 
