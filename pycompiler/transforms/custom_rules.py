@@ -331,8 +331,8 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
     >>> @pc.custom_gradient
     ... def f(x):
     ...     return x**2, lambda g: g * x
-    >>> f(3.0), pc.grad(f)(3.0)
-    (Array(9., dtype=float32), Array(3., dtype=float32))
+    >>> pc.grad(f)(3.0)
+    Array(3., dtype=float32)
     """
 
     @functools.wraps(fun)

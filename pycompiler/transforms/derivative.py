@@ -140,7 +140,7 @@ def value_and_grad(
 
     >>> import pycompiler as pc
     >>> pc.value_and_grad(lambda x: x * x)(3.0)
-    (Array(9., dtype=float32), Array(6., dtype=float32))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32))
     """
 
     @wraps(fun, "value_and_grad")
@@ -256,7 +256,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
     >>> import pycompiler as pc
     >>> pc.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
-    (Array(6., dtype=float32), Array(3., dtype=float32))
+    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32))
     """
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):

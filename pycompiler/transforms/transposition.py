@@ -32,7 +32,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
 
     >>> import pycompiler as pc
     >>> pc.linear_transpose(lambda x, y: 2 * x + y, 1.0, 1.0)(3.0)
-    (Array(6., dtype=float32), Array(3., dtype=float32))
+    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     leaves, in_tree = tree_flatten((tuple(primals), {}))
     flat = FlatFunction("linear_transpose", fun, in_tree)
