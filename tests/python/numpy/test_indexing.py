@@ -137,7 +137,7 @@ def test_errors():
         x.at[0].set(pnp.ones(3))
     with pytest.raises(IndexError, match=r"lax\.dynamic_slice"):
         pc.jit(lambda x, n: x[:n])(X, 2)
-    with pytest.raises(IndexError, match="the size of the result is not known"):
+    with pytest.raises(IndexError, match=r"number of true elements(.|\n)*nonzero\(mask, size="):
         pc.jit(lambda x: x[x > 0])(X)
 
 

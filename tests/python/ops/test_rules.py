@@ -176,8 +176,11 @@ def test_a_derivative_that_is_not_there_raises(name):
 
 
 def test_every_primitive_with_a_transpose_is_listed():
-    # reduce_precision rounds its cotangents, which is linear but for the rounding.
-    assert {*LINEAR, "reduce_precision"} == {name for name in NAMES if PRIMITIVES[name].transpose is not None}
+    # reduce_precision rounds its cotangents, which is linear but for the rounding. The barrier has as many results as
+    # operands: lax/test_barriers.py.
+    assert {*LINEAR, "reduce_precision", "optimization_barrier"} == {
+        name for name in NAMES if PRIMITIVES[name].transpose is not None
+    }
 
 
 @pytest.mark.parametrize("name", sorted(LINEAR))
