@@ -440,7 +440,14 @@ def _dawsn_partial(t: Value, out: Value, x: Value) -> Value:
 
 
 def _log_ndtr_partial(t: Value, out: Value, x: Value) -> Value:
-    return mul.bind(t, _times(exp.bind(sub.bind(_times(_square(x), -0.5), out)), 1 / (2 * pi) ** 0.5))
+    # The density by the probability. To the left both vanish, and the difference of their exponents would be rounding
+    # alone; to the right erfcx overflows.
+    positive = gt.bind(x, _number(x, 0))
+    left = div.bind(
+        _number(x, (2 / pi) ** 0.5), erfcx.bind(_times(select.bind(positive, _number(x, 0), x), -(0.5**0.5)))
+    )
+    right = _times(exp.bind(sub.bind(_times(_square(x), -0.5), out)), 1 / (2 * pi) ** 0.5)
+    return mul.bind(t, select.bind(positive, right, left))
 
 
 def _ndtri_partial(t: Value, out: Value, p: Value) -> Value:

@@ -21,6 +21,7 @@ from pycompiler.core.structural import instantiate
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
 from pycompiler.ops.arithmetic import stop_gradient
+from pycompiler.transforms.derivative import on_device
 
 
 class SymbolicZero:
@@ -139,7 +140,7 @@ class Arguments:
                 )
         self._fixed, self._fixed_tree = tree_flatten([args[place] for place in nondiff])
         self._held = [place for place, leaf in enumerate(self._fixed) if isinstance(leaf, Tracer)]
-        self._operands = [*(_held(self._fixed[place]) for place in self._held), *leaves]
+        self._operands = [*(_held(self._fixed[place]) for place in self._held), *on_device(leaves)]
         for place in self._held:
             self._fixed[place] = None
 

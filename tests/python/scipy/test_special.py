@@ -4,6 +4,7 @@ import inspect
 
 import jax
 import jax.scipy.special
+import mpmath
 import numpy as np
 import pytest
 import scipy.special
@@ -352,3 +353,16 @@ def test_bad_arguments():
         special.gammainc(np.ones(3), np.ones(4))
     with pytest.raises(AttributeError, match="nearest name is gammainc"):
         special.gammaincs  # noqa: B018
+
+
+def test_derivatives_of_log_ndtr_far_out():
+    # The density by the probability, and what follows from it, by mpmath; to the left both of these vanish.
+    slope = pc.grad(special.log_ndtr)
+    bend = pc.grad(slope)
+    for x in (-100.0, -5.0, 0.0, 5.0, 12.0):
+        with mpmath.workdps(60):
+            first = mpmath.npdf(x) / mpmath.ncdf(x)
+            second = -first * (x + first)
+        np.testing.assert_allclose(float(slope(x)), float(first), rtol=2e-6)
+        np.testing.assert_allclose(float(bend(x)), float(second), rtol=1e-3)
+    assert (float(slope(20.0)), float(bend(20.0))) == (0, 0)

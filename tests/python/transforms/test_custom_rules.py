@@ -418,3 +418,9 @@ def test_in_control_flow(around, make, composition):
 
     ours, theirs = value(OURS), value(THEIRS)
     np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-5, atol=1e-5)
+
+
+def test_numbers_of_python_are_arrays_in_it():
+    same = pc.custom_jvp(lambda x: x)
+    same.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
+    assert isinstance(same(3.0), pc.Array)
