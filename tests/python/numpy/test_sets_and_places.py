@@ -128,7 +128,8 @@ def test_as_jax(case):
 
 @pytest.mark.parametrize("name", ["nonzero", "argwhere", "flatnonzero", "where", "unique", "unique_all"])
 def test_a_traced_array_needs_a_size(name):
-    with pytest.raises(pc.errors.ConcretizationTypeError, match=rf"{name}: .*; pass size="):
+    asked = name.removesuffix("_all")
+    with pytest.raises(pc.errors.ConcretizationTypeError, match=rf"{asked}: the number of elements(.|\n)*pass size="):
         pc.jit(getattr(pnp, name))(X)
 
 
