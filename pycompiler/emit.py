@@ -7,7 +7,7 @@ graph; the graphs of a loop become regions. This module links the compiler: the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.key_use import key_use
+from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.cond import cond
@@ -29,9 +30,6 @@ from pycompiler.ops.scan import scan
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
 
 ENTRY = "main"
-
-# Calls of which compiled code has the equations: what they say is said to derivatives.
-INLINED = (custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root)
 
 
 def _small(name: str) -> str:
@@ -186,88 +184,82 @@ class Emitter:
 
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         _check_axes(equation)
-        results = [self.type_of(var.aval) for var in equation.outputs]
-        location = self.location(equation.source)
-        if equation.primitive is custom_lin:
-            forward_mode(equation.params["custom"], equation.source)
-        if equation.primitive is key_use:
-            return []
-        if equation.primitive is name_value:
-            return list(operands)
-        if equation.primitive in INLINED:
-            graph: Graph = equation.params["graph"].graph
-            return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
-        if equation.primitive is while_:
-            return self._while(equation, operands, results, location, ip)
-        if equation.primitive is scan:
-            return self._scan(equation, operands, results, location, ip)
-        if equation.primitive is cond:
-            return self._cond(equation, operands, results, location, ip)
-        if equation.primitive is call:
-            callee = self._callee(equation.params["graph"], equation.params["name"])
-            attributes = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
-            name = "array.call"
-        else:
-            attributes = {
-                key: self.attribute(value) for key, value in equation.params.items() if key not in TYPE_PARAMS
-            }
-            name = f"array.{equation.primitive.name}"
-        return list(ir.Operation.create(name, results, operands, attributes, loc=location, ip=ip).results)
+        form = _FORMS.get(equation.primitive)
+        if form is not None:
+            return form(self, equation, operands, ip)
+        attributes = {key: self.attribute(value) for key, value in equation.params.items() if key not in TYPE_PARAMS}
+        return list(self._operation(f"array.{equation.primitive.name}", equation, operands, ip, attributes).results)
 
-    def _while(
+    def _operation(
         self,
+        name: str,
         equation: Equation,
         operands: Sequence[ir.Value],
-        results: list[ir.Type],
-        location: ir.Location,
         ip: ir.InsertionPoint,
-    ) -> list[ir.Value]:
+        attributes: dict[str, ir.Attribute] | None = None,
+        regions: int = 0,
+    ) -> ir.Operation:
+        """An op with the results, and at the place, of an equation."""
+        results = [self.type_of(var.aval) for var in equation.outputs]
+        location = self.location(equation.source)
+        return ir.Operation.create(name, results, operands, attributes or {}, loc=location, ip=ip, regions=regions)
+
+    def nothing(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """What is said to checks, and not to the compiler."""
+        return []
+
+    def same(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A name of a value."""
+        return list(operands)
+
+    def forward(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A linear function that can be transposed alone: no code is made of it."""
+        forward_mode(equation.params["custom"], equation.source)
+
+    def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The equations of a call: what it says beside them is said to derivatives."""
+        graph: Graph = equation.params["graph"].graph
+        return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
+
+    def call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.call` of a private function."""
+        callee = self._callee(equation.params["graph"], equation.params["name"])
+        attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
+        return list(self._operation("array.call", equation, operands, ip, attributes).results)
+
+    def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.while`: its regions read what is the same in every iteration from outside."""
         params = equation.params
         cond_consts, body_consts, carry = split_operands(operands, params["cond_nconsts"], params["body_nconsts"])
-        loop = ir.Operation.create("array.while", results, carry, loc=location, ip=ip, regions=2)
-        self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, location)
-        self._region(loop.regions[1], params["body_jaxpr"].graph, body_consts, location)
+        loop = self._operation("array.while", equation, carry, ip, regions=2)
+        self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, equation)
+        self._region(loop.regions[1], params["body_jaxpr"].graph, body_consts, equation)
         return list(loop.results)
 
-    def _scan(
-        self,
-        equation: Equation,
-        operands: Sequence[ir.Value],
-        results: list[ir.Type],
-        location: ir.Location,
-        ip: ir.InsertionPoint,
-    ) -> list[ir.Value]:
+    def scan(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.scan`: its region reads the constants from outside."""
         params = equation.params
         first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
-        segments = (params["num_carry"], len(operands) - last)
         attributes = {
             "length": self.attribute(params["length"]),
             "reverse": self.attribute(params["reverse"]),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments, self.context),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get((last - first, len(operands) - last), self.context),
         }
-        scan = ir.Operation.create("array.scan", results, operands[first:], attributes, loc=location, ip=ip, regions=1)
-        self._region(scan.regions[0], params["jaxpr"].graph, list(operands[:first]), location)
-        return list(scan.results)
+        loop = self._operation("array.scan", equation, operands[first:], ip, attributes, regions=1)
+        self._region(loop.regions[0], params["jaxpr"].graph, list(operands[:first]), equation)
+        return list(loop.results)
 
-    def _cond(
-        self,
-        equation: Equation,
-        operands: Sequence[ir.Value],
-        results: list[ir.Type],
-        location: ir.Location,
-        ip: ir.InsertionPoint,
-    ) -> list[ir.Value]:
+    def cond(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.cond`: its regions read all but the index from outside."""
         branches: tuple[ClosedGraph, ...] = equation.params["branches"]
-        choice = ir.Operation.create("array.cond", results, operands[:1], loc=location, ip=ip, regions=len(branches))
+        choice = self._operation("array.cond", equation, operands[:1], ip, regions=len(branches))
         for region, branch in zip(choice.regions, branches, strict=True):
-            self._region(region, branch.graph, list(operands[1:]), location)
+            self._region(region, branch.graph, list(operands[1:]), equation)
         return list(choice.results)
 
-    def _region(self, region: ir.Region, graph: Graph, captured: list[ir.Value], location: ir.Location) -> None:
+    def _region(self, region: ir.Region, graph: Graph, captured: list[ir.Value], equation: Equation) -> None:
         """A block that computes a graph; its first inputs are values from outside, the others its arguments."""
+        location = self.location(equation.source)
         inputs = graph.inputs[len(captured) :]
         arguments = [self.type_of(var.aval) for var in inputs]
         block = ir.Block.create_at_start(region, arguments, [location] * len(arguments))
@@ -282,6 +274,23 @@ class Emitter:
             known = self._callees[id(closed)] = f"{name}_{len(self._callees)}"
             self.function(known, closed.graph, private=True)
         return known
+
+
+# The primitives that are not one op of their name.
+_FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
+    key_use: Emitter.nothing,
+    name_value: Emitter.same,
+    custom_lin: Emitter.forward,
+    custom_jvp_call: Emitter.inlined,
+    custom_vjp_call: Emitter.inlined,
+    checkpoint: Emitter.inlined,
+    custom_linear_solve: Emitter.inlined,
+    custom_root: Emitter.inlined,
+    call: Emitter.call,
+    while_: Emitter.while_loop,
+    scan: Emitter.scan,
+    cond: Emitter.cond,
+}
 
 
 def emit(graph: Graph, context: ir.Context, aliases: Sequence[tuple[int, int]] = ()) -> ir.Module:
