@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
+from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import (
     Array,
     broadcast_to,
+    broadcasts,
     canonical_axes,
     canonical_axis,
     canonical_shape,
@@ -164,20 +165,41 @@ def glu(x: Any, axis: int = -1) -> Array:
     return ufuncs.multiply(halves[0], sigmoid(halves[1]))
 
 
+def _mask(name: str, where: Any, x: Array) -> Any:
+    check_arrays(name, where)
+    if not broadcasts(get_aval(where).shape, get_aval(x).shape):
+        raise ValueError(f"{name}: where {short(where)} does not broadcast to {short(x)}")
+    return where
+
+
+def _of_counted(x: Array, where: Array, *, axes: tuple[int, ...], logarithm: bool) -> Array:
+    """Softmax over the elements that count. Where none does, 0 stands for all of them, so that nothing is divided by
+    0, backwards as well."""
+    shape = get_aval(x).shape
+    counted = broadcast_to(cast(where, dtypes.bool_), shape)
+    some = broadcast_to(reductions.any(counted, axes, keepdims=True), shape)
+    x = ufuncs.where(some, ufuncs.where(counted, x, -np.inf), 0)
+    if logarithm:
+        return ufuncs.where(counted, log_normalized(x, axes=axes), -np.inf)
+    return ufuncs.where(counted, normalized(x, axes=axes), 0)
+
+
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
-    """x - logsumexp(x) over axes, without overflow."""
+    """x - logsumexp(x) over axes, without overflow. Elements outside of `where` do not count, and become -inf."""
     (x,) = promoted_inexact("log_softmax", x)
-    if where is not None:
-        x = ufuncs.where(where, x, -np.inf)
-    return fused(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
+    axes = canonical_axes("log_softmax", axis, len(get_aval(x).shape))
+    if where is None:
+        return fused(log_normalized, x, axes=axes)
+    return fused(_of_counted, x, _mask("log_softmax", where, x), axes=axes, logarithm=True)
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
-    """exp(x) / sum(exp(x)) over axes, without overflow."""
+    """exp(x) / sum(exp(x)) over axes, without overflow. Elements outside of `where` do not count, and become 0."""
     (x,) = promoted_inexact("softmax", x)
-    if where is not None:
-        x = ufuncs.where(where, x, -np.inf)
-    return fused(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
+    axes = canonical_axes("softmax", axis, len(get_aval(x).shape))
+    if where is None:
+        return fused(normalized, x, axes=axes)
+    return fused(_of_counted, x, _mask("softmax", where, x), axes=axes, logarithm=False)
 
 
 def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:

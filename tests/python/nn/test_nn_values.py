@@ -122,3 +122,27 @@ def test_errors():
         ours.initializers.he_normal()(random.key(0), (3,))
     with pytest.raises(AttributeError, match="has no attribute rellu; the nearest name is"):
         ours.rellu  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_elements_that_do_not_count(name):
+    x = np.linspace(-2, 3, 12, dtype=np.float32).reshape(3, 4)
+    # Of the second row nothing counts, as of what attention masks altogether.
+    where = np.array([[True, False, True, True], [False] * 4, [True] * 4])
+    weights = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+    def total(module, numpy, x):
+        out = getattr(module, name)(x, where=where)
+        return (numpy.where(where, out, 0) * weights).sum(), out
+
+    (_, got), slope = pc.value_and_grad(lambda x: total(ours, pc.numpy, x), has_aux=True)(x)
+    (_, want), expected = jax.value_and_grad(lambda x: total(theirs, jax.numpy, x), has_aux=True)(x)
+    np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(slope), np.asarray(expected), rtol=1e-4, atol=1e-5)
+    assert np.isfinite(np.asarray(slope)).all()
+    column = getattr(ours, name)(x, axis=0, where=np.array([True, True, False, True]))
+    np.testing.assert_allclose(
+        np.asarray(column), np.asarray(getattr(theirs, name)(x, axis=0, where=np.array([True, True, False, True])))
+    )
+    with pytest.raises(ValueError, match=rf"{name}: where bool\[2\] does not broadcast to f32\[3,4\]"):
+        getattr(ours, name)(x, where=np.ones(2, bool))
