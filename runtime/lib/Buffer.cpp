@@ -66,8 +66,8 @@ void Buffer::destroy() {
   delete this;
 }
 
-RefPtr<Buffer> Buffer::wrap(void *memory, size_t bytes, void (*release)(void *), void *owner) {
-  auto buffer = RefPtr<Buffer>::adopt(new Buffer(nullptr, memory, 0));
+RefPtr<Buffer> Buffer::wrap(Device *device, void *memory, size_t bytes, void (*release)(void *), void *owner) {
+  auto buffer = RefPtr<Buffer>::adopt(new Buffer(device, nullptr, memory, 0));
   buffer->bytes = bytes;
   buffer->releaseOwner = release;
   buffer->owner = owner;
@@ -77,12 +77,13 @@ RefPtr<Buffer> Buffer::wrap(void *memory, size_t bytes, void (*release)(void *),
 RefPtr<Buffer> Buffer::successor(Buffer &of) {
   Buffer *root = of.releaseOwner == releaseRoot ? static_cast<Buffer *>(of.owner) : &of;
   root->retain();
-  return wrap(of.data(), of.size(), releaseRoot, root);
+  return wrap(of.device(), of.data(), of.size(), releaseRoot, root);
 }
 
 void Buffer::releaseRoot(void *root) { static_cast<Buffer *>(root)->release(); }
 
-BufferPool::BufferPool(uint64_t memoryLimit) : BufferPool(memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
+BufferPool::BufferPool(Device *device, uint64_t memoryLimit)
+    : BufferPool(device, memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
 
 BufferPool::~BufferPool() { trim(); }
 
@@ -164,7 +165,7 @@ Buffer *BufferPool::acquire(unsigned sizeClass) {
   FreeList &list = lists[sizeClass];
   ListGuard guard(list.lock);
   list.peakCount = std::max(list.peakCount, ++list.liveCount);
-  return new Buffer(this, memory, sizeClass);
+  return new Buffer(device, this, memory, sizeClass);
 }
 
 Result<RefPtr<Buffer>> BufferPool::allocate(size_t bytes) {

@@ -1,5 +1,5 @@
-// The CPU device, and what it does around fork().
-#include "runtime/Device.h"
+// The devices of this process, and what they do around fork().
+#include "runtime/CpuDevice.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -13,39 +13,83 @@ static bool syncFromEnvironment() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-Device &Device::cpu() {
-  static Device *const device = new Device();
-  return *device;
+/// PYCOMPILER_NUM_CPU_DEVICES, else one. What is no number from 1 to 1024 is answered with one; the binding says so.
+static int cpuCountFromEnvironment() {
+  const char *text = std::getenv("PYCOMPILER_NUM_CPU_DEVICES");
+  char *end = nullptr;
+  long count = text ? std::strtol(text, &end, 10) : 1;
+  return text && *text && !*end && count >= 1 && count <= 1024 ? static_cast<int>(count) : 1;
 }
 
-Device::Device() : pool(ThreadPool::defaultSize()), executions(pool, syncFromEnvironment()) {
-  pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
+/// One pool for all CPU devices, so that they don't fight for the cores.
+static ThreadPool &cpuThreads() {
+  static auto *const pool = new ThreadPool(ThreadPool::defaultSize());
+  return *pool;
 }
 
-void Device::shutdown() {
-  executions.synchronize();
-  pool.shutdown();
+//===-- Around fork()
+//-----------------------------------------------------------------------------------------------===//
+
+static bool anyInFlight() {
+  for (Device *device : Device::all())
+    if (device->stream().callsInFlight() > 0)
+      return true;
+  return false;
 }
 
 /// A child has none of the workers, so nothing may be in flight; then no lock may be held either.
-void Device::beforeFork() {
-  Device &device = cpu();
+static void beforeFork() {
   while (true) {
-    device.executions.synchronize();
-    device.pool.beforeFork();
-    if (device.executions.callsInFlight() == 0)
+    Device::synchronizeAll();
+    cpuThreads().beforeFork();
+    if (!anyInFlight())
       break;
-    device.pool.afterForkInParent();
+    cpuThreads().afterForkInParent();
   }
-  device.buffers.beforeFork();
+  for (Device *device : Device::all())
+    device->memory().beforeFork();
 }
 
-void Device::afterForkInParent() {
-  cpu().buffers.afterFork();
-  cpu().pool.afterForkInParent();
+static void afterForkInParent() {
+  for (Device *device : Device::all())
+    device->memory().afterFork();
+  cpuThreads().afterForkInParent();
 }
 
-void Device::afterForkInChild() {
-  cpu().buffers.afterFork();
-  cpu().pool.afterForkInChild();
+static void afterForkInChild() {
+  for (Device *device : Device::all())
+    device->memory().afterFork();
+  cpuThreads().afterForkInChild();
+}
+
+//===-- Device
+//------------------------------------------------------------------------------------------------------===//
+
+const std::vector<Device *> &Device::all() {
+  static const auto *const devices = [] {
+    auto *made = new std::vector<Device *>();
+    bool inPlace = syncFromEnvironment();
+    for (int number = 0, count = cpuCountFromEnvironment(); number < count; ++number)
+      made->push_back(new CpuDevice(number, cpuThreads(), inPlace));
+    pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
+    return made;
+  }();
+  return *devices;
+}
+
+Device &Device::cpu() {
+  static Device &first = *all().front();
+  return first;
+}
+
+bool Device::synchronizeAll(InterruptHook hook) {
+  for (Device *device : all())
+    if (!device->stream().synchronize(hook))
+      return false;
+  return true;
+}
+
+void Device::shutdownAll() {
+  synchronizeAll();
+  cpuThreads().shutdown();
 }

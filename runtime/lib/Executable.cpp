@@ -2,6 +2,7 @@
 #include "runtime/Executable.h"
 
 #include "LibraryCalls.h"
+#include "runtime/Device.h"
 
 using namespace pcrt;
 
@@ -17,16 +18,16 @@ const PcrtTable &pcrt::libraryTable() {
   return table;
 }
 
-Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, BufferPool &pool)
-    : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), pool(pool) {}
+Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock)
+    : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), blocks(mayBlock) {}
 
 Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
-                                            std::string name, double costNs, BufferPool &pool) {
+                                            std::string name, double costNs, bool mayBlock) {
   Result<MappedObject> mapped = MappedObject::load(object, entry);
   if (!mapped.isOk())
     return Status(mapped.status().code(), "cannot load '" + name + "': " + mapped.status().message());
-  auto executable =
-      RefPtr<Executable>::adopt(new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, pool));
+  auto executable = RefPtr<Executable>::adopt(
+      new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, mayBlock));
   executable->code = mapped.take();
   return executable;
 }
@@ -46,12 +47,13 @@ static Status statusOf(int32_t code) {
   }
 }
 
-Status Executable::runWithArena(const void *const *args, void *const *results, void *arena) const {
-  PcrtFrame frame = {args, results, arena, &libraryTable()};
+Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results,
+                                void *arena) const {
+  PcrtFrame frame = {args, results, arena, &libraryTable(), const_cast<RunContext *>(&context)};
   return statusOf(entry(&frame));
 }
 
-Status Executable::run(const void *const *args, void *const *results) {
+Status Executable::run(const RunContext &context, const void *const *args, void *const *results) {
   // Reading the clock costs as much as a small kernel: the first runs are measured, then one in 64.
   uint32_t number = runs.load(std::memory_order_relaxed);
   runs.store(number + 1, std::memory_order_relaxed);
@@ -60,12 +62,12 @@ Status Executable::run(const void *const *args, void *const *results) {
   Status status;
   if (arenaSize <= stackArenaBytes) {
     alignas(PCRT_ALIGNMENT) char arena[stackArenaBytes];
-    status = runWithArena(args, results, arena);
+    status = runWithArena(context, args, results, arena);
   } else {
-    Result<RefPtr<Buffer>> arena = pool.allocate(arenaSize);
+    Result<RefPtr<Buffer>> arena = context.device.memory().allocate(arenaSize);
     if (!arena.isOk())
       return Status(Code::OutOfMemory, "temporaries: " + arena.status().message());
-    status = runWithArena(args, results, arena.value()->data());
+    status = runWithArena(context, args, results, arena.value()->data());
   }
   if (timed)
     recordTime(static_cast<float>(nowNs() - start), number);

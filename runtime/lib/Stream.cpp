@@ -1,6 +1,6 @@
 // Launching executions. An Execution is the token of its results and the pool's task at once: one allocation for a
 // call.
-#include "runtime/Stream.h"
+#include "runtime/Device.h"
 
 #include <climits>
 #include <new>
@@ -35,7 +35,7 @@ static Error *poisonOf(const Launch &launch) {
 }
 
 /// Runs a launch whose inputs are ready; null when it went well.
-static RefPtr<Error> perform(const Launch &launch) {
+static RefPtr<Error> perform(Device &device, const Launch &launch) {
   if (Error *poison = poisonOf(launch))
     return RefPtr<Error>(poison);
   constexpr unsigned few = 32;
@@ -47,7 +47,8 @@ static RefPtr<Error> perform(const Launch &launch) {
     pointers[i] = launch.args[i]->data();
   for (unsigned i = 0; i < launch.resultCount; ++i)
     pointers[launch.argCount + i] = launch.results[i]->data();
-  Status status = launch.executable->run(pointers, pointers + launch.argCount);
+  RunContext context{device, *launch.executable, launch.participant};
+  Status status = launch.executable->run(context, pointers, pointers + launch.argCount);
   if (status.isOk())
     return nullptr;
   const char *place = !launch.place && launch.findPlace ? launch.findPlace() : launch.place;
@@ -63,9 +64,10 @@ namespace pcrt {
 class Execution final : public Token, public Task {
 public:
   static Execution *create(Stream &stream, const Launch &launch) {
-    // The buffers and what hangs on the arguments' tokens follow the object.
-    unsigned buffers = launch.argCount + launch.resultCount;
-    size_t bytes = sizeof(Execution) + buffers * sizeof(Buffer *) + launch.argCount * sizeof(Dependency);
+    // The buffers, the further tokens and what hangs on all tokens follow the object.
+    unsigned pointers = launch.argCount + launch.resultCount + launch.afterCount;
+    unsigned inputs = launch.argCount + launch.afterCount;
+    size_t bytes = sizeof(Execution) + pointers * sizeof(void *) + inputs * sizeof(Dependency);
     return new (::operator new(bytes)) Execution(stream, launch);
   }
   static void operator delete(void *memory) { ::operator delete(memory); }
@@ -82,9 +84,9 @@ private:
 
   Execution(Stream &stream, const Launch &launch);
   Buffer **buffers() { return reinterpret_cast<Buffer **>(this + 1); }
-  Dependency *dependencies() {
-    return reinterpret_cast<Dependency *>(buffers() + request.argCount + request.resultCount);
-  }
+  Token **others() { return reinterpret_cast<Token **>(buffers() + request.argCount + request.resultCount); }
+  Dependency *dependencies() { return reinterpret_cast<Dependency *>(others() + request.afterCount); }
+  void waitsFor(Token *token, unsigned number);
   void inputReady();
   void runIfUnclaimed();
   void help() override;
@@ -110,32 +112,41 @@ Execution::Execution(Stream &stream, const Launch &launch)
     buffers()[request.argCount + i] = launch.results[i];
   for (unsigned i = 0; i < request.argCount + request.resultCount; ++i)
     buffers()[i]->retain();
+  for (unsigned i = 0; i < request.afterCount; ++i) {
+    others()[i] = launch.after[i];
+    others()[i]->retain();
+  }
   request.args = buffers();
   request.results = buffers() + request.argCount;
+  request.after = others();
 }
 
 void Execution::launch() {
   stream.calls.fetch_add(1);
   stream.bytes.fetch_add(resultBytes);
-  for (unsigned i = 0; i < request.argCount; ++i) {
-    Token *token = request.args[i]->token();
-    if (!token || token->isDone())
-      continue;
-    Dependency *dependency = new (dependencies() + i) Dependency;
-    dependency->execution = this;
-    dependency->run = [](Continuation *self) { static_cast<Dependency *>(self)->execution->inputReady(); };
-    pendingInputs.fetch_add(1);
-    if (!token->then(dependency))
-      pendingInputs.fetch_sub(1);
-  }
+  for (unsigned i = 0; i < request.argCount; ++i)
+    waitsFor(request.args[i]->token(), i);
+  for (unsigned i = 0; i < request.afterCount; ++i)
+    waitsFor(request.after[i], request.argCount + i);
   inputReady();
+}
+
+void Execution::waitsFor(Token *token, unsigned number) {
+  if (!token || token->isDone())
+    return;
+  Dependency *dependency = new (dependencies() + number) Dependency;
+  dependency->execution = this;
+  dependency->run = [](Continuation *self) { static_cast<Dependency *>(self)->execution->inputReady(); };
+  pendingInputs.fetch_add(1);
+  if (!token->then(dependency))
+    pendingInputs.fetch_sub(1);
 }
 
 void Execution::inputReady() {
   if (pendingInputs.fetch_sub(1) != 1)
     return;
   retain(); // the queue's reference
-  stream.pool.submit(this);
+  stream.device.threads().submit(this);
 }
 
 void Execution::runTask() {
@@ -144,7 +155,7 @@ void Execution::runTask() {
 }
 
 void Execution::help() {
-  if (pendingInputs.load() == 0 && cost <= claimNs)
+  if (pendingInputs.load() == 0 && cost <= claimNs && !executable->mayBlock())
     runIfUnclaimed();
 }
 
@@ -153,10 +164,12 @@ void Execution::runIfUnclaimed() {
     return;
   Stream &owner = stream;
   uint64_t bytes = resultBytes;
-  RefPtr<Error> error = perform(request);
+  RefPtr<Error> error = perform(owner.device, request);
   // Whoever sees the token done may rely on the inputs being free again.
   for (unsigned i = 0; i < request.argCount; ++i)
     request.args[i]->release();
+  for (unsigned i = 0; i < request.afterCount; ++i)
+    request.after[i]->release();
   executable = nullptr;
   complete(std::move(error));
   for (unsigned i = 0; i < request.resultCount; ++i)
@@ -170,19 +183,23 @@ void Execution::runIfUnclaimed() {
 
 Stream::Manner Stream::mannerOf(const Launch &launch) const {
   double cost = expectedNs(launch);
-  Manner here = cost < shortNs ? Manner::Short : Manner::Long;
+  bool mayBlock = launch.executable->mayBlock();
+  Manner here = cost < shortNs && !mayBlock ? Manner::Short : Manner::Long;
   if (inPlace)
     return here;
-  if (cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && pool.hasSpinner()))
+  if (mayBlock || cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && device.threads().hasSpinner()))
     return Manner::Enqueue;
   for (unsigned i = 0; i < launch.argCount; ++i)
     if (!launch.args[i]->isReady())
+      return Manner::Enqueue;
+  for (unsigned i = 0; i < launch.afterCount; ++i)
+    if (!launch.after[i]->isDone())
       return Manner::Enqueue;
   return here;
 }
 
 void Stream::runInPlace(const Launch &launch) {
-  RefPtr<Error> error = perform(launch);
+  RefPtr<Error> error = perform(device, launch);
   if (!error)
     return;
   RefPtr<Token> failed = Token::failed(std::move(error));

@@ -3,8 +3,6 @@
 
 #include "Operators.h"
 
-#include "runtime/Device.h"
-
 #include <string>
 #include <structmember.h>
 #include <vector>
@@ -41,6 +39,8 @@ PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer) {
   array->aval = aval;
   array->buffer = buffer.take();
   array->weakReferences = nullptr;
+  array->sharding = array->shards = nullptr;
+  array->committed = false;
   ++liveCount;
   return self;
 }
@@ -51,6 +51,8 @@ static void deallocateArray(PyObject *self) {
     PyObject_ClearWeakRefs(self);
   Py_DECREF(array->aval);
   array->buffer->release();
+  Py_XDECREF(array->sharding);
+  Py_XDECREF(array->shards);
   --liveCount;
   PyTypeObject *type = Py_TYPE(self);
   if (freeCount < freeListLimit)
@@ -60,8 +62,7 @@ static void deallocateArray(PyObject *self) {
   Py_DECREF(type);
 }
 
-RefPtr<Buffer> pcrt::python::allocateBuffer(AvalObject *aval, const char *what) {
-  Device &device = Device::cpu();
+RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, const char *what) {
   auto bytes = static_cast<size_t>(aval->nbytes);
   Result<RefPtr<Buffer>> buffer = device.memory().allocate(bytes);
   if (!buffer.isOk() && device.stream().callsInFlight() > 0) {
@@ -143,7 +144,7 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
     return nullptr;
   RefPtr<Buffer> buffer;
   if (isOf(aval, ndarray, view))
-    buffer = allocateBuffer(aval, "copying an ndarray");
+    buffer = allocateBuffer(Device::cpu(), aval, "copying an ndarray");
   else
     PyErr_Format(PyExc_ValueError, "array_from_numpy: the ndarray is not a %S", aval);
   if (buffer && view.len >= largeCopy) {
@@ -169,7 +170,7 @@ bool pcrt::python::isDeleted(const Buffer *buffer) { return buffer->data() == no
 void pcrt::python::deleteElements(ArrayObject *array, std::string why) {
   auto error = RefPtr<Error>::adopt(new Error(Code::InvalidArgument, std::move(why), "Array", ""));
   // What stands in for the buffer: a read of it, and of what is computed from it, fails.
-  RefPtr<Buffer> made = Buffer::wrap(nothing, 0, nullptr, nullptr);
+  RefPtr<Buffer> made = Buffer::wrap(array->buffer->device(), nothing, 0, nullptr, nullptr);
   made->setToken(Token::failed(std::move(error)));
   std::exchange(array->buffer, made.take())->release();
 }

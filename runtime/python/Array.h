@@ -3,7 +3,7 @@
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_H
 
 #include "Aval.h"
-#include "runtime/Buffer.h"
+#include "runtime/Device.h"
 
 namespace pcrt::python {
 
@@ -11,6 +11,10 @@ struct ArrayObject {
   PyObject_HEAD AvalObject *aval;
   Buffer *buffer;
   PyObject *weakReferences;
+  /// How the elements lie on devices, and the arrays of each device; null for what is on one device.
+  PyObject *sharding, *shards;
+  /// Whether the program said on which device it is to be: what is computed from it is there too.
+  bool committed;
 };
 
 extern PyTypeObject *arrayType;
@@ -20,8 +24,8 @@ inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObj
 
 /// A new array, or null. `aval` is borrowed.
 PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer);
-/// A fresh buffer of the CPU, or null with MemoryError; `what` names it in the message.
-RefPtr<Buffer> allocateBuffer(AvalObject *aval, const char *what);
+/// A fresh buffer of the device, or null with MemoryError; `what` names it in the message.
+RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what);
 /// The dtype that a buffer's format means; false when it is none of ours.
 bool dtypeOfFormat(const char *format, DType &dtype);
 /// A copy of a C-contiguous ndarray of the aval's shape and dtype; null with an exception.

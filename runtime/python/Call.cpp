@@ -1,8 +1,6 @@
 // Launching from Python, and CompiledCall.
 #include "Call.h"
 
-#include "runtime/Device.h"
-
 #include <algorithm>
 #include <structmember.h>
 
@@ -31,7 +29,7 @@ public:
         buffers.push(given[i]);
         continue;
       }
-      RefPtr<Buffer> buffer = allocateBuffer(avals[i], name.c_str());
+      RefPtr<Buffer> buffer = allocateBuffer(Device::cpu(), avals[i], name.c_str());
       if (!buffer)
         return false;
       bytes += buffer->size();
@@ -352,7 +350,8 @@ public:
       if (twice || !isAlone(argument)) {
         if (!waitFor(argument))
           return false;
-        RefPtr<Buffer> copy = allocateBuffer(avals[alias.result], "copying a donated array that is used elsewhere");
+        RefPtr<Buffer> copy =
+            allocateBuffer(*argument->device(), avals[alias.result], "copying a donated array that is used elsewhere");
         if (!copy)
           return false;
         std::memcpy(copy->data(), argument->data(), argument->size());

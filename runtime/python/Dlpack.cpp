@@ -147,7 +147,7 @@ PyObject *dlpackCapsule(PyObject *, PyObject *args) {
     return nullptr;
   RefPtr<Buffer> buffer(array->buffer);
   if (isCopied) {
-    buffer = allocateBuffer(array->aval, "__dlpack__");
+    buffer = allocateBuffer(Device::cpu(), array->aval, "__dlpack__");
     if (!buffer)
       return nullptr;
     std::memcpy(buffer->data(), array->buffer->data(), static_cast<size_t>(array->aval->nbytes));
@@ -234,9 +234,9 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
   if (isUsable && copy != 1) {
     PyCapsule_SetName(capsule, usedName<Managed>);
     PyCapsule_SetDestructor(capsule, nullptr);
-    return newArray(aval, Buffer::wrap(data, bytes, releaseManaged<Managed>, managed));
+    return newArray(aval, Buffer::wrap(&Device::cpu(), data, bytes, releaseManaged<Managed>, managed));
   }
-  RefPtr<Buffer> buffer = allocateBuffer(aval, "from_dlpack");
+  RefPtr<Buffer> buffer = allocateBuffer(Device::cpu(), aval, "from_dlpack");
   if (!buffer)
     return nullptr;
   if (isRowMajor(tensor))

@@ -129,7 +129,7 @@ static PyObject *convertByPython(PyObject *leaf) {
 PyObject *pcrt::python::convertLeaf(PyObject *leaf) {
   LearnedScalar *scalar = learnedFor(leaf);
   if (AvalObject *aval = scalar ? scalar->current() : nullptr) {
-    RefPtr<Buffer> buffer = allocateBuffer(aval, "a scalar");
+    RefPtr<Buffer> buffer = allocateBuffer(Device::cpu(), aval, "a scalar");
     if (!buffer)
       return nullptr;
     if (storeScalar(leaf, aval->code, *buffer))

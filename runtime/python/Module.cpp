@@ -4,7 +4,6 @@
 #include "Context.h"
 #include "JitFunction.h"
 #include "Operators.h"
-#include "runtime/Device.h"
 #include "runtime/Lapack.h"
 
 #include <nanobind/nanobind.h>
@@ -29,9 +28,9 @@ template <typename T> static T orThrow(T value) {
 }
 
 static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
-                                       const std::string &name, double costNs) {
+                                       const std::string &name, double costNs, bool mayBlock) {
   std::string_view bytes(object.c_str(), object.size());
-  Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, Device::cpu().memory());
+  Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock);
   if (!loaded.isOk()) {
     raise(loaded.status(), "");
     throw nb::python_error();
@@ -96,7 +95,7 @@ static void synchronize() {
   bool done;
   {
     WithoutGil released;
-    done = Device::cpu().stream().synchronize(interrupted);
+    done = Device::synchronizeAll(interrupted);
   }
   orThrow(done);
 }
@@ -105,7 +104,7 @@ static void synchronize() {
 static void shutdown() {
   synchronize();
   WithoutGil released;
-  Device::cpu().shutdown();
+  Device::shutdownAll();
 }
 
 static void addArrayFunctions(nb::module_ &module) {
@@ -162,26 +161,43 @@ static void addDeviceFunctions(nb::module_ &module) {
   nb::class_<Device>(module, "Device")
       .def_prop_ro("platform", &Device::platform)
       .def_prop_ro("id", &Device::id)
+      .def_prop_ro("device_kind", &Device::kind)
       .def("__repr__", [](const Device &device) { return "CpuDevice(id=" + std::to_string(device.id()) + ")"; });
-  static PyObject *const device = nb::cast(&Device::cpu(), nb::rv_policy::reference).release().ptr();
+  // One object for each, so that `is` compares them.
+  static const std::vector<PyObject *> objects = [] {
+    std::vector<PyObject *> made;
+    for (Device *device : Device::all())
+      made.push_back(nb::cast(device, nb::rv_policy::reference).release().ptr());
+    return made;
+  }();
   module.def("devices", [] {
     nb::list list;
-    list.append(nb::handle(device));
+    for (PyObject *device : objects)
+      list.append(nb::handle(device));
     return list;
   });
-  module.def("device_count", [] { return 1; });
-  module.def("thread_count", [] { return Device::cpu().threadCount(); });
+  module.def("device_count", [] { return objects.size(); });
+  module.def("thread_count", [] { return Device::cpu().threads().size(); });
   module.def("synchronize", synchronize);
   nb::object namedTuple = nb::module_::import_("collections").attr("namedtuple");
   static PyObject *const statisticsType =
       namedTuple("MemoryStats", "live_bytes peak_bytes cached_bytes live_buffers").release().ptr();
   module.attr("MemoryStats") = nb::handle(statisticsType);
-  module.def("memory_stats", [] {
-    MemoryStatistics now = Device::cpu().memory().statistics();
-    return nb::handle(statisticsType)(now.liveBytes, now.peakBytes, now.cachedBytes, now.liveBuffers);
+  // Of a device; without one, of the first.
+  module.def(
+      "memory_stats",
+      [](Device *device) {
+        MemoryStatistics now = (device ? *device : Device::cpu()).memory().statistics();
+        return nb::handle(statisticsType)(now.liveBytes, now.peakBytes, now.cachedBytes, now.liveBuffers);
+      },
+      nb::arg("device") = nb::none());
+  module.def(
+      "reset_peak_memory", [](Device *device) { (device ? *device : Device::cpu()).memory().resetPeak(); },
+      nb::arg("device") = nb::none());
+  module.def("release_cached_memory", [] {
+    for (Device *device : Device::all())
+      device->memory().trim();
   });
-  module.def("reset_peak_memory", [] { Device::cpu().memory().resetPeak(); });
-  module.def("release_cached_memory", [] { Device::cpu().memory().trim(); });
 }
 
 NB_MODULE(_runtime, module) {
@@ -193,7 +209,7 @@ NB_MODULE(_runtime, module) {
           addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
-                  nb::arg("cost_ns") = 0.0)
+                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false)
       .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))
       .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
       .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })

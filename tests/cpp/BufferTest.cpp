@@ -41,8 +41,8 @@ static void wrappedMemoryGoesBackToItsOwner() {
   released = 0;
   float values[3] = {1, 2, 3};
   {
-    RefPtr<Buffer> buffer =
-        Buffer::wrap(values, sizeof values, [](void *owner) { released += *static_cast<float *>(owner) == 1; }, values);
+    RefPtr<Buffer> buffer = Buffer::wrap(
+        nullptr, values, sizeof values, [](void *owner) { released += *static_cast<float *>(owner) == 1; }, values);
     CHECK(buffer->data() == values && buffer->size() == sizeof values && buffer->isWrapped() && buffer->isReady());
     RefPtr<Buffer> second = buffer;
     buffer = nullptr;
@@ -56,7 +56,8 @@ static void wrappedMemoryGoesBackToItsOwner() {
 /// Nothing to release, no elements, memory that is aligned to no more than a byte.
 static void wrappedMemoryOfAnyKind() {
   char bytes[3] = {1, 2, 3};
-  RefPtr<Buffer> odd = Buffer::wrap(bytes + 1, 2, nullptr, nullptr), none = Buffer::wrap(nullptr, 0, nullptr, nullptr);
+  RefPtr<Buffer> odd = Buffer::wrap(nullptr, bytes + 1, 2, nullptr, nullptr),
+                 none = Buffer::wrap(nullptr, nullptr, 0, nullptr, nullptr);
   CHECK(odd->data() == bytes + 1 && odd->size() == 2 && !none->data() && none->size() == 0 && none->isWrapped());
   odd = nullptr;
   CHECK(bytes[1] == 2);
@@ -65,7 +66,8 @@ static void wrappedMemoryOfAnyKind() {
 static void wrappedMemoryCarriesErrors() {
   int released = 0;
   RefPtr<Error> error = RefPtr<Error>::adopt(new Error(Code::Unknown, "x", "", ""));
-  RefPtr<Buffer> buffer = Buffer::wrap(nullptr, 0, [](void *count) { ++*static_cast<int *>(count); }, &released);
+  RefPtr<Buffer> buffer =
+      Buffer::wrap(nullptr, nullptr, 0, [](void *count) { ++*static_cast<int *>(count); }, &released);
   buffer->setToken(Token::failed(error));
   CHECK(buffer->isReady() && buffer->error() == error.get());
   buffer = nullptr;
@@ -81,7 +83,7 @@ static void wrappedMemoryIsReleasedOnce() {
   for (int round = 0; round < 500; ++round) {
     Owner owner;
     RefPtr<Buffer> buffer = Buffer::wrap(
-        owner.values, sizeof owner.values,
+        nullptr, owner.values, sizeof owner.values,
         [](void *pointer) {
           auto *of = static_cast<Owner *>(pointer);
           ++of->released;
@@ -138,7 +140,7 @@ static void statisticsAddUp() {
 }
 
 static void limits() {
-  BufferPool pool(/*memoryLimit=*/1 << 20, /*cacheLimit=*/1 << 16);
+  BufferPool pool(nullptr, /*memoryLimit=*/1 << 20, /*cacheLimit=*/1 << 16);
   RefPtr<Buffer> held = allocate(pool, 1 << 19);
   Result<RefPtr<Buffer>> tooMuch = pool.allocate((1 << 19) + 1);
   CHECK(tooMuch.status().code() == Code::OutOfMemory);

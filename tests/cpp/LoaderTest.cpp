@@ -1,6 +1,6 @@
 // The object loader: runs what a C compiler made, refuses by name what it does not support, survives anything.
 #include "Check.h"
-#include "runtime/Executable.h"
+#include "runtime/Device.h"
 
 #include <cmath>
 #include <cstring>
@@ -18,8 +18,11 @@ static std::string readFile(const char *path) {
 }
 
 static Result<RefPtr<Executable>> load(const std::string &object, const char *entry, uint64_t arenaBytes = 64) {
-  static BufferPool pool;
-  return Executable::load(object, entry, arenaBytes, "fixture", 0, pool);
+  return Executable::load(object, entry, arenaBytes, "fixture", 0);
+}
+
+static Status run(Executable &executable, const void *const *args, void *const *results) {
+  return executable.run({Device::cpu(), executable}, args, results);
 }
 
 static void loadsAndRuns() {
@@ -31,8 +34,8 @@ static void loadsAndRuns() {
   int64_t quotients[2];
   const void *args[] = {&x, wide};
   void *results[] = {out, quotients};
-  CHECK(loaded.value()->run(args, results).isOk());
-  CHECK(loaded.value()->run(args, results).isOk());
+  CHECK(run(*loaded.value(), args, results).isOk());
+  CHECK(run(*loaded.value(), args, results).isOk());
   CHECK(out[0] == std::exp(x) || std::fabs(out[0] - std::exp(x)) < 1e-6);
   CHECK(std::fabs(out[1] - std::sin(x)) < 1e-6 && std::fabs(out[2] - std::tanh(x)) < 1e-6);
   CHECK(std::fabs(out[3] - (0.421875 + 3.5)) < 1e-6 && std::fabs(out[4] - std::cos(x)) < 1e-6);
@@ -44,10 +47,10 @@ static void loadsAndRuns() {
 static void reportsStatus() {
   auto loaded = load(readFile(FIXTURE_plain), "failing");
   REQUIRE(loaded.isOk());
-  CHECK(loaded.value()->run(nullptr, nullptr).code() == Code::LibraryFailed);
+  CHECK(run(*loaded.value(), nullptr, nullptr).code() == Code::LibraryFailed);
   auto hungry = load(readFile(FIXTURE_plain), "failing", uint64_t(1) << 60);
   REQUIRE(hungry.isOk());
-  Status status = hungry.value()->run(nullptr, nullptr);
+  Status status = run(*hungry.value(), nullptr, nullptr);
   CHECK(status.code() == Code::OutOfMemory && status.message().find("temporaries") != std::string::npos);
 }
 

@@ -1,6 +1,6 @@
 // Launching: what runs in place, what is enqueued, in which order, how far ahead, and where errors go.
-#include "runtime/Stream.h"
 #include "Check.h"
+#include "runtime/CpuDevice.h"
 
 #include <algorithm>
 #include <thread>
@@ -55,7 +55,7 @@ namespace {
 /// A stream with its own pool and memory, and calls on single int64s.
 struct Fixture {
   explicit Fixture(unsigned threads = 2, bool inPlace = false, RunAhead bound = {})
-      : pool(threads), stream(pool, inPlace, bound) {}
+      : pool(threads), device(7, pool, inPlace, bound), memory(device.memory()), stream(device.stream()) {}
   ~Fixture() {
     CHECK(stream.synchronize());
     CHECK(stream.callsInFlight() == 0 && stream.bytesInFlight() == 0);
@@ -68,7 +68,7 @@ struct Fixture {
     return buffer;
   }
   RefPtr<Executable> executable(PcrtEntry entry, double costNs, const char *name = "kernel") {
-    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs, memory));
+    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs));
   }
   Stream::Manner manner(Executable &executable, std::vector<RefPtr<Buffer>> args) {
     return with(executable, args, [&](Launch launch) { return stream.mannerOf(launch); });
@@ -82,10 +82,12 @@ struct Fixture {
     return lastResult;
   }
 
-  BufferPool memory;
   ThreadPool pool;
-  Stream stream;
+  CpuDevice device;
+  BufferPool &memory;
+  Stream &stream;
   RefPtr<Buffer> lastResult;
+  std::pair<Token *const *, unsigned> after{nullptr, 0};
 
 private:
   template <typename Use>
@@ -96,7 +98,10 @@ private:
       raw.push_back(arg.get());
     lastResult = memory.allocate(sizeof(int64_t)).take();
     Buffer *result = lastResult.get();
-    return use(Launch{&executable, raw.data(), static_cast<unsigned>(raw.size()), &result, 1, "test.py:1"});
+    Launch launch{&executable, raw.data(), static_cast<unsigned>(raw.size()), &result, 1, "test.py:1"};
+    launch.after = after.first;
+    launch.afterCount = after.second;
+    return use(launch);
   }
 };
 } // namespace
@@ -110,6 +115,39 @@ static int64_t read(const RefPtr<Buffer> &buffer) {
 
 //===-- Tests
 //-------------------------------------------------------------------------------------------------------===//
+
+static void waitsForFurtherTokens() {
+  Fixture f;
+  auto slow = f.executable(gated, dear), quick = f.executable(addOne, cheap), broken = f.executable(fails, dear);
+  auto one = f.value(1);
+  gateOpen = false;
+  auto first = f.enqueue(*slow, {one}), failed = f.enqueue(*broken, {one});
+  Token *after[] = {first->token(), failed->token()};
+  f.after = {after, 2};
+  CHECK(f.manner(*quick, {one}) == Stream::Manner::Enqueue);
+  auto second = f.enqueue(*quick, {one});
+  f.after = {nullptr, 0};
+  CHECK(failed->token()->wait() && failed->error());
+  CHECK(!second->isReady());
+  gateOpen = true;
+  CHECK(read(second) == 2 && first->isReady());
+}
+
+/// The table's routines find the device in the frame.
+static int32_t asksForItsDevice(const PcrtFrame *frame) {
+  const RunContext &context = RunContext::of(frame);
+  *static_cast<int64_t *>(frame->results[0]) = context.device.id() + (context.executable.mayBlock() ? 100 : 0);
+  return PCRT_OK;
+}
+
+static void knowsTheRun() {
+  Fixture f;
+  auto asks = RefPtr<Executable>::adopt(new Executable(asksForItsDevice, 0, "asks", cheap, /*mayBlock=*/true));
+  CHECK(f.manner(*asks, {f.value(1)}) == Stream::Manner::Enqueue);
+  CHECK(read(f.enqueue(*asks, {f.value(1)})) == 107);
+  Fixture inPlace(2, true);
+  CHECK(inPlace.manner(*asks, {inPlace.value(1)}) == Stream::Manner::Long);
+}
 
 static void chooses() {
   Fixture f;
@@ -275,6 +313,8 @@ int main() {
   RUN(returnsBeforeTheWorkIsDone);
   RUN(inPlaceWhenAskedFor);
   RUN(chainsRunInOrder);
+  RUN(waitsForFurtherTokens);
+  RUN(knowsTheRun);
   RUN(sameInputTwice);
   RUN(independentCallsOverlap);
   RUN(errorsPoisonDependentsOnly);

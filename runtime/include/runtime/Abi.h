@@ -162,6 +162,8 @@ typedef struct PcrtFrame {
   void *const *results;
   void *arena;
   const PcrtTable *table;
+  // The runtime's own: what a routine of the table needs to know of the run that calls it.
+  void *context;
 } PcrtFrame;
 
 typedef int32_t (*PcrtEntry)(const PcrtFrame *frame);

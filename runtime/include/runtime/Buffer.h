@@ -12,6 +12,7 @@
 namespace pcrt {
 
 class BufferPool;
+class Device;
 
 class Buffer : public RefCounted<Buffer> {
 public:
@@ -19,6 +20,9 @@ public:
   void *data() const { return memory; }
   /// Bytes asked for; the block may be larger.
   size_t size() const { return bytes; }
+
+  /// Where the memory is; null only for buffers of a pool without a device, in tests.
+  Device *device() const { return home; }
 
   /// What fills the buffer; null when it was filled before it was shared. Set once, before the buffer is shared.
   Token *token() const { return producer.get(); }
@@ -29,7 +33,7 @@ public:
 
   /// Memory of somebody else's, aligned to its element type only. `release(owner)` is called when the last reference
   /// goes, in whichever thread that happens.
-  static RefPtr<Buffer> wrap(void *memory, size_t bytes, void (*release)(void *), void *owner);
+  static RefPtr<Buffer> wrap(Device *device, void *memory, size_t bytes, void (*release)(void *), void *owner);
   bool isWrapped() const { return !pool; }
   /// A buffer over the memory of another one, which its contents are overwritten in: with a token of its own.
   static RefPtr<Buffer> successor(Buffer &of);
@@ -39,13 +43,15 @@ public:
 private:
   friend class RefCounted<Buffer>;
   friend class BufferPool;
-  Buffer(BufferPool *pool, void *memory, unsigned sizeClass) : pool(pool), memory(memory), sizeClass(sizeClass) {}
+  Buffer(Device *home, BufferPool *pool, void *memory, unsigned sizeClass)
+      : home(home), pool(pool), memory(memory), sizeClass(sizeClass) {}
   ~Buffer() = default;
   void destroy();
   /// What a successor has for `releaseOwner`; its owner is the buffer whose memory it has, which is no successor
   /// itself, so that no chain grows.
   static void releaseRoot(void *root);
 
+  Device *const home;
   /// Null for wrapped memory.
   BufferPool *const pool;
   void *const memory;
@@ -66,8 +72,9 @@ class BufferPool {
 public:
   /// Keeps at most `cacheLimit` bytes of freed blocks, and refuses to have more than `memoryLimit` bytes live: an error
   /// that names the sizes is better than the kernel's killer.
-  explicit BufferPool(uint64_t memoryLimit = defaultMemoryLimit());
-  BufferPool(uint64_t memoryLimit, uint64_t cacheLimit) : memoryLimit(memoryLimit), cacheLimit(cacheLimit) {}
+  explicit BufferPool(Device *device = nullptr, uint64_t memoryLimit = defaultMemoryLimit());
+  BufferPool(Device *device, uint64_t memoryLimit, uint64_t cacheLimit)
+      : device(device), memoryLimit(memoryLimit), cacheLimit(cacheLimit) {}
   ~BufferPool();
   BufferPool(const BufferPool &) = delete;
   BufferPool &operator=(const BufferPool &) = delete;
@@ -100,6 +107,7 @@ private:
     uint32_t cachedCount = 0, liveCount = 0, peakCount = 0;
   };
   FreeList lists[classCount];
+  Device *const device;
   const uint64_t memoryLimit, cacheLimit;
   /// Of large blocks; small ones are counted in their lists alone, because an atomic operation more for each allocation
   /// would be felt there.

@@ -1,5 +1,5 @@
-// A device: where arrays live and executions run. There is one so far, the CPU; the launching side asks a device for
-// its memory and its stream, and for nothing else.
+// A device: where arrays live and executions run. The launching side asks a device for its memory, its stream and its
+// threads, and for nothing else. What a CPU is made of stands in CpuDevice.
 #ifndef PYCOMPILER_RUNTIME_DEVICE_H
 #define PYCOMPILER_RUNTIME_DEVICE_H
 
@@ -7,31 +7,43 @@
 #include "runtime/Stream.h"
 #include "runtime/ThreadPool.h"
 
+#include <vector>
+
 namespace pcrt {
 
 class Device {
 public:
-  /// The CPU. Made when first asked for, never destroyed: objects that use it may outlive every other static object.
+  /// Every device of this process, the default one first. Made when first asked for, never destroyed: objects that use
+  /// them may outlive every other static object.
+  static const std::vector<Device *> &all();
+  /// The first CPU. There always is one.
   static Device &cpu();
 
-  const char *platform() const { return "cpu"; }
-  int id() const { return 0; }
-  BufferPool &memory() { return buffers; }
-  Stream &stream() { return executions; }
-  unsigned threadCount() const { return pool.size(); }
+  virtual ~Device() = default;
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
 
+  /// Counted from 0 within its platform.
+  int id() const { return number; }
+  /// "cpu".
+  virtual const char *platform() const = 0;
+  /// What the hardware calls itself.
+  virtual std::string kind() const = 0;
+  virtual BufferPool &memory() = 0;
+  virtual Stream &stream() = 0;
+  /// The host's threads that serve it; devices may share them.
+  virtual ThreadPool &threads() = 0;
+
+  /// Waits for everything in flight on any device; false when `hook` ended the wait.
+  static bool synchronizeAll(InterruptHook hook = nullptr);
   /// Waits for everything in flight and ends the threads; what is launched later runs in place.
-  void shutdown();
+  static void shutdownAll();
+
+protected:
+  explicit Device(int number) : number(number) {}
 
 private:
-  Device();
-  static void beforeFork();
-  static void afterForkInParent();
-  static void afterForkInChild();
-
-  BufferPool buffers;
-  ThreadPool pool;
-  Stream executions;
+  const int number;
 };
 
 } // namespace pcrt

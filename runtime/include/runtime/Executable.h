@@ -5,6 +5,7 @@
 
 #include "runtime/Abi.h"
 #include "runtime/Buffer.h"
+#include "runtime/RunContext.h"
 
 #include <algorithm>
 #include <string>
@@ -45,14 +46,15 @@ const PcrtTable &libraryTable();
 class Executable : public RefCounted<Executable> {
 public:
   /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one
-  /// counts.
+  /// counts. `mayBlock`: a run may wait for other runs or for Python, so it is never made under a lock.
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
-                                         std::string name, double costNs, BufferPool &pool);
+                                         std::string name, double costNs, bool mayBlock = false);
   /// For an entry that lives elsewhere (linked into the program).
-  Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, BufferPool &pool);
+  Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false);
 
   const std::string &name() const { return label; }
   uint64_t arenaBytes() const { return arenaSize; }
+  bool mayBlock() const { return blocks; }
   size_t codeBytes() const { return code.size(); }
 
   /// What a run that touches `touchedBytes` of arguments and results is expected to take: as measured, once it has run.
@@ -61,11 +63,12 @@ public:
     return measured > 0 ? measured : std::max(costNs, 500 + 0.05 * static_cast<double>(touchedBytes));
   }
 
-  /// Runs it in this thread. Failures are InvalidArgument, OutOfMemory (the arena) or what the code returned.
-  Status run(const void *const *args, void *const *results);
+  /// Runs it in this thread, with temporaries in the device's memory. Failures are InvalidArgument, OutOfMemory (the
+  /// arena) or what the code returned.
+  Status run(const RunContext &context, const void *const *args, void *const *results);
 
 private:
-  Status runWithArena(const void *const *args, void *const *results, void *arena) const;
+  Status runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena) const;
   void recordTime(float ns, uint32_t number);
 
   MappedObject code;
@@ -73,7 +76,7 @@ private:
   const uint64_t arenaSize;
   const std::string label;
   const double costNs;
-  BufferPool &pool;
+  const bool blocks;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
 };

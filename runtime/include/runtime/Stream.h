@@ -21,6 +21,11 @@ struct Launch {
   /// there `findPlace` may be given instead: it is called, by the launching thread, if the run fails.
   const char *place;
   const char *(*findPlace)() = nullptr;
+  /// What else has to be done before it starts; whether that failed does not matter. Borrowed as the buffers are.
+  Token *const *after = nullptr;
+  unsigned afterCount = 0;
+  /// Which part of a run on several devices it is (RunContext).
+  void *participant = nullptr;
 };
 
 /// How far the program may run ahead of the work.
@@ -30,10 +35,12 @@ struct RunAhead {
   uint64_t bytes = uint64_t(128) << 20;
 };
 
+class Device;
+
 class Stream {
 public:
   /// `inPlace`: every launch runs in the thread that makes it.
-  Stream(ThreadPool &pool, bool inPlace, RunAhead bound = {}) : pool(pool), inPlace(inPlace), bound(bound) {}
+  Stream(Device &device, bool inPlace, RunAhead bound = {}) : device(device), inPlace(inPlace), bound(bound) {}
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
 
@@ -62,7 +69,7 @@ private:
   void finished(uint64_t resultBytes);
   template <typename Condition> bool waitUntil(Condition condition, InterruptHook hook);
 
-  ThreadPool &pool;
+  Device &device;
   const bool inPlace;
   const RunAhead bound;
   std::atomic<unsigned> calls{0}, waiters{0};

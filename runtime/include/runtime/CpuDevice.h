@@ -1,0 +1,29 @@
+// A part of the host as a device: memory and a stream of its own, over threads that all CPU devices share.
+#ifndef PYCOMPILER_RUNTIME_CPUDEVICE_H
+#define PYCOMPILER_RUNTIME_CPUDEVICE_H
+
+#include "runtime/Device.h"
+
+namespace pcrt {
+
+class CpuDevice final : public Device {
+public:
+  /// `inPlace`: every launch runs in the thread that makes it.
+  CpuDevice(int number, ThreadPool &pool, bool inPlace, RunAhead bound = {})
+      : Device(number), pool(pool), buffers(this), executions(*this, inPlace, bound) {}
+
+  const char *platform() const override { return "cpu"; }
+  std::string kind() const override { return "cpu"; }
+  BufferPool &memory() override { return buffers; }
+  Stream &stream() override { return executions; }
+  ThreadPool &threads() override { return pool; }
+
+private:
+  ThreadPool &pool;
+  BufferPool buffers;
+  Stream executions;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_CPUDEVICE_H
