@@ -190,12 +190,22 @@ class Executable:
     """Machine code that was loaded from a relocatable ELF object."""
 
     @staticmethod
-    def load(object: bytes, entry: str, arena_bytes: int, name: str, cost_ns: float = 0.0) -> Executable:
+    def load(
+        object: bytes,
+        entry: str,
+        arena_bytes: int,
+        name: str,
+        cost_ns: float = 0.0,
+        may_block: bool = False,
+        sites: Sequence[tuple[str, str]] = (),
+    ) -> Executable:
         """Load an object whose function `entry` is called with the frame of runtime/Abi.h.
 
         `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
-        counts. It decides whether a call may run in place, until runs have been measured. Raises RuntimeError when the
-        object is malformed, or names a symbol or a relocation that the loader does not know.
+        counts. It decides whether a call may run in place, until runs have been measured. `may_block`: a run may wait
+        for others or for Python. `sites` are the primitives, and their places in the program, of what can fail, by the
+        number in a failure's status. Raises RuntimeError when the object is malformed, or names a symbol or a
+        relocation that the loader does not know.
         """
     name: str
     arena_bytes: int

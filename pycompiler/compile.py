@@ -199,7 +199,12 @@ def compile_graph(
             result = compiler.compile_to_object(module)
     compiled = time.perf_counter()
     executable = Executable.load(
-        result.object, result.entry, result.arena_bytes, name, cost_ns=result.flops / _OPERATIONS_PER_NS
+        result.object,
+        result.entry,
+        result.arena_bytes,
+        name,
+        cost_ns=result.flops / _OPERATIONS_PER_NS,
+        sites=result.sites,
     )
     loaded = time.perf_counter()
     milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - compiled) * 1e3}

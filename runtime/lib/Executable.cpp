@@ -32,25 +32,38 @@ Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::
   return executable;
 }
 
-static Status statusOf(int32_t code) {
-  switch (code) {
-  case PCRT_OK:
+Status Executable::statusOf(int32_t word, const RunContext &context) const {
+  if (word == PCRT_OK)
     return Status::ok();
+  constexpr int32_t codes = 1 << PCRT_STATUS_BITS;
+  // A negative word is no status of compiled code: no site has its number.
+  size_t number = word < 0 ? 0 : static_cast<size_t>(word / codes);
+  Site site = number >= 1 && number <= sites.size() ? sites[number - 1] : Site();
+  if (const Status *told = context.reason.load(std::memory_order_acquire)) {
+    if (!told->site().primitive.empty())
+      site.primitive = told->site().primitive;
+    if (!told->site().place.empty())
+      site.place = told->site().place;
+    return Status(told->code(), told->message(), std::move(site), RefPtr<Payload>(told->payload()));
+  }
+  switch (word < 0 ? word : word % codes) {
   case PCRT_INVALID_ARGUMENT:
-    return Status(Code::InvalidArgument, "a library routine refused its arguments");
+    return Status(Code::InvalidArgument, "a library routine refused its arguments", std::move(site));
   case PCRT_OUT_OF_MEMORY:
-    return Status(Code::OutOfMemory, "out of memory in a library routine");
+    return Status(Code::OutOfMemory, "out of memory in a library routine", std::move(site));
   case PCRT_LIBRARY_FAILED:
-    return Status(Code::LibraryFailed, "a library routine failed");
+    return Status(Code::LibraryFailed, "a library routine failed", std::move(site));
+  case PCRT_CALLBACK_FAILED:
+    return Status(Code::CallbackFailed, "a callback failed", std::move(site));
   default:
-    return Status(Code::Unknown, "compiled code returned the unknown status " + std::to_string(code));
+    return Status(Code::Unknown, "compiled code returned the unknown status " + std::to_string(word), std::move(site));
   }
 }
 
 Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results,
                                 void *arena) const {
   PcrtFrame frame = {args, results, arena, &libraryTable(), const_cast<RunContext *>(&context)};
-  return statusOf(entry(&frame));
+  return statusOf(entry(&frame), context);
 }
 
 Status Executable::run(const RunContext &context, const void *const *args, void *const *results) {

@@ -5,11 +5,20 @@
 
 using namespace pcrt;
 
-std::string Error::text() const {
-  std::string result = executable.empty() ? message : executable + ": " + message;
+std::string Error::places() const {
+  std::string result = site.place.empty() ? "" : "at " + site.place;
   if (!place.empty())
-    result += " (launched at " + place + ")";
+    result += (result.empty() ? "launched at " : ", launched at ") + place;
   return result;
+}
+
+std::string Error::text() const {
+  std::string result = executable.empty() ? "" : executable + ": ";
+  // An operator that was called by itself is an executable of its name.
+  if (!site.primitive.empty() && site.primitive != executable)
+    result += site.primitive + ": ";
+  std::string where = places();
+  return result + message + (where.empty() ? "" : " (" + where + ")");
 }
 
 std::string pcrt::formatBytes(uint64_t bytes) {

@@ -52,8 +52,7 @@ static RefPtr<Error> perform(Device &device, const Launch &launch) {
   if (status.isOk())
     return nullptr;
   const char *place = !launch.place && launch.findPlace ? launch.findPlace() : launch.place;
-  return RefPtr<Error>::adopt(
-      new Error(status.code(), status.message(), launch.executable->name(), place ? place : ""));
+  return RefPtr<Error>::adopt(new Error(status, launch.executable->name(), place ? place : ""));
 }
 
 //===-- Execution

@@ -7,7 +7,9 @@
 #include "runtime/Lapack.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace pcrt;
@@ -28,13 +30,18 @@ template <typename T> static T orThrow(T value) {
 }
 
 static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
-                                       const std::string &name, double costNs, bool mayBlock) {
+                                       const std::string &name, double costNs, bool mayBlock,
+                                       const std::vector<std::pair<std::string, std::string>> &sites) {
   std::string_view bytes(object.c_str(), object.size());
   Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock);
   if (!loaded.isOk()) {
     raise(loaded.status(), "");
     throw nb::python_error();
   }
+  std::vector<Site> table;
+  for (const auto &[primitive, place] : sites)
+    table.push_back({primitive, place});
+  loaded.value()->setSites(std::move(table));
   return {loaded.take()};
 }
 
@@ -209,7 +216,7 @@ NB_MODULE(_runtime, module) {
           addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
-                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false)
+                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())
       .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))
       .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
       .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })

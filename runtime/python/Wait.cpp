@@ -1,6 +1,8 @@
 // Waiting from Python, and turning the runtime's errors into exceptions.
 #include "Array.h"
 
+#include "Exception.h"
+
 using namespace pcrt;
 using namespace pcrt::python;
 
@@ -35,7 +37,10 @@ void pcrt::python::raise(const Status &status, const char *where) {
   PyErr_Format(exceptionOf(status.code()), "%s%s%s", where, *where ? ": " : "", status.message().c_str());
 }
 
-void pcrt::python::raise(const Error &error) { PyErr_SetString(exceptionOf(error.code), error.text().c_str()); }
+void pcrt::python::raise(const Error &error) {
+  if (!raiseCarried(error))
+    PyErr_SetString(exceptionOf(error.code), error.text().c_str());
+}
 
 bool pcrt::python::waitFor(Buffer *buffer) {
   if (!buffer->isReady()) {

@@ -29,6 +29,17 @@ static int32_t slowAddOne(const PcrtFrame *frame) {
 
 static int32_t fails(const PcrtFrame *) { return PCRT_LIBRARY_FAILED; }
 
+static int32_t failsAtTheSecondSite(const PcrtFrame *) { return PCRT_OUT_OF_MEMORY | 2 << PCRT_STATUS_BITS; }
+static int32_t failsAtAnUnknownSite(const PcrtFrame *) { return PCRT_LIBRARY_FAILED | 9 << PCRT_STATUS_BITS; }
+static int32_t unknownStatus(const PcrtFrame *) { return -7; }
+
+static int32_t failsAndSaysWhy(const PcrtFrame *frame) {
+  const RunContext &run = RunContext::of(frame);
+  int32_t code = run.fail(Status(Code::OutOfMemory, "no room for the weights", Site{"load", ""}));
+  CHECK(run.fail(Status(Code::LibraryFailed, "too late")) == PCRT_LIBRARY_FAILED);
+  return code | 2 << PCRT_STATUS_BITS;
+}
+
 static std::atomic<bool> gateOpen;
 
 /// Runs until the test opens the gate.
@@ -231,6 +242,52 @@ static void errorsPoisonDependentsOnly() {
   CHECK(inPlace->error()->executable == "third");
 }
 
+static void errorsNameTheOperation() {
+  Fixture f;
+  auto run = [&](PcrtEntry entry) {
+    auto executable = f.executable(entry, cheap, "step");
+    executable->setSites({{"sort", "model.py:3"}, {"cholesky", "model.py:7"}});
+    auto result = f.runInPlace(*executable, {f.value(1)});
+    REQUIRE(result->error());
+    return RefPtr<Error>(result->error());
+  };
+  auto error = run(failsAtTheSecondSite);
+  CHECK(error->code == Code::OutOfMemory && error->site.primitive == "cholesky" && error->site.place == "model.py:7");
+  CHECK(error->text() == "step: cholesky: out of memory in a library routine (at model.py:7, launched at test.py:1)");
+  CHECK(run(failsAndSaysWhy)->text() == "step: load: no room for the weights (at model.py:7, launched at test.py:1)");
+  CHECK(run(failsAtAnUnknownSite)->text() == "step: a library routine failed (launched at test.py:1)");
+  CHECK(run(unknownStatus)->code == Code::Unknown);
+}
+
+static void payloadsLiveAsLongAsTheyCanBeRead() {
+  static std::atomic<int> alive;
+  struct Counted final : Payload {
+    Counted() { ++alive; }
+    ~Counted() override { --alive; }
+  };
+  alive = 0;
+  Fixture f;
+  auto step = f.executable(addOne, dear);
+  {
+    RefPtr<Buffer> poisoned;
+    {
+      auto cause = f.value(0);
+      Status status(Code::CallbackFailed, "no", Site{"pure_callback", "model.py:2"},
+                    RefPtr<Payload>::adopt(new Counted()));
+      cause->setToken(Token::failed(RefPtr<Error>::adopt(new Error(status, "step", "main.py:1"))));
+      poisoned = f.enqueue(*step, {f.enqueue(*step, {cause})});
+    }
+    CHECK(poisoned->token()->wait());
+    REQUIRE(poisoned->error());
+    CHECK(poisoned->error()->payload && alive == 1);
+    CHECK(poisoned->error()->text() == "step: pure_callback: no (at model.py:2, launched at main.py:1)");
+  }
+  // The executions let go of their buffers shortly after their tokens are done.
+  CHECK(f.stream.synchronize());
+  f.lastResult = nullptr;
+  CHECK(alive == 0);
+}
+
 static void runAheadIsBounded() {
   Fixture f(2, false, RunAhead{8, 1 << 20});
   auto kernel = f.executable(gated, dear);
@@ -318,6 +375,8 @@ int main() {
   RUN(sameInputTwice);
   RUN(independentCallsOverlap);
   RUN(errorsPoisonDependentsOnly);
+  RUN(errorsNameTheOperation);
+  RUN(payloadsLiveAsLongAsTheyCanBeRead);
   RUN(runAheadIsBounded);
   RUN(runAheadIsBoundedInBytes);
   RUN(argumentsLiveUntilUsed);

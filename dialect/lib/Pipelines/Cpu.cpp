@@ -50,6 +50,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
 }
 
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createNumberSites());
   // The early return of a library call that failed needs branches, hence the order of these two.
   pm.addPass(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());

@@ -4,6 +4,7 @@
 #include "Host.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Entry.h"
+#include "array/Transforms/Sites.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
@@ -146,6 +147,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   result.arenaBytes = arenaBytes(*lowered);
   if (failed(stage("llvm", buildLoopsToLLVMPipeline)))
     return failure();
+  result.sites = getSites(*lowered);
 
   FailureOr<LLVMModule> code = timed(timings, "translate", [&] { return translate(*lowered, **target); });
   if (failed(code))

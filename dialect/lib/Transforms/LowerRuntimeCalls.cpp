@@ -3,6 +3,7 @@
 #include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
+#include "array/Transforms/Sites.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -149,13 +150,16 @@ private:
     return LLVM::IntToPtrOp::create(builder, frame.getType(), integer);
   }
 
-  /// Splits the block after the call: what follows runs only when the routine succeeded.
+  /// Splits the block after the call: what follows runs only when the routine succeeded; its failure is returned with
+  /// the number of the call.
   void returnOnFailure(RuntimeCallOp call, Value status) {
     Value ok = constant(PCRT_OK, 32);
     Value failed = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, status, ok);
     Block *before = call->getBlock();
     Block *after = before->splitBlock(call);
     Block *leave = builder.createBlock(after);
+    if (auto site = call->getAttrOfType<IntegerAttr>(kSiteAttr))
+      status = LLVM::OrOp::create(builder, status, constant(site.getInt() << PCRT_STATUS_BITS, 32));
     func::ReturnOp::create(builder, status);
     builder.setInsertionPointToEnd(before);
     cf::CondBranchOp::create(builder, failed, leave, after);

@@ -2,7 +2,7 @@
 // of runtime/ that dialect/ includes, and it is plain C, so that exported objects can be called from C.
 //
 // An entry is one C function, `int32_t pcrt_main(const PcrtFrame *)`. It allocates nothing, unwinds nothing, and
-// returns PCRT_OK or another status. All pointers of the frame live until it returns.
+// returns PCRT_OK or another status (PCRT_STATUS_BITS). All pointers of the frame live until it returns.
 #ifndef PYCOMPILER_RUNTIME_ABI_H
 #define PYCOMPILER_RUNTIME_ABI_H
 
@@ -18,7 +18,17 @@ enum { PCRT_ABI_VERSION = 1 };
 // alignment of their element type holds for them.
 enum { PCRT_ALIGNMENT = 64 };
 
-enum PcrtStatus { PCRT_OK = 0, PCRT_INVALID_ARGUMENT = 1, PCRT_OUT_OF_MEMORY = 2, PCRT_LIBRARY_FAILED = 3 };
+enum PcrtStatus {
+  PCRT_OK = 0,
+  PCRT_INVALID_ARGUMENT = 1,
+  PCRT_OUT_OF_MEMORY = 2,
+  PCRT_LIBRARY_FAILED = 3,
+  PCRT_CALLBACK_FAILED = 4
+};
+
+// What an entry returns has one of PcrtStatus in its low bits, and above them the number of the operation that failed,
+// from 1, in the table of sites that the compiler gives with the code; 0 when it is not known.
+enum { PCRT_STATUS_BITS = 8 };
 
 // Element types. The codes are part of the ABI: never renumber. X(enumerator, code, bytes, name). A complex element is
 // its real part, then its imaginary part. Elements of less than a byte take one, in its low bits; the others are zero.

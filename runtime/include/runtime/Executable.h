@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pcrt {
 
@@ -57,6 +58,10 @@ public:
   bool mayBlock() const { return blocks; }
   size_t codeBytes() const { return code.size(); }
 
+  /// What the numbers above PCRT_STATUS_BITS of a failure's status mean, from 1. Before anybody else knows the
+  /// executable.
+  void setSites(std::vector<Site> table) { sites = std::move(table); }
+
   /// What a run that touches `touchedBytes` of arguments and results is expected to take: as measured, once it has run.
   double expectedNs(uint64_t touchedBytes) const {
     float measured = measuredNs.load(std::memory_order_relaxed);
@@ -68,6 +73,7 @@ public:
   Status run(const RunContext &context, const void *const *args, void *const *results);
 
 private:
+  Status statusOf(int32_t word, const RunContext &context) const;
   Status runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena) const;
   void recordTime(float ns, uint32_t number);
 
@@ -77,6 +83,7 @@ private:
   const std::string label;
   const double costNs;
   const bool blocks;
+  std::vector<Site> sites;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
 };

@@ -3,7 +3,7 @@
 #ifndef PYCOMPILER_RUNTIME_RUNCONTEXT_H
 #define PYCOMPILER_RUNTIME_RUNCONTEXT_H
 
-#include "runtime/Abi.h"
+#include "runtime/Status.h"
 
 namespace pcrt {
 
@@ -15,6 +15,22 @@ struct RunContext {
   const Executable &executable;
   /// Which part of a run on several devices this is; null when it is on one.
   void *participant = nullptr;
+
+  /// What the routine that failed first said of it; see `fail`.
+  mutable std::atomic<Status *> reason{nullptr};
+
+  ~RunContext() { delete reason.load(std::memory_order_relaxed); }
+
+  /// For a routine that knows more of its failure than a number says: the error of the run will have the text, the
+  /// payload, and the operation if `status` names one. The first counts. Gives what the routine is to return.
+  int32_t fail(Status status) const {
+    auto code = static_cast<int32_t>(status.code());
+    auto *told = new Status(std::move(status));
+    Status *none = nullptr;
+    if (!reason.compare_exchange_strong(none, told, std::memory_order_acq_rel))
+      delete told;
+    return code;
+  }
 
   static const RunContext &of(const PcrtFrame *frame) { return *static_cast<const RunContext *>(frame->context); }
 };

@@ -16,15 +16,33 @@ enum class Code : int32_t {
   InvalidArgument = PCRT_INVALID_ARGUMENT,
   OutOfMemory = PCRT_OUT_OF_MEMORY,
   LibraryFailed = PCRT_LIBRARY_FAILED,
+  /// A callback of the program raised an exception, which is the payload.
+  CallbackFailed = PCRT_CALLBACK_FAILED,
   /// Compiled code returned a status that the ABI does not know.
   Unknown = -1,
+};
+
+/// What a failure brings along for those above the runtime, who made it (the exception of a callback, say); opaque
+/// here. The last reference may go in any thread.
+class Payload : public RefCounted<Payload> {
+public:
+  Payload() = default;
+  virtual ~Payload() = default;
+};
+
+/// An operation of the program: its primitive, and the user's line that asked for it ("model.py:12"). Both are empty
+/// when they are not known.
+struct Site {
+  std::string primitive;
+  std::string place;
 };
 
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(Code code, std::string message)
-      : failure(code == Code::Ok ? nullptr : std::make_unique<Failure>(Failure{code, std::move(message)})) {}
+  Status(Code code, std::string message, Site site = {}, RefPtr<Payload> payload = nullptr)
+      : failure(code == Code::Ok ? nullptr
+                                 : new Failure{code, std::move(message), std::move(site), std::move(payload)}) {}
   static Status ok() { return {}; }
 
   bool isOk() const { return !failure; }
@@ -33,11 +51,19 @@ public:
     static const std::string none;
     return failure ? failure->message : none;
   }
+  /// The operation that failed.
+  const Site &site() const {
+    static const Site unknown;
+    return failure ? failure->site : unknown;
+  }
+  Payload *payload() const { return failure ? failure->payload.get() : nullptr; }
 
 private:
   struct Failure {
     Code code;
     std::string message;
+    Site site;
+    RefPtr<Payload> payload;
   };
   std::unique_ptr<Failure> failure;
 };
@@ -61,17 +87,29 @@ private:
 /// What a failed token carries: shared by everything that it poisons, so that the first cause is what a read reports.
 class Error : public RefCounted<Error> {
 public:
-  Error(Code code, std::string message, std::string executable, std::string place)
-      : code(code), message(std::move(message)), executable(std::move(executable)), place(std::move(place)) {}
+  Error(Code code, std::string message, std::string executable, std::string place, Site site = {},
+        RefPtr<Payload> payload = nullptr)
+      : code(code), message(std::move(message)), executable(std::move(executable)), place(std::move(place)),
+        site(std::move(site)), payload(std::move(payload)) {}
+  /// A run that came to `status`, which is not Ok.
+  Error(const Status &status, std::string executable, std::string place)
+      : Error(status.code(), status.message(), std::move(executable), std::move(place), status.site(),
+              RefPtr<Payload>(status.payload())) {}
 
   const Code code;
   const std::string message;
   /// The name of what ran, and where it was launched ("file.py:12", empty when not known).
   const std::string executable;
   const std::string place;
+  /// The operation that failed.
+  const Site site;
+  /// What a read raises instead of an exception made of the text; may be null.
+  const RefPtr<Payload> payload;
 
-  /// "name: message (launched at file.py:12)".
+  /// "name: cholesky: message (at model.py:12, launched at main.py:3)"; what is not known is left out.
   std::string text() const;
+  /// The part in parentheses: "at model.py:12, launched at main.py:3".
+  std::string places() const;
 };
 
 /// "1.5 GiB", for messages.

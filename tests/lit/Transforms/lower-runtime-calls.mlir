@@ -44,3 +44,18 @@ func.func @main(%x: memref<2x3xi32>, %r: memref<2x3xi32>) {
 func.func @main(%x: memref<2xi32>) {
   return
 }
+
+// -----
+
+// A failure's status carries the number of the call above its low 8 bits.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[STATUS:.*]] = llvm.call
+// CHECK:       ^{{.*}}:
+// CHECK:         %[[SITE:.*]] = llvm.mlir.constant(768 : i32)
+// CHECK:         %[[WORD:.*]] = llvm.or %[[STATUS]], %[[SITE]]
+// CHECK:         return %[[WORD]]
+func.func @main(%x: memref<4xi32>, %r: memref<4xi32>) {
+  array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
+    ins(%x : memref<4xi32>) outs(%r : memref<4xi32>) {array.site = 3 : i64}
+  return
+}

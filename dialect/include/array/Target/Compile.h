@@ -20,6 +20,8 @@ struct CompiledObject {
   std::string entry;        ///< The symbol of the C entry, a PcrtEntry.
   uint64_t arenaBytes = 0;  ///< What the frame's arena must hold.
   double flops = 0;         ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
+  /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
+  std::vector<std::pair<std::string, std::string>> sites;
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
 };
 

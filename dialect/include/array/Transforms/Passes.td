@@ -178,12 +178,24 @@ def LowerMasks : Pass<"array-lower-masks", "::mlir::ModuleOp"> {
 
 //===--- The entry and the runtime's table ------------------------------------------------------------------------===//
 
+def NumberSites : Pass<"array-number-sites", "::mlir::ModuleOp"> {
+  let summary = "Number the operations that can fail while the compiled code runs";
+  let description = [{
+    Every `array.runtime_call` gets the attribute `array.site`, its number, and the module the table `array.sites`: for
+    each number the primitive and the place in the program, `["cholesky", "model.py:12"]`. Operations of one name at one
+    place share a number. Of inlined code the place is its own, not that of the call; it is empty where no file is known.
+
+    Invariants: numbers are from 1, in the order of the module; nothing else changes.
+  }];
+}
+
 def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"> {
   let summary = "Call library routines through the call frame's table";
   let description = [{
     `array.runtime_call` on memrefs becomes an indirect call of the routine's slot in PcrtTable
     (runtime/include/runtime/Abi.h): operands are described by PcrtTensor structures on the stack. A status
-    other than PCRT_OK leaves the function at once. The function gets the call frame as its last argument, with the
+    other than PCRT_OK leaves the function at once, with the number that array-number-sites gave the call above its low
+    PCRT_STATUS_BITS bits. The function gets the call frame as its last argument, with the
     role "frame", and returns an i32 status; so @main is the one function that may hold such calls.
 
     Invariants: structured control flow is lowered (the early return needs a branch); operands are dense and row-major.
