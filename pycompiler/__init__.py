@@ -4,8 +4,9 @@ The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `
 nor LLVM; the first compilation does. A name that is not there yet is absent, and asking for it names the nearest.
 """
 
-from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, random, scipy, tree, tree_util
+from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, profiler, random, scipy, tree, tree_util
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
+from pycompiler import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
 from pycompiler._runtime import Array, Device, device_count, devices
 from pycompiler.core import errors
 from pycompiler.core.config import (
@@ -100,6 +101,7 @@ __all__ = [
     "nn",
     "numpy",
     "print_environment_info",
+    "profiler",
     "random",
     "remat",
     "scipy",

@@ -96,6 +96,17 @@ def with_weak_type(array: Array, weak_type: bool) -> Array:
 def reshaped(array: Array, aval: ShapedArray) -> Array:
     """The same elements (no copy) under another shape of the same size and dtype."""
 
+class Notifier:
+    """Tells an event loop which arrays are ready, by a file descriptor that is readable while there is some to take."""
+
+    def __init__(self) -> None:
+        """MemoryError when the process has no descriptor left."""
+    def fileno(self) -> int: ...
+    def watch(self, array: Array, key: int) -> bool:
+        """Once the array is ready, or failed, `key` is among what `take` gives. False when it is already."""
+    def take(self) -> list[int]:
+        """The keys of what was done since the last call."""
+
 def devices() -> list[Device]: ...
 def device_count() -> int: ...
 
@@ -126,6 +137,24 @@ def fill_lapack(addresses: Sequence[int]) -> None:
 
 def thread_count() -> int:
     """Most threads that run executions: PYCOMPILER_NUM_THREADS, else what affinity and the cgroup leave."""
+
+# Profiles
+
+def start_profile() -> bool:
+    """Record what happens from now on; False when something does already."""
+
+def stop_profile(thread_names: dict[int, str]) -> bytes:
+    """End the recording: the trace in the Trace Event Format, JSON. The names are by the system's thread ids."""
+
+def is_profiling() -> bool: ...
+def profile_now() -> int:
+    """The clock of the recorder, in nanoseconds."""
+
+def record_span(kind: str, name: str, start: int, end: int, args: str = "") -> None:
+    """What this thread did between two times, if something records.
+
+    `kind` is trace, compile, copy, callback, wait or user; `args` are members of a JSON object ('"step": 3').
+    """
 
 # Errors
 

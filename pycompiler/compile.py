@@ -16,11 +16,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from pycompiler._runtime import Array, CompiledCall, Executable, PyTreeDef, ShapedArray, array_from_numpy
+from pycompiler._runtime import (
+    Array,
+    CompiledCall,
+    Executable,
+    PyTreeDef,
+    ShapedArray,
+    array_from_numpy,
+    is_profiling,
+    profile_now,
+)
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
 from pycompiler.core.config import config
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.core.profile import record
+from pycompiler.core.source import user_frame_source
 from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
 
@@ -208,10 +219,23 @@ def compile_graph(
     )
     loaded = time.perf_counter()
     milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - compiled) * 1e3}
+    if is_profiling():
+        _record_stages(name, start, milliseconds)
     if config.debug:
         stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
         print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
     return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, aliases, milliseconds)
+
+
+def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:
+    """Say in a profile what was compiled, and the stages inside of it: they follow on each other."""
+    begin = int(start * 1e9)
+    place = user_frame_source()
+    record("compile", f"compile {name}", begin, profile_now(), place=str(place))
+    for stage, ms in milliseconds.items():
+        end = begin + int(ms * 1e6)
+        record("compile", stage, begin, end)
+        begin = end
 
 
 def compiled(graph: ClosedGraph, name: str, keep_unused: bool = False, donated: tuple[int, ...] = ()) -> Compilation:

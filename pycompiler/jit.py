@@ -36,8 +36,9 @@ from pycompiler.core.call import call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
+from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
-from pycompiler.core.source import warn
+from pycompiler.core.source import function_place, warn
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.lax import tracing
@@ -122,7 +123,8 @@ class _Program:
 
     def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
         start = time.perf_counter()
-        graph = make_graph(flat, avals, flat.origin())
+        with Scope("trace", f"trace {self.name}", function=function_place(self.fun)):
+            graph = make_graph(flat, avals, flat.origin())
         if config.debug_key_reuse:
             key_reuse.summary(graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)

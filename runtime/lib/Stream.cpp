@@ -1,6 +1,7 @@
 // Launching executions. An Execution is the token of its results and the pool's task at once: one allocation for a
 // call.
 #include "runtime/Device.h"
+#include "runtime/Profile.h"
 
 #include <climits>
 #include <new>
@@ -34,6 +35,16 @@ static Error *poisonOf(const Launch &launch) {
   return nullptr;
 }
 
+static const char *placeOf(const Launch &launch) {
+  return !launch.place && launch.findPlace ? launch.findPlace() : launch.place;
+}
+
+/// Out of line, as nobody records as a rule.
+[[gnu::noinline]] static void recordRun(Device &device, const Launch &launch, int64_t start) {
+  Profile::record(ProfileKind::Run, launch.executable->name(), start, nowNs(), placeOf(launch), launch.flow,
+                  "\"device\": " + std::to_string(device.id()));
+}
+
 /// Runs a launch whose inputs are ready; null when it went well.
 static RefPtr<Error> perform(Device &device, const Launch &launch) {
   if (Error *poison = poisonOf(launch))
@@ -48,10 +59,13 @@ static RefPtr<Error> perform(Device &device, const Launch &launch) {
   for (unsigned i = 0; i < launch.resultCount; ++i)
     pointers[launch.argCount + i] = launch.results[i]->data();
   RunContext context{device, *launch.executable, launch.participant};
+  int64_t start = Profile::isOn() ? nowNs() : 0;
   Status status = launch.executable->run(context, pointers, pointers + launch.argCount);
+  if (start)
+    recordRun(device, launch, start);
   if (status.isOk())
     return nullptr;
-  const char *place = !launch.place && launch.findPlace ? launch.findPlace() : launch.place;
+  const char *place = placeOf(launch);
   return RefPtr<Error>::adopt(new Error(status, launch.executable->name(), place ? place : ""));
 }
 
@@ -207,6 +221,15 @@ void Stream::runInPlace(const Launch &launch) {
 }
 
 void Stream::enqueue(const Launch &launch) {
+  if (Profile::isOn() && !launch.flow) {
+    Launch recorded = launch;
+    recorded.flow = Profile::newFlow();
+    int64_t start = nowNs();
+    enqueue(recorded);
+    Profile::record(ProfileKind::Enqueue, "enqueue " + launch.executable->name(), start, nowNs(), placeOf(launch),
+                    recorded.flow);
+    return;
+  }
   Execution *execution = Execution::create(*this, launch);
   for (unsigned i = 0; i < launch.resultCount; ++i)
     launch.results[i]->setToken(RefPtr<Token>(execution));

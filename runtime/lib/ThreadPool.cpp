@@ -147,6 +147,7 @@ bool ThreadPool::startThread() {
 }
 
 void *ThreadPool::threadMain(void *pool) {
+  pthread_setname_np(pthread_self(), "pc-worker");
   currentPool = static_cast<ThreadPool *>(pool);
   currentPool->workerLoop();
   return nullptr;

@@ -2,6 +2,7 @@
 #include "Array.h"
 
 #include "Operators.h"
+#include "runtime/Profile.h"
 
 #include <string>
 #include <structmember.h>
@@ -143,6 +144,7 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
   if (!source || PyObject_GetBuffer(source.get(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
     return nullptr;
   RefPtr<Buffer> buffer;
+  ProfileScope scope(ProfileKind::Copy, "copy from numpy");
   if (isOf(aval, ndarray, view))
     buffer = allocateBuffer(Device::cpu(), aval, "copying an ndarray");
   else

@@ -3,6 +3,8 @@
 #include "Call.h"
 #include "Context.h"
 #include "JitFunction.h"
+#include "Notifier.h"
+#include "Profiling.h"
 #include "Operators.h"
 #include "runtime/Lapack.h"
 
@@ -224,5 +226,7 @@ NB_MODULE(_runtime, module) {
   addArrayFunctions(module);
   addDeviceFunctions(module);
   addLapackFunctions(module);
+  addNotifierType(module.ptr());
+  addProfileFunctions(module.ptr());
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shutdown));
 }

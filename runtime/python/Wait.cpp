@@ -2,6 +2,7 @@
 #include "Array.h"
 
 #include "Exception.h"
+#include "runtime/Profile.h"
 
 using namespace pcrt;
 using namespace pcrt::python;
@@ -48,6 +49,7 @@ bool pcrt::python::waitFor(Buffer *buffer) {
     RefPtr<Token> token(buffer->token());
     bool done;
     {
+      ProfileScope scope(ProfileKind::Wait, "wait");
       WithoutGil released;
       done = token->wait(interrupted);
     }

@@ -26,6 +26,8 @@ struct Launch {
   unsigned afterCount = 0;
   /// Which part of a run on several devices it is (RunContext).
   void *participant = nullptr;
+  /// The arrow of a profile that leads from where it was enqueued to its run; 0 without one.
+  uint64_t flow = 0;
 };
 
 /// How far the program may run ahead of the work.

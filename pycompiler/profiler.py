@@ -1,0 +1,157 @@
+"""What happened when, in which thread: a trace for https://ui.perfetto.dev, with the program's own marks in it.
+
+    with pycompiler.profiler.trace("/tmp/trace"):
+        train_step(params, batch)
+
+writes `plugins/profile/<time>/perfetto_trace.json.gz` below the directory: open https://ui.perfetto.dev and load the
+file there, or unpack it and open it in chrome://tracing. One row for each thread shows tracing, compilation and its
+stages, what is enqueued, runs (named by the jitted function, with the line that called it among their arguments, and an
+arrow from where they were enqueued), copies, callbacks and waits. It keeps a million events; what comes after is
+counted, as `droppedEvents`. The format is Chrome's Trace Event Format. A profile is of this process alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import os
+import threading
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from pycompiler._runtime import start_profile, stop_profile
+from pycompiler.core.profile import Scope, thread_names
+
+__all__ = ["StepTraceAnnotation", "TraceAnnotation", "annotate_function", "start_trace", "stop_trace", "trace"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+# Where the profile that is being recorded goes.
+_directory: Path | None = None
+_lock = threading.Lock()
+
+
+def start_trace(
+    log_dir: os.PathLike[str] | str,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: None = None,
+) -> None:
+    """Record what happens from now on, until `stop_trace`, which writes the trace below `log_dir`.
+
+    The trace is always Perfetto's, so `create_perfetto_trace` changes nothing. Raises RuntimeError while something is
+    being recorded, ValueError for `create_perfetto_link` (no server is run that a link could lead to) and for
+    `profiler_options` (there are none).
+    """
+    global _directory
+    if create_perfetto_link:
+        raise ValueError(
+            "start_trace: create_perfetto_link would need a server: load the file at https://ui.perfetto.dev"
+        )
+    if profiler_options is not None:
+        raise ValueError(f"start_trace: profiler_options must be None, there are no options, got {profiler_options!r}")
+    with _lock:
+        if _directory is not None:
+            raise RuntimeError(f"start_trace: a profile is being recorded for {_directory}: call stop_trace first")
+        directory = Path(log_dir)
+        directory.mkdir(parents=True, exist_ok=True)
+        thread_names()
+        if not start_profile():
+            raise RuntimeError("start_trace: a profile is being recorded")
+        _directory = directory
+
+
+def stop_trace() -> None:
+    """End the recording, and write what was recorded. Raises RuntimeError when nothing is being recorded.
+
+    Calls that still run are not waited for: wait for their results first, to see them.
+    """
+    global _directory
+    with _lock:
+        if _directory is None:
+            raise RuntimeError("stop_trace: nothing is being recorded: call start_trace first")
+        directory, _directory = _directory, None
+        content = stop_profile(thread_names())
+        folder = directory / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
+        folder.mkdir(parents=True, exist_ok=True)
+        with importlib.import_module("gzip").open(folder / "perfetto_trace.json.gz", "wb", 6) as file:
+            file.write(content)
+
+
+@contextlib.contextmanager
+def trace(
+    log_dir: os.PathLike[str] | str,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: None = None,
+) -> Generator[None]:
+    """Record what happens in a block, and write it below `log_dir`, also when the block raises; as `start_trace`.
+
+    >>> import glob, tempfile
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     with pc.profiler.trace(directory):
+    ...         _ = pnp.ones(3).sum().block_until_ready()
+    ...     print(len(glob.glob(f"{directory}/plugins/profile/*/perfetto_trace.json.gz")))
+    1
+    """
+    start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
+    try:
+        yield
+    finally:
+        stop_trace()
+
+
+class TraceAnnotation(Scope):
+    """A context manager that shows a block of the program in the trace; keywords are shown with it.
+
+    >>> import pycompiler as pc
+    >>> with pc.profiler.TraceAnnotation("load", batch=3):
+    ...     pass
+    """
+
+    __slots__ = ()
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        super().__init__("user", name, **kwargs)
+
+
+class StepTraceAnnotation(TraceAnnotation):
+    """A TraceAnnotation around one step of a loop; `step_num=` says which.
+
+    >>> import pycompiler as pc
+    >>> for step in range(2):
+    ...     with pc.profiler.StepTraceAnnotation("train", step_num=step):
+    ...         pass
+    """
+
+    __slots__ = ()
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        if "step_num" in kwargs:
+            self.name = f"{name} {kwargs['step_num']}"
+
+
+def annotate_function(func: Callable[_P, _R], name: str | None = None, **decorator_kwargs: Any) -> Callable[_P, _R]:
+    """A decorator that shows every call of `func` in the trace, under `name` or its own; keywords are shown with it.
+
+    >>> import pycompiler as pc
+    >>> @pc.profiler.annotate_function
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
+    """
+    shown = name or getattr(func, "__qualname__", None) or type(func).__qualname__
+
+    @functools.wraps(func)
+    def annotated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with TraceAnnotation(shown, **decorator_kwargs):
+            return func(*args, **kwargs)
+
+    return annotated

@@ -1,0 +1,41 @@
+// Tells an event loop which tokens are done: a file descriptor that becomes readable, so that whoever completes a token
+// takes no lock and calls nobody. After Token; before the binding, where `await` waits on it.
+#ifndef PYCOMPILER_RUNTIME_NOTIFIER_H
+#define PYCOMPILER_RUNTIME_NOTIFIER_H
+
+#include "runtime/Token.h"
+
+#include <vector>
+
+namespace pcrt {
+
+class Notifier : public RefCounted<Notifier> {
+public:
+  /// OutOfMemory when the process has no descriptor left.
+  static Result<RefPtr<Notifier>> create();
+
+  /// Readable while there is something to take.
+  int descriptor() const { return event; }
+  /// Once the token is done, `key` is among what `take` gives. False when the token is done already.
+  bool watch(Token &token, uint64_t key);
+  /// The keys of what was done since the last call, in the order in which it was.
+  std::vector<uint64_t> take();
+
+private:
+  friend class RefCounted<Notifier>;
+  struct Watch : Continuation {
+    RefPtr<Notifier> notifier;
+    uint64_t key;
+    Watch *nextDone;
+  };
+  explicit Notifier(int event) : event(event) {}
+  ~Notifier();
+  void add(Watch *watch);
+
+  const int event;
+  std::atomic<Watch *> done{nullptr};
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_NOTIFIER_H
