@@ -4,6 +4,7 @@
 #include "runtime/Profile.h"
 
 #include <climits>
+#include <limits>
 #include <new>
 
 using namespace pcrt;
@@ -25,6 +26,11 @@ static uint64_t bytesOf(Buffer *const *buffers, unsigned count) {
 static double expectedNs(const Launch &launch) {
   return launch.executable->expectedNs(bytesOf(launch.args, launch.argCount) +
                                        bytesOf(launch.results, launch.resultCount));
+}
+
+/// What it would cost a waiter to run it: one that may block is left to the pool.
+static double costOf(const Launch &launch) {
+  return launch.executable->mayBlock() ? std::numeric_limits<double>::infinity() : expectedNs(launch);
 }
 
 /// The failure that the inputs carry: that of the first one in the order of the arguments.
@@ -117,7 +123,7 @@ private:
 } // namespace pcrt
 
 Execution::Execution(Stream &stream, const Launch &launch)
-    : stream(stream), executable(launch.executable), request(launch), cost(expectedNs(launch)),
+    : stream(stream), executable(launch.executable), request(launch), cost(costOf(launch)),
       resultBytes(bytesOf(launch.results, launch.resultCount)) {
   for (unsigned i = 0; i < request.argCount; ++i)
     buffers()[i] = launch.args[i];
@@ -168,7 +174,7 @@ void Execution::runTask() {
 }
 
 void Execution::help() {
-  if (pendingInputs.load() == 0 && cost <= claimNs && !executable->mayBlock())
+  if (pendingInputs.load() == 0 && cost <= claimNs)
     runIfUnclaimed();
 }
 
