@@ -7,7 +7,7 @@ nor LLVM; the first compilation does. A name that is not there yet is absent, an
 from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, profiler, random, scipy, tree, tree_util
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
 from pycompiler import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
-from pycompiler._runtime import Array, Device, device_count, devices
+from pycompiler._runtime import Array, Device
 from pycompiler.core import errors
 from pycompiler.core.config import (
     checking_leaks,
@@ -15,16 +15,32 @@ from pycompiler.core.config import (
     debug_infs,
     debug_key_reuse,
     debug_nans,
+    default_device,
     default_matmul_precision,
     disable_jit,
     enable_x64,
     explain_cache_misses,
     log_compiles,
     threefry_partitionable,
+    transfer_guard,
+    transfer_guard_device_to_device,
+    transfer_guard_device_to_host,
+    transfer_guard_host_to_device,
 )
 from pycompiler.environment import print_environment_info
 from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
+from pycompiler.placement import (
+    default_backend,
+    device_count,
+    device_get,
+    device_put,
+    devices,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+)
 from pycompiler.transforms import (
     ShapeDtypeStruct,
     checkpoint,
@@ -74,8 +90,12 @@ __all__ = [
     "debug_infs",
     "debug_key_reuse",
     "debug_nans",
+    "default_backend",
+    "default_device",
     "default_matmul_precision",
     "device_count",
+    "device_get",
+    "device_put",
     "devices",
     "disable_jit",
     "dtypes",
@@ -94,6 +114,8 @@ __all__ = [
     "lax",
     "linear_transpose",
     "linearize",
+    "local_device_count",
+    "local_devices",
     "log_compiles",
     "make_jaxpr",
     "named_call",
@@ -101,11 +123,17 @@ __all__ = [
     "nn",
     "numpy",
     "print_environment_info",
+    "process_count",
+    "process_index",
     "profiler",
     "random",
     "remat",
     "scipy",
     "threefry_partitionable",
+    "transfer_guard",
+    "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host",
+    "transfer_guard_host_to_device",
     "tree",
     "tree_util",
     "typeof",

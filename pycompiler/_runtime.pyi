@@ -49,9 +49,16 @@ class ShapedArray:
     # repr: ShapedArray(float32[3,4]), ShapedArray(float32[], weak_type=True); str: float32[3,4]
 
 class Device:
+    """Where arrays are and computations run; one object for each device."""
+
     platform: str  # "cpu"
     id: int
-    # repr: CpuDevice(id=0)
+    device_kind: str
+    local_hardware_id: int
+    process_index: int
+    def memory_stats(self) -> dict[str, int]:
+        """Bytes and blocks: bytes_in_use, peak_bytes_in_use, pool_bytes, bytes_limit, num_allocs."""
+    # repr: CpuDevice(id=0), str: cpu:0
 
 class Array:
     """An array whose elements may still be being computed. Shape and dtype never wait.
@@ -75,6 +82,12 @@ class Array:
     def size(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
+    @property
+    def device(self) -> Any:
+        """The device that holds the elements, or the sharding over several."""
+    @property
+    def committed(self) -> bool:
+        """Whether it was put there: what is computed from it is there too."""
     def delete(self) -> None:
         """Give the memory back now: a later read of the array, or of what is computed from it, is an error."""
     def is_deleted(self) -> bool:
@@ -109,6 +122,38 @@ class Notifier:
 
 def devices() -> list[Device]: ...
 def device_count() -> int: ...
+def default_device() -> Device:
+    """Where this thread puts what nobody said a place for."""
+
+def set_default_device(device: Device | None) -> None:
+    """For all threads that have none of their own; None: the first."""
+
+def swap_default_device(device: Device | None) -> Device | None:
+    """Set this thread's own default device, return the previous own one."""
+
+def put(array: Array, device: Device, donate: bool, copy: bool) -> Array:
+    """The array committed to the device: itself, its elements, or (`copy`, another device) a copy that may be pending.
+
+    `donate` deletes the array that is given.
+    """
+
+def with_commitment(array: Array, committed: bool) -> Array:
+    """The same elements, of an array that is committed to its device or not."""
+
+def deferred(aval: ShapedArray, make: Callable[[], Array]) -> Array:
+    """With several devices, an array that `make()` makes at its first use, on the device of that use."""
+
+def set_transfer_guard(which: int, guard: str | None) -> None:
+    """What becomes of transfers: 0 from host to device, 1 between devices, 2 from device to host. For all threads."""
+
+def swap_transfer_guard(which: int, guard: str | None) -> str | None:
+    """Set this thread's own guard (None: back to the common one), return the previous own one."""
+
+def swap_explicit_transfers(explicit: bool) -> bool:
+    """Whether what this thread transfers from now on was asked for; returns what was in force."""
+
+def set_transfer_log(log: Callable[[str], object]) -> None:
+    """What is told of transfers where the guard says so."""
 
 class MemoryStats(NamedTuple):
     live_bytes: int
@@ -251,6 +296,7 @@ class CompiledCall:
     out_avals: the avals of the executable's results.
     donated: leaves that are deleted by a call.
     aliases: pairs of a result and a donated argument of the executable in whose memory it is computed.
+    device: where the function itself puts values; a call runs there.
     """
 
     def __init__(
@@ -263,6 +309,7 @@ class CompiledCall:
         consts: tuple[Array, ...] = (),
         donated: tuple[int, ...] = (),
         aliases: tuple[tuple[int, int], ...] = (),
+        device: Device | None = None,
     ) -> None: ...
     executable: Executable | None
     in_used: tuple[int, ...]
@@ -272,6 +319,7 @@ class CompiledCall:
     consts: tuple[Array, ...]
     donated: tuple[int, ...]
     aliases: tuple[tuple[int, int], ...]
+    device: Device | None
     def __call__(self, *leaves: Array) -> Any:
         """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 
@@ -318,6 +366,9 @@ class JitFunction:
     __wrapped__: Callable[..., Any]
     def __getattr__(self, name: str) -> Any: ...
     def __setattr__(self, name: str, value: Any) -> None: ...
+
+def set_leaf_namer(namer: Callable[[Callable[..., Any], CallKey, tuple[int, ...]], Sequence[str]]) -> None:
+    """What names the dynamic leaves of a call, for errors: `namer(fun, key, static_argnums)`."""
 
 def set_call_limit(limit: int) -> None:
     """How many kinds of calls each JitFunction keeps from its next miss on; those used last stay."""

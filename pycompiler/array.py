@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy, devices, set_operator
+from pycompiler._runtime import Array, Device, ShapedArray, array_from_numpy, set_operator
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
@@ -323,6 +323,11 @@ def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType
     return pnp
 
 
+def _devices(self: Array) -> set[Any]:
+    """The devices that hold elements."""
+    return {self.device} if isinstance(self.device, Device) else set(self.device.device_set)
+
+
 _OWN: dict[str, Any] = {
     "__bool__": _bool,
     "__int__": lambda self: int(_scalar("int", self)),
@@ -339,8 +344,8 @@ _OWN: dict[str, Any] = {
     "__array_priority__": 100,
     "__dlpack__": interchange.dlpack,
     "__dlpack_device__": interchange.dlpack_device,
-    "devices": lambda self: {self.device},
-    "platform": lambda self: self.device.platform,
+    "devices": _devices,
+    "platform": lambda self: next(iter(_devices(self))).platform,
     # The memory of a CPU is the host's: there is nothing to copy, and a read waits for what is pending.
     "copy_to_host_async": lambda self: None,
     "tolist": lambda self: _host(self).tolist(),
@@ -371,7 +376,6 @@ def _attributes() -> dict[str, Any]:
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": _copy,
-        "device": property(lambda self: devices()[0], doc="Where the elements are."),
         "to_device": interchange.to_device,
         "__array_namespace__": _array_namespace,
         "__copy__": lambda self: self,
@@ -418,6 +422,8 @@ def _attach_operators() -> None:
 for _name, _attribute in _attributes().items():
     setattr(Array, _name, _attribute)
     setattr(Tracer, _name, _attribute)
+# Where the compiled function will run: no device of its own, and none for what is made beside it.
+setattr(Tracer, "device", None)  # noqa: B010
 for _name, _attribute in _tracer_operators().items():
     setattr(Tracer, _name, _attribute)
 for _name, _attribute in _OWN.items():

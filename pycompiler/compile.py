@@ -19,6 +19,7 @@ import numpy as np
 from pycompiler._runtime import (
     Array,
     CompiledCall,
+    Device,
     Executable,
     PyTreeDef,
     ShapedArray,
@@ -30,10 +31,12 @@ from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
 from pycompiler.core.config import config
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
 from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
+from pycompiler.ops.placement import device_put
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -140,13 +143,15 @@ class Compilation:
     flops: float = 0.0
     arena_bytes: int = 0
     aliases: Aliases = ()
+    # Where the function puts values itself.
+    device: Device | None = None
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
         """What a jitted function's cache holds of it; a call deletes the donated inputs."""
         plan = self.plan
         parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
-        return CompiledCall(*parts, donated, self.aliases) if donated else CompiledCall(*parts)
+        return CompiledCall(*parts, donated, self.aliases if donated else (), self.device)
 
 
 def _decomposes(graph: Graph) -> bool:
@@ -159,6 +164,36 @@ def _decomposes(graph: Graph) -> bool:
             if any(_decomposes(closed.graph) for closed in inner if isinstance(closed, ClosedGraph)):
                 return True
     return False
+
+
+def _named_places(graph: Graph) -> set[Any]:
+    """Every place that a `device_put` of a graph, or of one inside it, names."""
+    found: set[Any] = set()
+    for equation in graph.equations:
+        if equation.primitive is device_put and equation.params["device"] is not None:
+            found.add(equation.params["device"])
+        for value in equation.params.values():
+            inner = value if isinstance(value, tuple) else (value,)
+            for closed in inner:
+                if isinstance(closed, ClosedGraph):
+                    found |= _named_places(closed.graph)
+    return found
+
+
+def named_device(name: str, graph: Graph) -> Device | None:
+    """The device on which a graph puts values itself; ValueError for several, since it runs on one."""
+    devices: set[Device] = set()
+    for place in _named_places(graph):
+        device = single_device(place)
+        if device is not None:
+            devices.add(device)
+    if len(devices) > 1:
+        named = " and on ".join(sorted(map(repr, devices)))
+        raise ValueError(
+            f"{name}: puts values on {named}, but a compiled function runs on one device; call device_put outside of "
+            "jit, on its arguments or its results"
+        )
+    return devices.pop() if devices else None
 
 
 def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
@@ -189,8 +224,9 @@ def compile_graph(
     """
     start = time.perf_counter()
     plan = plan_outputs(closed, keep_unused)
+    device = named_device(name, closed.graph)
     if plan.graph is None:
-        return Compilation(plan, name, None, None)
+        return Compilation(plan, name, None, None, device=device)
     if _decomposes(plan.graph):
         require_lapack()
     compiler = importlib.import_module("pycompiler._compiler")
@@ -224,7 +260,7 @@ def compile_graph(
     if config.debug:
         stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
         print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
-    return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, aliases, milliseconds)
+    return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, aliases, device, milliseconds)
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:

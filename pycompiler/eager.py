@@ -19,10 +19,12 @@ from pycompiler.core.call import call, call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.key_use import key_use
+from pycompiler.core.places import put
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
 from pycompiler.core.trace import Origin
 from pycompiler.core.tree import tree_flatten
+from pycompiler.ops.placement import device_put
 
 # One jitted function for each primitive and set of parameters.
 _functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
@@ -43,6 +45,8 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     if primitive is key_use:
         key_reuse.consume(args[0], params["name"])
         return ()
+    if primitive is device_put:
+        return put(args[0], params["device"])
     if primitive is call:
         graph: ClosedGraph = params["graph"]
         return graph.derive("eager", lambda: _of_graph(graph, params["name"]))(*args)

@@ -26,6 +26,7 @@ from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
 
@@ -280,6 +281,7 @@ class Emitter:
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
     name_value: Emitter.same,
+    device_put: Emitter.same,
     custom_lin: Emitter.forward,
     custom_jvp_call: Emitter.inlined,
     custom_vjp_call: Emitter.inlined,

@@ -25,6 +25,7 @@ from pycompiler._runtime import (
     current_trace,
     set_error_type,
     set_leaf_converter,
+    set_leaf_namer,
 )
 from pycompiler.checks import are_on, watched
 from pycompiler.compile import compiled
@@ -391,3 +392,4 @@ def clear_caches() -> None:
 copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
+set_leaf_namer(misses.leaf_names)

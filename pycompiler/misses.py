@@ -41,7 +41,7 @@ def explain(
 def _differences(fun: Callable[..., Any], before: CallKey, now: CallKey, static: Sequence[int]) -> list[str]:
     found = _static(before, now)
     if before.in_tree != now.in_tree:
-        old, new = (set(_names(fun, key, static)) for key in (before, now))
+        old, new = (set(leaf_names(fun, key, static)) for key in (before, now))
         more, less = sorted(new - old), sorted(old - new)
         found.append(
             f"the structure of the arguments was {before.in_tree} and is {now.in_tree}"
@@ -49,7 +49,7 @@ def _differences(fun: Callable[..., Any], before: CallKey, now: CallKey, static:
             + (f" (without {', '.join(less)})" if less else "")
         )
     else:
-        names = _names(fun, now, static)
+        names = leaf_names(fun, now, static)
         for which, old, new in zip(names, before.avals, now.avals, strict=True):
             if old is not new:
                 if old.shape != new.shape:
@@ -88,6 +88,7 @@ def _static(before: CallKey, now: CallKey) -> list[str]:
     return found
 
 
-def _names(fun: Callable[..., Any], key: CallKey, static: Sequence[int]) -> list[str]:
+def leaf_names(fun: Callable[..., Any], key: CallKey, static: Sequence[int]) -> list[str]:
+    """The names of the dynamic leaves of a call, in order: the parameter, then the path in it."""
     count = len(key.in_tree.children()[0].children()) + len(key.static_args)
     return argument_names(fun, key.in_tree, [place for place in range(count) if place not in static])

@@ -14,9 +14,20 @@ from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 from typing import cast
 
-from pycompiler._runtime import context_key, set_call_limit, set_context_key, swap_context_key
+from pycompiler._runtime import (
+    Device,
+    context_key,
+    devices,
+    set_call_limit,
+    set_context_key,
+    set_default_device,
+    set_transfer_guard,
+    swap_context_key,
+    swap_default_device,
+    swap_transfer_guard,
+)
 
-Value = bool | int | str | None
+Value = bool | int | str | Device | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +43,17 @@ class Setting:
     choices: tuple[str, ...] = ()
     keyed: bool = False
     mode: bool = False
+    # What the runtime keeps itself: how it is told, for all threads and for this one (which gives what was before).
+    told: tuple[Callable[[Value], None], Callable[[Value], Value]] | None = None
 
     def parse(self, value: object) -> Value:
         """`value`, as a person or the environment wrote it, in this setting's type."""
         if value is None and self.default is None:
             return None
+        if self.type is Device:
+            return self._device(value)
+        if self.name == "platform_name" and isinstance(value, str) and value not in self.choices:
+            raise ValueError(f"config: platform_name: {no_platform(value)}")
         if self.type is bool:
             if isinstance(value, (bool, int)):
                 return bool(value)
@@ -52,6 +69,52 @@ class Setting:
             return value
         wanted = " or ".join(map(repr, self.choices)) if self.choices else f"a value of type {self.type.__name__}"
         raise ValueError(f"config: {self.name} must be {wanted}, got {value!r}")
+
+    def _device(self, value: object) -> Device:
+        if isinstance(value, Device):
+            return value
+        if not isinstance(value, str):
+            raise ValueError(
+                f"config: {self.name} must be a device, as devices()[0], the name of a platform, or None, got {value!r}"
+            )
+        found = [device for device in devices() if device.platform == value]
+        if not found:
+            raise ValueError(f"config: {self.name}: {no_platform(value)}")
+        return found[0]
+
+
+def no_platform(name: str) -> str:
+    """The message for a platform that is not there: what there is, and how to get what was asked for."""
+    counts: dict[str, int] = {}
+    for device in devices():
+        counts[device.platform] = counts.get(device.platform, 0) + 1
+    there = ", ".join(f"{platform} ({count} device{'s' * (count > 1)})" for platform, count in counts.items())
+    hint = "this build has no back end for others, so unset PYCOMPILER_PLATFORM or choose one of these"
+    return f"there is no platform {name!r} here; there is {there}: {hint}"
+
+
+_GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+_TRANSFERS = ("host_to_device", "device_to_device", "device_to_host")
+
+
+def _guard(number: int, direction: str) -> Setting:
+    """The setting of one kind of transfers."""
+
+    def everywhere(value: Value) -> None:
+        set_transfer_guard(number, cast(str | None, value))
+
+    def here(value: Value) -> Value:
+        return swap_transfer_guard(number, cast(str | None, value))
+
+    return Setting(
+        f"transfer_guard_{direction}",
+        str,
+        None,
+        f"PYCOMPILER_TRANSFER_GUARD_{direction.upper()}",
+        f"what becomes of transfers from {direction.replace('_', ' ')}",
+        choices=_GUARDS,
+        told=(everywhere, here),
+    )
 
 
 TABLE: tuple[Setting, ...] = (
@@ -73,6 +136,15 @@ TABLE: tuple[Setting, ...] = (
         choices=("cpu",),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
     ),
+    Setting(
+        "default_device",
+        Device,
+        None,
+        "PYCOMPILER_DEFAULT_DEVICE",
+        "where arrays are made and uncommitted ones computed: a device, or the first of a platform",
+        told=(cast(Callable[[Value], None], set_default_device), cast(Callable[[Value], Value], swap_default_device)),
+    ),
+    *(_guard(number, direction) for number, direction in enumerate(_TRANSFERS)),
     Setting(
         "debug_key_reuse",
         bool,
@@ -157,6 +229,22 @@ class Config:
         return None if value is None else str(value)
 
     @property
+    def default_device(self) -> Device | None:
+        return cast(Device | None, self._read("default_device"))
+
+    @property
+    def transfer_guard_host_to_device(self) -> str | None:
+        return cast(str | None, self._read("transfer_guard_host_to_device"))
+
+    @property
+    def transfer_guard_device_to_device(self) -> str | None:
+        return cast(str | None, self._read("transfer_guard_device_to_device"))
+
+    @property
+    def transfer_guard_device_to_host(self) -> str | None:
+        return cast(str | None, self._read("transfer_guard_device_to_host"))
+
+    @property
     def debug_key_reuse(self) -> bool:
         return bool(self._read("debug_key_reuse"))
 
@@ -206,6 +294,10 @@ class Config:
 
         Raises ValueError for an unknown name or a value of another type.
         """
+        if name.removeprefix("jax_") == "transfer_guard":
+            for direction in _TRANSFERS:
+                self.update(f"transfer_guard_{direction}", value)
+            return
         setting = self._setting(name)
         self._values[setting.name] = setting.parse(value)
         self._publish()
@@ -227,12 +319,15 @@ class Config:
         before = dict(overrides)
         overrides[name] = parsed
         key = swap_context_key(self._key())
+        told = setting.told[1](parsed) if setting.told else None
         try:
             yield
         finally:
             overrides.clear()
             overrides.update(before)
             swap_context_key(key)
+            if setting.told:
+                setting.told[1](told)
 
     @contextlib.contextmanager
     def scope(self, names: tuple[Hashable, ...]) -> Generator[None]:
@@ -270,6 +365,9 @@ class Config:
         if self._local.overrides or self._local.scope:
             swap_context_key(self._key())
         set_call_limit(self.cache_size)
+        for setting in self._table.values():
+            if setting.told:
+                setting.told[0](self._values[setting.name])
 
 
 config = Config(TABLE)
@@ -306,6 +404,41 @@ threefry_partitionable = _context("threefry_partitionable")
 def default_matmul_precision(new_val: str | None) -> contextlib.AbstractContextManager[None]:
     """A context in which products for which no precision is given have this one, in this thread."""
     return config.override("default_matmul_precision", new_val)
+
+
+def default_device(new_val: Device | str | None) -> contextlib.AbstractContextManager[None]:
+    """A context in which arrays are made, and uncommitted ones computed, on a device (or the first of a platform), in
+    this thread. ValueError for what is neither."""
+    return config.override("default_device", new_val)
+
+
+@contextlib.contextmanager
+def transfer_guard(new_val: str) -> Generator[None]:
+    """A context that allows, logs or disallows transfers between host and devices, and between devices, in this thread.
+
+    "log" and "disallow" are about transfers that nobody asked for, as of a NumPy operand; "log_explicit" and
+    "disallow_explicit" about those of `device_put` too. The memory of a CPU device is the host's: reading from it
+    transfers nothing. ValueError for another word.
+    """
+    with contextlib.ExitStack() as stack:
+        for direction in _TRANSFERS:
+            stack.enter_context(config.override(f"transfer_guard_{direction}", new_val))
+        yield
+
+
+def transfer_guard_host_to_device(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """`transfer_guard` for what is copied from the host to devices."""
+    return config.override("transfer_guard_host_to_device", new_val)
+
+
+def transfer_guard_device_to_device(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """`transfer_guard` for what is copied between devices."""
+    return config.override("transfer_guard_device_to_device", new_val)
+
+
+def transfer_guard_device_to_host(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """`transfer_guard` for what is copied from devices to the host: nothing where they are CPUs."""
+    return config.override("transfer_guard_device_to_host", new_val)
 
 
 def disable_jit(disable: bool = True) -> contextlib.AbstractContextManager[None]:

@@ -14,7 +14,7 @@ from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
-from pycompiler.numpy.interchange import check_device
+from pycompiler.lax.placement import beside, created, filled, place_leaf
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
 
@@ -68,7 +68,8 @@ def array(
     enable_x64. Arrays never change, so `copy` makes no difference. TypeError for what holds no numbers, ValueError for
     nested lists of uneven lengths.
     """
-    check_device("array", device)
+    if device is not None:
+        return created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin))
     if order not in (None, "C", "K"):
         raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
     wanted = requested("array", dtype)
@@ -104,7 +105,8 @@ def asarray(
     a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
 ) -> Array:
     """a as an array, itself where it is one of the dtype. See `array`."""
-    check_device("asarray", device)
+    if device is not None:
+        return created("asarray", device, lambda: array(a, dtype, copy=copy, order=order))
     return array(a, dtype, copy=copy, order=order)
 
 
@@ -115,59 +117,67 @@ def copy(a: Any, order: str | None = None) -> Array:
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of a value, which broadcasts to the shape. Without a dtype that of the value."""
-    check_device("full", device)
     check_arrays("full", fill_value)
     wanted = requested("full", dtype)
-    value = fill_value if wanted is None else cast(fill_value, wanted)
-    result = broadcast_to(value, canonical_shape("full", shape))
-    return array(result) if result is fill_value or isinstance(result, np.ndarray) else result
+    sizes = canonical_shape("full", shape)
+
+    def make() -> Array:
+        value = fill_value if wanted is None else cast(fill_value, wanted)
+        result = broadcast_to(value, sizes)
+        return array(result) if result is fill_value or isinstance(result, np.ndarray) else result
+
+    if isinstance(fill_value, (bool, int, float, complex, np.generic)):
+        aval = get_aval(fill_value)
+        return filled("full", device, sizes, wanted or aval.dtype, wanted is None and aval.weak_type, make)
+    return created("full", device, make)
+
+
+def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Array:
+    sizes = canonical_shape(name, shape)
+    kind = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
+    return filled(name, device, sizes, kind, False, lambda: movement.full(sizes, value, kind))
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of zeros, float32 unless a dtype is given."""
-    check_device("zeros", device)
-    return movement.full(shape, 0, float if dtype is None else dtype)
+    return _constant("zeros", shape, 0, dtype, device)
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of ones, float32 unless a dtype is given."""
-    check_device("ones", device)
-    return movement.full(shape, 1, float if dtype is None else dtype)
+    return _constant("ones", shape, 1, dtype, device)
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of zeros: memory that holds anything is never given out."""
-    check_device("empty", device)
-    return zeros(shape, dtype)
+    return _constant("empty", shape, 0, dtype, device)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """An array of a value, with the shape and dtype of a unless they are given."""
-    check_device("full_like", device)
     check_arrays("full_like", a)
+    device = beside(a, device)
     aval = get_aval(a)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
-        return array(broadcast_to(cast(fill_value, aval.dtype, True), canonical_shape("full_like", sizes)))
-    return full(sizes, fill_value, aval.dtype if dtype is None else dtype)
+        shape = canonical_shape("full_like", sizes)
+        return created("full_like", device, lambda: array(broadcast_to(cast(fill_value, aval.dtype, True), shape)))
+    return full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device)
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """Zeros with the shape and dtype of a unless they are given."""
-    check_device("zeros_like", device)
-    return full_like(a, 0, dtype, shape)
+    return full_like(a, 0, dtype, shape, device=device)
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """Ones with the shape and dtype of a unless they are given."""
-    check_device("ones_like", device)
-    return full_like(a, 1, dtype, shape)
+    return full_like(a, 1, dtype, shape, device=device)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
     """Zeros with the shape and dtype of the prototype unless they are given."""
-    check_device("empty_like", device)
-    return full_like(prototype, 0, dtype, shape)
+    return full_like(prototype, 0, dtype, shape, device=device)
 
 
 def _fixed(name: str, x: Any) -> Any:
@@ -179,7 +189,6 @@ def _fixed(name: str, x: Any) -> Any:
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
     """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given."""
-    check_device("arange", device)
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
@@ -190,8 +199,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     if type(start) is type(stop) is type(step) is int:
         count = max(0, -((start - stop) // step))
         if start == 0 and step == 1:
-            return movement.iota(kind, count)
-    return _from_numpy(np.arange(start, stop, step), kind)
+            return filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count))
+    values = np.arange(start, stop, step).astype(kind)
+    return filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind))
 
 
 def linspace(
@@ -206,7 +216,16 @@ def linspace(
     device: Any = None,
 ) -> Any:
     """num values from start to stop, at equal distances; stop is the last one unless not endpoint."""
-    check_device("linspace", device)
+    if device is not None:
+        ends, steps = (start, stop), []
+
+        def make() -> Array:
+            line, step = linspace(*ends, num, endpoint, True, dtype, axis)
+            steps.append(step)
+            return line
+
+        line = created("linspace", device, make)
+        return (line, place_leaf("linspace", steps[0], device)) if retstep else line
     first, last = array(start), array(stop)
     kind = inexact(dtypes.result_type(first, last)[0])
     first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
@@ -295,12 +314,15 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
     """A matrix of N by M (or N) with ones on the k-th diagonal."""
-    check_device("eye", device)
-    shape = (N, N if M is None else M)
-    rows = movement.broadcasted_iota(np.int32, shape, 0)
-    columns = movement.broadcasted_iota(np.int32, shape, 1)
-    on_diagonal = elementwise.eq(elementwise.add(rows, k), columns)
-    return cast(on_diagonal, dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype))
+    shape = canonical_shape("eye", (N, N if M is None else M))
+    kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
+
+    def make() -> Array:
+        rows = movement.broadcasted_iota(np.int32, shape, 0)
+        columns = movement.broadcasted_iota(np.int32, shape, 1)
+        return cast(elementwise.eq(elementwise.add(rows, k), columns), kind)
+
+    return filled("eye", device, shape, kind, False, make) if isinstance(k, int) else created("eye", device, make)
 
 
 def identity(n: int, dtype: Any = None) -> Array:

@@ -15,8 +15,8 @@ from pycompiler.lax import fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
+from pycompiler.lax.placement import created
 from pycompiler.numpy import creation, movement, padding, ufuncs
-from pycompiler.numpy.interchange import check_device
 from pycompiler.ops import rules
 
 Array = Any
@@ -201,15 +201,14 @@ def _check_count(name: str, n: int) -> None:
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles for a unit of `d`: (n,)."""
     _check_count("fftfreq", n)
-    check_device("fftfreq", device)
-    return _frequencies(np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)]), d * n, dtype)
+    numbers = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
+    return created("fftfreq", device, lambda: _frequencies(numbers, d * n, dtype))
 
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the entries of `rfft` of `n` samples at a distance `d`: (n // 2 + 1,)."""
     _check_count("rfftfreq", n)
-    check_device("rfftfreq", device)
-    return _frequencies(np.arange(n // 2 + 1), d * n, dtype)
+    return created("rfftfreq", device, lambda: _frequencies(np.arange(n // 2 + 1), d * n, dtype))
 
 
 def _frequencies(numbers: Any, period: Any, dtype: Any) -> Array:

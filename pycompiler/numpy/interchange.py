@@ -9,19 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array, Device, array_from_dlpack, devices, dlpack_capsule
+from pycompiler._runtime import Array, Device, array_from_dlpack, default_device, devices, dlpack_capsule
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array
 from pycompiler.core.config import config
+from pycompiler.core.places import check_place
+from pycompiler.lax.placement import created, place_leaf
 
 API_VERSION = "2024.12"
 _CPU = 1  # kDLCPU
-
-
-def check_device(function: str, device: object) -> None:
-    """Raises unless `device` is None or one that there is."""
-    if device is not None and device not in devices():
-        raise ValueError(f"{function}: device {device!r} is none of {devices()}")
 
 
 def dlpack(
@@ -56,7 +52,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     `copy=True` always copies. A 64-bit array is narrowed, with a warning, unless `enable_x64`. Raises TypeError for an
     object without `__dlpack__`, BufferError for dtypes and devices that there are not here.
     """
-    check_device("from_dlpack", device)
+    if device is not None:
+        return created("from_dlpack", device, lambda: from_dlpack(x, copy=copy))
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ method; use asarray")
     kind = x.__dlpack_device__()[0] if hasattr(x, "__dlpack_device__") else _CPU
@@ -79,9 +76,10 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
 
 
 def to_device(self: Any, device: Device, *, stream: None = None) -> Any:
-    """The array on `device`. Raises ValueError for a device that there is not."""
-    check_device("to_device", device)
-    return self
+    """The array on `device`. Raises ValueError for a device that there is not, and for a stream."""
+    if stream is not None:
+        raise ValueError(f"to_device: stream must be None on a CPU, got {stream!r}")
+    return place_leaf("to_device", self, device)
 
 
 class ArrayNamespaceInfo:
@@ -93,7 +91,7 @@ class ArrayNamespaceInfo:
 
     def default_device(self) -> Device:
         """Where arrays are made."""
-        return devices()[0]
+        return default_device()
 
     def devices(self) -> list[Device]:
         """All devices."""
@@ -101,7 +99,7 @@ class ArrayNamespaceInfo:
 
     def default_dtypes(self, *, device: Device | None = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of Python scalars and of index arrays: of 32 bits unless `enable_x64`."""
-        check_device("default_dtypes", device)
+        check_place("default_dtypes", device)
         wide = config.enable_x64
         return {
             "real floating": dtypes.float64 if wide else dtypes.float32,
@@ -114,7 +112,7 @@ class ArrayNamespaceInfo:
         self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, np.dtype[Any]]:
         """The dtypes of the standard that are there, by name; of a `kind` as `isdtype` knows them, or several."""
-        check_device("dtypes", device)
+        check_place("dtypes", device)
         wide = config.enable_x64
         kinds: dict[str, tuple[str, ...]] = {
             "bool": ("bool",),

@@ -23,9 +23,9 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
+from pycompiler.lax.placement import place_leaf
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.indexing import getitem
-from pycompiler.numpy.interchange import check_device
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
 
@@ -48,8 +48,9 @@ def size(a: Any, axis: int | None = None) -> Any:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
     """x in another dtype. Floats to integers truncate and saturate, nan becomes 0."""
-    check_device("astype", device)
     check_arrays("astype", x)
+    if device is not None:
+        return place_leaf("astype", astype(x, dtype, copy=copy), device)
     wanted = requested("astype", float if dtype is None else dtype)
     return array(x) if get_aval(x).dtype == wanted and not get_aval(x).weak_type else cast(x, wanted)
 

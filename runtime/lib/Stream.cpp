@@ -4,6 +4,7 @@
 #include "runtime/Profile.h"
 
 #include <climits>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -24,13 +25,21 @@ static uint64_t bytesOf(Buffer *const *buffers, unsigned count) {
 }
 
 static double expectedNs(const Launch &launch) {
-  return launch.executable->expectedNs(bytesOf(launch.args, launch.argCount) +
-                                       bytesOf(launch.results, launch.resultCount));
+  uint64_t bytes = bytesOf(launch.args, launch.argCount) + bytesOf(launch.results, launch.resultCount);
+  return launch.executable ? launch.executable->expectedNs(bytes) : 200 + 0.05 * static_cast<double>(bytes);
+}
+
+static bool mayBlock(const Executable *executable) { return executable && executable->mayBlock(); }
+
+/// All memory is the host's so far.
+static void copyAll(const Launch &launch) {
+  for (unsigned i = 0; i < launch.argCount; ++i)
+    std::memcpy(launch.results[i]->data(), launch.args[i]->data(), launch.args[i]->size());
 }
 
 /// What it would cost a waiter to run it: one that may block is left to the pool.
 static double costOf(const Launch &launch) {
-  return launch.executable->mayBlock() ? std::numeric_limits<double>::infinity() : expectedNs(launch);
+  return mayBlock(launch.executable) ? std::numeric_limits<double>::infinity() : expectedNs(launch);
 }
 
 /// The failure that the inputs carry: that of the first one in the order of the arguments.
@@ -55,6 +64,10 @@ static const char *placeOf(const Launch &launch) {
 static RefPtr<Error> perform(Device &device, const Launch &launch) {
   if (Error *poison = poisonOf(launch))
     return RefPtr<Error>(poison);
+  if (!launch.executable) {
+    copyAll(launch);
+    return nullptr;
+  }
   constexpr unsigned few = 32;
   void *onStack[few];
   unsigned count = launch.argCount + launch.resultCount;
@@ -202,11 +215,11 @@ void Execution::runIfUnclaimed() {
 
 Stream::Manner Stream::mannerOf(const Launch &launch) const {
   double cost = expectedNs(launch);
-  bool mayBlock = launch.executable->mayBlock();
-  Manner here = cost < shortNs && !mayBlock ? Manner::Short : Manner::Long;
+  bool blocks = mayBlock(launch.executable);
+  Manner here = cost < shortNs && !blocks ? Manner::Short : Manner::Long;
   if (inPlace)
     return here;
-  if (mayBlock || cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && device.threads().hasSpinner()))
+  if (blocks || cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && device.threads().hasSpinner()))
     return Manner::Enqueue;
   for (unsigned i = 0; i < launch.argCount; ++i)
     if (!launch.args[i]->isReady())

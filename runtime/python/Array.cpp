@@ -2,6 +2,7 @@
 #include "Array.h"
 
 #include "Operators.h"
+#include "Placement.h"
 #include "runtime/Profile.h"
 
 #include <string>
@@ -25,7 +26,7 @@ static constexpr int freeListLimit = 256;
 static PyObject *freeList[freeListLimit];
 static int freeCount = 0;
 
-PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer) {
+PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool committed) {
   PyObject *self;
   if (freeCount > 0) {
     self = freeList[--freeCount];
@@ -41,7 +42,7 @@ PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer) {
   array->buffer = buffer.take();
   array->weakReferences = nullptr;
   array->sharding = array->shards = nullptr;
-  array->committed = false;
+  array->committed = committed;
   ++liveCount;
   return self;
 }
@@ -146,7 +147,7 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
   RefPtr<Buffer> buffer;
   ProfileScope scope(ProfileKind::Copy, "copy from numpy");
   if (isOf(aval, ndarray, view))
-    buffer = allocateBuffer(Device::cpu(), aval, "copying an ndarray");
+    buffer = allocateBuffer(defaultDevice(), aval, "copying an ndarray");
   else
     PyErr_Format(PyExc_ValueError, "array_from_numpy: the ndarray is not a %S", aval);
   if (buffer && view.len >= largeCopy) {
@@ -162,7 +163,9 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
 //===-- Reading
 //-----------------------------------------------------------------------------------------------------===//
 
-static PyObject *isReady(PyObject *self, PyObject *) { return PyBool_FromLong(asArray(self)->buffer->isReady()); }
+static PyObject *isReady(PyObject *self, PyObject *) {
+  return ensureElements(asArray(self)) ? PyBool_FromLong(asArray(self)->buffer->isReady()) : nullptr;
+}
 
 /// The memory of arrays that were deleted.
 static char nothing[PCRT_ALIGNMENT];
@@ -188,7 +191,7 @@ static PyObject *isArrayDeleted(PyObject *self, PyObject *) {
 }
 
 static PyObject *blockUntilReady(PyObject *self, PyObject *) {
-  return waitFor(asArray(self)->buffer) ? Py_NewRef(self) : nullptr;
+  return ensureElements(asArray(self)) && waitFor(asArray(self)->buffer) ? Py_NewRef(self) : nullptr;
 }
 
 /// NumPy's format of a dtype, or null: the struct module's letter but for complex numbers. On LP64 "l" is NumPy's own
@@ -214,7 +217,7 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
     PyErr_SetString(PyExc_BufferError, "arrays are immutable: the buffer is read-only");
     return -1;
   }
-  if (!waitFor(array->buffer))
+  if (!ensureElements(array) || !waitFor(array->buffer))
     return -1;
   view->buf = array->buffer->data();
   view->len = aval->nbytes;
@@ -240,7 +243,7 @@ static PyRef viewAsNumpy(ArrayObject *array) {
     PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
     return numpy ? PyObject_GetAttrString(numpy.get(), "asarray") : nullptr;
   }();
-  if (!toNdarray || !waitFor(array->buffer))
+  if (!toNdarray || !ensureElements(array) || !waitFor(array->buffer))
     return nullptr;
   AvalObject *aval = array->aval;
   if (aval->code == DType::Key) {
@@ -285,7 +288,7 @@ static PyObject *item(PyObject *self, PyObject *) {
     PyErr_Format(PyExc_ValueError, "item: %S has %zd elements, not one", array->aval, array->aval->size);
     return nullptr;
   }
-  if (!waitFor(array->buffer))
+  if (!ensureElements(array) || !waitFor(array->buffer))
     return nullptr;
   const void *data = array->buffer->data();
   switch (array->aval->code) {
@@ -324,6 +327,11 @@ static PyObject *getWeakType(PyObject *self, void *) { return PyBool_FromLong(as
 static PyObject *getRank(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->rank()); }
 static PyObject *getSize(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->size); }
 static PyObject *getBytes(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->nbytes); }
+static PyObject *getDevice(PyObject *self, void *) {
+  ArrayObject *array = asArray(self);
+  return Py_NewRef(array->sharding ? array->sharding : deviceObject(*array->buffer->device()));
+}
+static PyObject *getCommitted(PyObject *self, void *) { return PyBool_FromLong(asArray(self)->committed); }
 
 static PyGetSetDef arrayProperties[] = {
     {"shape", getShape, nullptr, "The dimensions, a tuple.", nullptr},
@@ -332,6 +340,8 @@ static PyGetSetDef arrayProperties[] = {
     {"ndim", getRank, nullptr, "Number of dimensions.", nullptr},
     {"size", getSize, nullptr, "Number of elements.", nullptr},
     {"nbytes", getBytes, nullptr, "Bytes of the elements.", nullptr},
+    {"device", getDevice, nullptr, "Where the elements are: a device, or the sharding over several.", nullptr},
+    {"committed", getCommitted, nullptr, "Whether it was put there: what is computed from it is there too.", nullptr},
     {}};
 
 static PyMemberDef arrayMembers[] = {

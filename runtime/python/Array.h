@@ -23,7 +23,7 @@ inline bool isArray(PyObject *object) { return Py_TYPE(object) == arrayType; }
 inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObject *>(object); }
 
 /// A new array, or null. `aval` is borrowed.
-PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer);
+PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool committed = false);
 /// A fresh buffer of the device, or null with MemoryError; `what` names it in the message.
 RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what);
 /// The dtype that a buffer's format means; false when it is none of ours.

@@ -1,6 +1,8 @@
 // Launching from Python, and CompiledCall.
 #include "Call.h"
 
+#include "Placement.h"
+
 #include <algorithm>
 #include <structmember.h>
 
@@ -22,14 +24,15 @@ public:
         buffer->release();
   }
   /// `given` has, for each result that is not to be allocated, its buffer; it may be null.
-  bool allocate(AvalObject *const *avals, size_t count, const std::string &name, Buffer *const *given) {
+  bool allocate(Device &device, AvalObject *const *avals, size_t count, const std::string &name,
+                Buffer *const *given) {
     for (size_t i = 0; i < count; ++i) {
       if (given && given[i]) {
         given[i]->retain();
         buffers.push(given[i]);
         continue;
       }
-      RefPtr<Buffer> buffer = allocateBuffer(Device::cpu(), avals[i], name.c_str());
+      RefPtr<Buffer> buffer = allocateBuffer(device, avals[i], name.c_str());
       if (!buffer)
         return false;
       bytes += buffer->size();
@@ -90,8 +93,8 @@ private:
   return true;
 }
 
-static bool launch(const Launch &request, uint64_t resultBytes) {
-  Stream &stream = Device::cpu().stream();
+static bool launch(Device &device, const Launch &request, uint64_t resultBytes) {
+  Stream &stream = device.stream();
   Launch launch = request;
   Stream::Manner manner = stream.mannerOf(launch);
   if (manner != Stream::Manner::Short)
@@ -101,10 +104,14 @@ static bool launch(const Launch &request, uint64_t resultBytes) {
   return true;
 }
 
+bool pcrt::python::launchOn(Device &device, const Launch &request, uint64_t resultBytes) {
+  return launch(device, request, resultBytes);
+}
+
 /// `execute`, for the hot path.
-[[gnu::always_inline]] static inline bool executeHere(Executable &executable, Buffer *const *args, size_t argCount,
-                                                      AvalObject *const *outAvals, size_t resultCount,
-                                                      PyObject **results, Buffer *const *given) {
+[[gnu::always_inline]] static inline bool executeHere(const Placement &where, Executable &executable,
+                                                      Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
+                                                      size_t resultCount, PyObject **results, Buffer *const *given) {
   ResultBuffers buffers;
   for (size_t i = 0; i < argCount; ++i) {
     if (isDeleted(args[i])) {
@@ -112,14 +119,14 @@ static bool launch(const Launch &request, uint64_t resultBytes) {
       return false;
     }
   }
-  if (!buffers.allocate(outAvals, resultCount, executable.name(), given))
+  if (!buffers.allocate(*where.device, outAvals, resultCount, executable.name(), given))
     return false;
   Launch request = {
       &executable, args, static_cast<unsigned>(argCount), buffers.data(), static_cast<unsigned>(resultCount), nullptr};
-  if (!launch(request, buffers.bytes))
+  if (!launch(*where.device, request, buffers.bytes))
     return false;
   for (size_t i = 0; i < resultCount; ++i) {
-    results[i] = newArray(outAvals[i], buffers.take(i));
+    results[i] = newArray(outAvals[i], buffers.take(i), where.committed);
     if (!results[i]) {
       while (i-- > 0)
         Py_DECREF(results[i]);
@@ -129,9 +136,10 @@ static bool launch(const Launch &request, uint64_t resultBytes) {
   return true;
 }
 
-bool pcrt::python::execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
-                           size_t resultCount, PyObject **results, Buffer *const *given) {
-  return executeHere(executable, args, argCount, outAvals, resultCount, results, given);
+bool pcrt::python::execute(Device &device, Executable &executable, Buffer *const *args, size_t argCount,
+                           AvalObject *const *outAvals, size_t resultCount, PyObject **results, Buffer *const *given,
+                           bool committed) {
+  return executeHere({&device, committed}, executable, args, argCount, outAvals, resultCount, results, given);
 }
 
 //===-- CompiledCall
@@ -152,16 +160,28 @@ struct Alias {
   size_t result, argument;
 };
 
+/// The constants of a call in the memory of a device where they are not.
+struct ConstantCopies {
+  struct OfDevice {
+    Device *device;
+    std::vector<RefPtr<Buffer>> buffers;
+  };
+  std::vector<OfDevice> all;
+};
+
 struct CompiledCallObject {
   PyObject_HEAD
       // As given, for Python; they own everything below.
       PyObject *executable,
-      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases;
+      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases, *device;
   Executable *loaded;
   std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
   std::vector<Output> *results;
   std::vector<Alias> *inPlace;
   size_t leavesNeeded;
+  Device *place;               // where the function puts values itself, or null
+  std::vector<size_t> *placed; // leaves that say where a call runs: those that are read or returned
+  ConstantCopies *copies;
 };
 
 } // namespace pcrt::python
@@ -229,6 +249,14 @@ static bool readAliases(CompiledCallObject *call) {
   return true;
 }
 
+static bool readPlaced(CompiledCallObject *call) {
+  *call->placed = *call->used;
+  for (const Output &output : *call->results)
+    if (output.kind == OutputKind::Argument)
+      call->placed->push_back(output.index);
+  return true;
+}
+
 /// False with an exception set. Everything the hot path relies on is checked here.
 static bool readCall(CompiledCallObject *call) {
   call->loaded = nullptr;
@@ -258,17 +286,19 @@ static bool readCall(CompiledCallObject *call) {
       return false;
   if (PyTuple_GET_SIZE(call->outputs) != reinterpret_cast<TreeObject *>(call->outTree)->leafCount)
     return fail("out_tree has another number of leaves than outputs");
+  if (call->device != Py_None && !(call->place = deviceOf(call->device)))
+    return false;
   return readLeaves(call, call->inUsed, *call->used) && readLeaves(call, call->donated, *call->given) &&
-         readAliases(call);
+         readAliases(call) && readPlaced(call);
 }
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree",
-                                "consts",     "donated", "aliases", nullptr};
+                                "consts",     "donated", "aliases", "device",  nullptr};
   PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr,
-                                                                *aliases = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOO:CompiledCall", const_cast<char **>(names), &executable,
-                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases))
+                                                                *aliases = nullptr, *device = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOO:CompiledCall", const_cast<char **>(names), &executable,
+                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases, &device))
     return nullptr;
   PyRef none = PyRef::steal(PyTuple_New(0));
   PyRef self = PyRef::steal(type->tp_alloc(type, 0));
@@ -283,11 +313,15 @@ static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   call->consts = Py_NewRef(consts ? consts : none.get());
   call->donated = Py_NewRef(donated ? donated : none.get());
   call->aliases = Py_NewRef(aliases ? aliases : none.get());
+  call->device = Py_NewRef(device);
   call->used = new std::vector<size_t>();
   call->inPlace = new std::vector<Alias>();
   call->given = new std::vector<size_t>();
   call->results = new std::vector<Output>();
   call->leavesNeeded = 0;
+  call->place = nullptr;
+  call->placed = new std::vector<size_t>();
+  call->copies = new ConstantCopies();
   return readCall(call) ? self.take() : nullptr;
 }
 
@@ -312,8 +346,10 @@ static void deallocateCall(PyObject *self) {
   delete call->given;
   delete call->inPlace;
   delete call->results;
-  for (PyObject *part :
-       {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts, call->donated})
+  delete call->placed;
+  delete call->copies;
+  for (PyObject *part : {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts,
+                         call->donated, call->aliases, call->device})
     Py_XDECREF(part);
   PyTypeObject *type = Py_TYPE(self);
   type->tp_free(self);
@@ -409,25 +445,107 @@ static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *lea
     if (output.kind != OutputKind::Argument || !isDonated(call, output.index))
       continue;
     ArrayObject *leaf = leaves[output.index];
-    results.push(newArray(leaf->aval, RefPtr<Buffer>(leaf->buffer)));
+    results.push(ensureElements(leaf) ? newArray(leaf->aval, RefPtr<Buffer>(leaf->buffer), leaf->committed) : nullptr);
     if (!results[results.size() - 1])
       return false;
   }
   return true;
 }
 
-static void collectArguments(const CompiledCallObject *call, ArrayObject *const *leaves,
+//===-- Where a call runs
+//-------------------------------------------------------------------------------------------===//
+
+namespace {
+/// What a call has in its hands besides its leaves, where there is more than one device: copies of operands.
+class MovedBuffers {
+public:
+  ~MovedBuffers() {
+    for (Buffer *buffer : held)
+      buffer->release();
+  }
+  Buffer *keep(RefPtr<Buffer> buffer) {
+    held.push(buffer.get());
+    return buffer.take();
+  }
+
+private:
+  SmallVector<Buffer *, 8> held;
+};
+} // namespace
+
+/// The constants of a call on a device; null with an exception.
+static const std::vector<RefPtr<Buffer>> *constantsOn(const CompiledCallObject *call, Device &device) {
+  std::vector<ConstantCopies::OfDevice> &all = call->copies->all;
+  auto isOf = [&](const ConstantCopies::OfDevice &copies) { return copies.device == &device; };
+  auto found = std::find_if(all.begin(), all.end(), isOf);
+  if (found != all.end())
+    return &found->buffers;
+  ConstantCopies::OfDevice made{&device, {}};
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i) {
+    RefPtr<Buffer> buffer = elementsOn(device, asArray(PyTuple_GET_ITEM(call->consts, i)));
+    if (!buffer)
+      return nullptr;
+    made.buffers.push_back(std::move(buffer));
+  }
+  // Making the copies may have let another thread do the same.
+  found = std::find_if(all.begin(), all.end(), isOf);
+  return &(found != all.end() ? *found : all.emplace_back(std::move(made))).buffers;
+}
+
+/// The buffers of the executable's arguments where the call runs; false with an exception.
+static bool collectPlaced(const CompiledCallObject *call, ArrayObject *const *leaves, const Placement &where,
+                          SmallVector<Buffer *, 32> &args, MovedBuffers &moved) {
+  SmallVector<Buffer *, 32> copies;
+  for (size_t index : *call->used) {
+    ArrayObject *leaf = leaves[index];
+    copies.push(nullptr);
+    if (leaf->buffer->device() == where.device && !isDeferred(leaf->buffer))
+      continue;
+    RefPtr<Buffer> copy = elementsOn(*where.device, leaf);
+    if (!copy)
+      return false;
+    if (copy.get() != leaf->buffer)
+      copies[copies.size() - 1] = moved.keep(std::move(copy));
+  }
+  const std::vector<RefPtr<Buffer>> *constants = constantsOn(call, *where.device);
+  if (!constants)
+    return false;
+  // Only now, since the copies may have let other threads run. Those that are not copied are held by their arrays
+  // alone: a donated one can be told from one that others read.
+  for (size_t i = 0; i < call->used->size(); ++i)
+    args.push(copies[i] ? copies[i] : leaves[(*call->used)[i]]->buffer);
+  for (const RefPtr<Buffer> &constant : *constants)
+    args.push(constant.get());
+  return true;
+}
+
+/// An array that a call returns as it was given, or that is a constant of it, where the call ran. A new reference.
+static PyObject *outputOn(const Placement &where, PyObject *object) {
+  ArrayObject *array = asArray(object);
+  bool isThere = array->buffer->device() == where.device;
+  if ((isThere && array->committed == where.committed) || isDeleted(array->buffer))
+    return Py_NewRef(object);
+  if (isThere && isDeferred(array->buffer) && !makeElements(array))
+    return nullptr;
+  RefPtr<Buffer> buffer = elementsOn(*where.device, array);
+  return buffer ? newArray(array->aval, std::move(buffer), where.committed) : nullptr;
+}
+
+/// The buffers of the executable's arguments where there is one device; whether any is committed.
+static bool collectArguments(const CompiledCallObject *call, ArrayObject *const *leaves,
                              SmallVector<Buffer *, 32> &args) {
-  if (!call->loaded)
-    return;
-  for (size_t index : *call->used)
+  bool committed = false;
+  for (size_t index : *call->used) {
     args.push(leaves[index]->buffer);
+    committed |= leaves[index]->committed;
+  }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->consts); ++i)
     args.push(asArray(PyTuple_GET_ITEM(call->consts, i))->buffer);
+  return committed;
 }
 
 /// Launches a call that leaves are donated to; false with an exception set.
-[[gnu::noinline]] static bool runDonating(CompiledCallObject *call, ArrayObject *const *leaves,
+[[gnu::noinline]] static bool runDonating(const Placement &where, CompiledCallObject *call, ArrayObject *const *leaves,
                                           SmallVector<Buffer *, 32> &args, AvalObject *const *avals, size_t resultCount,
                                           SmallVector<PyObject *, 16> &results) {
   for (Buffer *buffer : args) {
@@ -443,10 +561,41 @@ static void collectArguments(const CompiledCallObject *call, ArrayObject *const 
   InPlaceResults inPlace;
   return !call->loaded ||
          (inPlace.take(call, args, resultCount, avals) &&
-          execute(*call->loaded, args.data(), args.size(), avals, resultCount, results.data(), inPlace.data()));
+          execute(*where.device, *call->loaded, args.data(), args.size(), avals, resultCount, results.data(),
+                  inPlace.data(), where.committed));
 }
 
-PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves) {
+/// The tree of the outputs, with those that were not computed where the call ran. Takes the references of `results`.
+static PyObject *unflattenPlaced(const CompiledCallObject *call, const Placement &where,
+                                 SmallVector<PyObject *, 16> &outputs, SmallVector<PyObject *, 16> &results) {
+  bool complete = true;
+  for (size_t i = 0; complete && i < outputs.size(); ++i) {
+    if ((*call->results)[i].kind == OutputKind::Result)
+      continue;
+    PyObject *placed = outputOn(where, outputs[i]);
+    complete = placed != nullptr;
+    if (complete) {
+      results.push(placed);
+      outputs[i] = placed;
+    }
+  }
+  PyObject *tree = complete ? unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data()) : nullptr;
+  for (PyObject *result : results)
+    Py_DECREF(result);
+  return tree;
+}
+
+/// `several`: whether there is more than one device, so that leaves may have to be moved.
+template <bool several>
+[[gnu::always_inline]] static inline PyObject *runCall(CompiledCallObject *call, ArrayObject *const *leaves) {
+  Placement where{nullptr, false};
+  if constexpr (several) {
+    const char *name = call->loaded ? call->loaded->name().c_str() : "a jitted function";
+    if (!placeLeaves(leaves, call->placed->data(), call->placed->size(), call->place, name, where))
+      return nullptr;
+  } else {
+    where.device = &Device::cpu();
+  }
   SmallVector<PyObject *, 16> results;
   auto resultCount = static_cast<size_t>(PyTuple_GET_SIZE(call->outAvals));
   for (size_t i = 0; i < resultCount; ++i)
@@ -455,14 +604,21 @@ PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *c
   bool donates = !call->given->empty();
   if (call->loaded || donates) {
     SmallVector<Buffer *, 32> args;
-    collectArguments(call, leaves, args);
+    std::conditional_t<several, MovedBuffers, int> moved{};
+    if constexpr (several) {
+      if (call->loaded && !collectPlaced(call, leaves, where, args, moved))
+        return nullptr;
+    } else if (call->loaded) {
+      where.committed = collectArguments(call, leaves, args) || call->place;
+    }
     if (donates) {
-      if (!runDonating(call, leaves, args, avals, resultCount, results)) {
+      if (!runDonating(where, call, leaves, args, avals, resultCount, results)) {
         for (size_t i = resultCount; i < results.size(); ++i)
           Py_XDECREF(results[i]);
         return nullptr;
       }
-    } else if (!executeHere(*call->loaded, args.data(), args.size(), avals, resultCount, results.data(), nullptr)) {
+    } else if (!executeHere(where, *call->loaded, args.data(), args.size(), avals, resultCount, results.data(),
+                            nullptr)) {
       return nullptr;
     }
   }
@@ -482,10 +638,20 @@ PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *c
       break;
     }
   }
+  if constexpr (several)
+    return unflattenPlaced(call, where, outputs, results);
   PyObject *tree = unflatten(reinterpret_cast<TreeObject *>(call->outTree), outputs.data());
   for (PyObject *result : results)
     Py_DECREF(result);
   return tree;
+}
+
+[[gnu::noinline]] static PyObject *runCallPlaced(CompiledCallObject *call, ArrayObject *const *leaves) {
+  return runCall<true>(call, leaves);
+}
+
+PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves) {
+  return severalDevices ? runCallPlaced(call, leaves) : runCall<false>(call, leaves);
 }
 
 static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -513,7 +679,7 @@ static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) 
 static PyMemberDef callMembers[] = {
     PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),   PCRT_MEMBER("outputs", outputs),
     PCRT_MEMBER("out_avals", outAvals),    PCRT_MEMBER("out_tree", outTree), PCRT_MEMBER("consts", consts),
-    PCRT_MEMBER("donated", donated),       PCRT_MEMBER("aliases", aliases),  {}};
+    PCRT_MEMBER("donated", donated),       PCRT_MEMBER("aliases", aliases),  PCRT_MEMBER("device", device), {}};
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {

@@ -17,11 +17,14 @@ struct LoadedExecutable {
 /// The executable of a Python object of that class; null with TypeError.
 LoadedExecutable *loadedExecutable(PyObject *object);
 
+/// Has the launch made on a device, holding its arguments; false when waiting for room was interrupted.
+bool launchOn(Device &device, const Launch &request, uint64_t resultBytes);
+
 /// Enqueues (or, if it is short and its inputs are ready, runs) the executable. `results` receives one new array for
 /// each aval. `given` has the buffers of results that are computed in the memory of arguments, null for the others.
 /// False with an exception set.
-bool execute(Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
-             size_t resultCount, PyObject **results, Buffer *const *given = nullptr);
+bool execute(Device &device, Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
+             size_t resultCount, PyObject **results, Buffer *const *given = nullptr, bool committed = false);
 
 struct CompiledCallObject;
 extern PyTypeObject *compiledCallType;

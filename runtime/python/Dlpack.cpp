@@ -1,6 +1,7 @@
 // DLPack: arrays to and from other libraries without a copy. The structures are those of the specification, version
 // 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), with the unversioned one that older consumers ask for.
 #include "Array.h"
+#include "Placement.h"
 
 #include <memory>
 #include <vector>
@@ -143,11 +144,11 @@ PyObject *dlpackCapsule(PyObject *, PyObject *args) {
   ArrayObject *array = asArray(object);
   if (dlTypes[static_cast<int>(array->aval->code)].lanes == 0)
     return PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no dtype %s", name(array->aval->code));
-  if (!waitFor(array->buffer))
+  if (!ensureElements(array) || !waitFor(array->buffer))
     return nullptr;
   RefPtr<Buffer> buffer(array->buffer);
   if (isCopied) {
-    buffer = allocateBuffer(Device::cpu(), array->aval, "__dlpack__");
+    buffer = allocateBuffer(*buffer->device(), array->aval, "__dlpack__");
     if (!buffer)
       return nullptr;
     std::memcpy(buffer->data(), array->buffer->data(), static_cast<size_t>(array->aval->nbytes));
@@ -234,9 +235,9 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
   if (isUsable && copy != 1) {
     PyCapsule_SetName(capsule, usedName<Managed>);
     PyCapsule_SetDestructor(capsule, nullptr);
-    return newArray(aval, Buffer::wrap(&Device::cpu(), data, bytes, releaseManaged<Managed>, managed));
+    return newArray(aval, Buffer::wrap(&defaultDevice(), data, bytes, releaseManaged<Managed>, managed));
   }
-  RefPtr<Buffer> buffer = allocateBuffer(Device::cpu(), aval, "from_dlpack");
+  RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, "from_dlpack");
   if (!buffer)
     return nullptr;
   if (isRowMajor(tensor))

@@ -5,6 +5,7 @@
 #include "Call.h"
 #include "CallCache.h"
 #include "Context.h"
+#include "Placement.h"
 
 #include <algorithm>
 #include <structmember.h>
@@ -324,6 +325,59 @@ static PyRef compileCall(JitObject *jit, const CallReader &reader, const Argumen
   return call;
 }
 
+//===-- Operands on different devices
+//-------------------------------------------------------------------------------===//
+
+/// leaf_namer(fun, key, static_argnums) -> the names of the dynamic leaves.
+static PyObject *leafNamer = nullptr;
+
+static PyRef leafNames(JitObject *jit, const CallDescription &description) {
+  const std::vector<Py_ssize_t> &numbers = *jit->staticNumbers;
+  PyRef statics = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  for (size_t i = 0; statics && i < numbers.size(); ++i)
+    PyTuple_SET_ITEM(statics.get(), static_cast<Py_ssize_t>(i), PyLong_FromSsize_t(numbers[i]));
+  if (!statics || !leafNamer)
+    return nullptr;
+  PyRef names = PyRef::steal(
+      PyObject_CallFunctionObjArgs(leafNamer, jit->fun, description.key.get(), statics.get(), nullptr));
+  return names ? PyRef::steal(PySequence_Tuple(names.get())) : nullptr;
+}
+
+/// Where the call failed because of operands on different devices, the error names them as the function does.
+[[gnu::noinline]] static void nameConflict(JitObject *jit, const CallReader &reader, const Arguments &arguments) {
+  Conflict conflict = takeConflict();
+  if (!conflict.isSet)
+    return;
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  CallDescription description;
+  PyRef function = functionName(jit);
+  PyRef names = description.make(reader, arguments) ? leafNames(jit, description) : nullptr;
+  auto nameOf = [&](size_t number) -> PyRef {
+    if (!names || number >= static_cast<size_t>(PyTuple_GET_SIZE(names.get())))
+      return nullptr;
+    return PyRef::steal(
+        PyUnicode_FromFormat("argument '%S'", PyTuple_GET_ITEM(names.get(), static_cast<Py_ssize_t>(number))));
+  };
+  PyRef first = nameOf(conflict.first), second = nameOf(conflict.second);
+  const char *name = function ? PyUnicode_AsUTF8(function.get()) : nullptr;
+  PyErr_Clear();
+  if (!first || !second || !name) {
+    PyErr_Restore(type, error, traceback);
+    return;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(error);
+  Py_XDECREF(traceback);
+  raiseConflict(name, first.get(), reader.sink.leaves[conflict.first], second.get(),
+                reader.sink.leaves[conflict.second]);
+}
+
+static PyObject *setLeafNamer(PyObject *, PyObject *function) {
+  Py_XSETREF(leafNamer, Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
 //===-- The call
 //----------------------------------------------------------------------------------------------------===//
 
@@ -349,7 +403,10 @@ static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, 
   }
   if (!isCompiledCall(call.get()))
     return PyObject_Vectorcall(call.get(), values, flags, names);
-  return runCompiledCall(reinterpret_cast<CompiledCallObject *>(call.get()), reader.sink.leaves.data());
+  PyObject *result = runCompiledCall(reinterpret_cast<CompiledCallObject *>(call.get()), reader.sink.leaves.data());
+  if (!result)
+    nameConflict(jit, reader, arguments);
+  return result;
 }
 
 //===-- The type
@@ -514,7 +571,9 @@ static PyObject *setCallLimit(PyObject *, PyObject *number) {
 }
 
 static PyMethodDef jitFunctions[] = {
-    {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."}, {}};
+    {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."},
+    {"set_leaf_namer", setLeafNamer, METH_O, "Set what names the leaves of a call: namer(fun, key, static_argnums)."},
+    {}};
 
 bool pcrt::python::addJitFunctionType(PyObject *module) {
   callKeyType = PyStructSequence_NewType(&callKeySpec);

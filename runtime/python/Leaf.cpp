@@ -2,6 +2,7 @@
 // does with common leaves (Python scalars, contiguous ndarrays) is learned from its results, and done here the next
 // time.
 #include "Context.h"
+#include "Placement.h"
 
 using namespace pcrt;
 using namespace pcrt::python;
@@ -126,10 +127,10 @@ static PyObject *convertByPython(PyObject *leaf) {
   return result.take();
 }
 
-PyObject *pcrt::python::convertLeaf(PyObject *leaf) {
+static inline PyObject *convert(PyObject *leaf) {
   LearnedScalar *scalar = learnedFor(leaf);
   if (AvalObject *aval = scalar ? scalar->current() : nullptr) {
-    RefPtr<Buffer> buffer = allocateBuffer(Device::cpu(), aval, "a scalar");
+    RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, "a scalar");
     if (!buffer)
       return nullptr;
     if (storeScalar(leaf, aval->code, *buffer))
@@ -148,6 +149,17 @@ PyObject *pcrt::python::convertLeaf(PyObject *leaf) {
     learnNdarray(leaf, asArray(result)->aval);
   return result;
 }
+
+/// As `convertLeaf`, where the guard of transfers is to be asked.
+[[gnu::noinline]] static PyObject *convertGuarded(PyObject *leaf) {
+  PyRef kind = PyRef::steal(PyUnicode_FromFormat("a value of type %s", Py_TYPE(leaf)->tp_name));
+  if (!kind || !allowTransfer(Transfer::HostToDevice, kind.get(), defaultDevice()))
+    return nullptr;
+  UnguardedTransfers unguarded;
+  return convert(leaf);
+}
+
+PyObject *pcrt::python::convertLeaf(PyObject *leaf) { return guardsTransfers ? convertGuarded(leaf) : convert(leaf); }
 
 //===-- Functions
 //---------------------------------------------------------------------------------------------------===//

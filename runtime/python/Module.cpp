@@ -6,6 +6,7 @@
 #include "Notifier.h"
 #include "Profiling.h"
 #include "Operators.h"
+#include "Placement.h"
 #include "runtime/Lapack.h"
 
 #include <nanobind/nanobind.h>
@@ -54,6 +55,7 @@ static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequenc
   for (nb::handle arg : argTuple) {
     if (!isArray(arg.ptr()))
       throw nb::type_error("execute: an argument is not an Array");
+    orThrow(ensureElements(asArray(arg.ptr())));
     buffers.push(asArray(arg.ptr())->buffer);
   }
   for (nb::handle aval : avalTuple) {
@@ -62,7 +64,8 @@ static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequenc
     avals.push(reinterpret_cast<AvalObject *>(aval.ptr()));
   }
   std::vector<PyObject *> results(avals.size());
-  orThrow(execute(*self.executable, buffers.data(), buffers.size(), avals.data(), avals.size(), results.data()));
+  Device &device = buffers.size() ? *buffers[0]->device() : defaultDevice();
+  orThrow(execute(device, *self.executable, buffers.data(), buffers.size(), avals.data(), avals.size(), results.data()));
   nb::list list;
   for (PyObject *result : results)
     list.append(nb::steal(result));
@@ -71,7 +74,9 @@ static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequenc
 
 /// The elements of `array` under another aval.
 static nb::object sharedArray(nb::handle array, AvalObject *aval) {
-  return nb::steal(orThrow(newArray(aval, RefPtr<Buffer>(asArray(array.ptr())->buffer))));
+  ArrayObject *source = asArray(array.ptr());
+  orThrow(ensureElements(source));
+  return nb::steal(orThrow(newArray(aval, RefPtr<Buffer>(source->buffer), source->committed)));
 }
 
 static ArrayObject *requireArray(nb::handle object) {
@@ -132,6 +137,7 @@ static void addArrayFunctions(nb::module_ &module) {
   module.def(
       "array_from_numpy",
       [](nb::handle array, nb::handle aval) {
+        orThrow(allowTransfer(Transfer::HostToDevice, aval.ptr(), defaultDevice()));
         return nb::steal(orThrow(arrayFromNumpy(array.ptr(), requireAval(aval))));
       },
       nb::arg("array"), nb::arg("aval"));
@@ -166,17 +172,42 @@ static void addLapackFunctions(nb::module_ &module) {
       nb::arg("addresses"));
 }
 
+/// As others count it; bytes are those of blocks.
+static nb::dict deviceMemory(Device &device) {
+  MemoryStatistics now = device.memory().statistics();
+  nb::dict result;
+  result["num_allocs"] = now.liveBuffers;
+  result["bytes_in_use"] = now.liveBytes;
+  result["peak_bytes_in_use"] = now.peakBytes;
+  result["pool_bytes"] = now.liveBytes + now.cachedBytes;
+  result["bytes_limit"] = BufferPool::defaultMemoryLimit();
+  return result;
+}
+
+static std::string deviceName(const Device &device) {
+  std::string platform = device.platform();
+  platform[0] = static_cast<char>(platform[0] - 'a' + 'A');
+  return platform + "Device(id=" + std::to_string(device.id()) + ")";
+}
+
 static void addDeviceFunctions(nb::module_ &module) {
   nb::class_<Device>(module, "Device")
       .def_prop_ro("platform", &Device::platform)
       .def_prop_ro("id", &Device::id)
       .def_prop_ro("device_kind", &Device::kind)
-      .def("__repr__", [](const Device &device) { return "CpuDevice(id=" + std::to_string(device.id()) + ")"; });
+      // Counted within the process, of which there is one.
+      .def_prop_ro("local_hardware_id", &Device::id)
+      .def_prop_ro("process_index", [](const Device &) { return 0; })
+      .def("memory_stats", deviceMemory)
+      .def("__str__",
+           [](const Device &device) { return std::string(device.platform()) + ":" + std::to_string(device.id()); })
+      .def("__repr__", deviceName);
   // One object for each, so that `is` compares them.
   static const std::vector<PyObject *> objects = [] {
     std::vector<PyObject *> made;
     for (Device *device : Device::all())
       made.push_back(nb::cast(device, nb::rv_policy::reference).release().ptr());
+    setDeviceObjects(made);
     return made;
   }();
   module.def("devices", [] {
@@ -214,7 +245,7 @@ NB_MODULE(_runtime, module) {
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
-          addCompiledCallType(raw) && addContextFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) &&
+          addCompiledCallType(raw) && addContextFunctions(raw) && addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) &&
           addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),

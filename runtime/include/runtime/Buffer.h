@@ -35,6 +35,8 @@ public:
   /// goes, in whichever thread that happens.
   static RefPtr<Buffer> wrap(Device *device, void *memory, size_t bytes, void (*release)(void *), void *owner);
   bool isWrapped() const { return !pool; }
+  /// The `owner` that wrapped memory was given.
+  void *wrappedOwner() const { return owner; }
   /// A buffer over the memory of another one, which its contents are overwritten in: with a token of its own.
   static RefPtr<Buffer> successor(Buffer &of);
   /// Whether the memory is the pool's, or another buffer's that it came from by `successor`.

@@ -11,6 +11,7 @@ namespace pcrt {
 
 /// One run to be made. The buffers are borrowed for the call that is given the launch.
 struct Launch {
+  /// Null: each argument is copied to the result of its number, whichever devices they are on.
   Executable *executable;
   Buffer *const *args;
   unsigned argCount;

@@ -130,7 +130,8 @@ def test_device_names():
     assert x.device is device
     assert x.devices() == {device}
     assert x.platform() == "cpu"
-    assert x.to_device(device) is x
+    assert x.to_device(device).committed
+    assert not x.committed
     assert x.copy_to_host_async() is None
     assert x.__dlpack_device__() == (1, 0)
     with pytest.raises(ValueError, match="to_device: device 'tpu'"):

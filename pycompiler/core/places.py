@@ -1,0 +1,99 @@
+"""Places of arrays: devices, and shardings over several; putting one array, outside of any trace, into a place.
+
+A sharding is any object with two members: `device_set`, the set of its devices, and `place(array, donate=False)`, which
+returns the Array of these elements (an Array or an ndarray is given) laid out by it. One over a single device stands
+for that device. Part of core; `ops.placement` has the primitive, `lax.placement` what traces and trees are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from pycompiler import _runtime
+from pycompiler._runtime import Array, Device, ShapedArray
+from pycompiler.core.aval import as_array
+from pycompiler.core.config import config
+
+Place = Any
+
+
+def is_place(x: object) -> bool:
+    """Whether `x` says where an array is to be: a device or a sharding."""
+    return isinstance(x, Device) or (hasattr(x, "device_set") and hasattr(x, "place"))
+
+
+def check_place(function: str, place: object) -> None:
+    """Raise ValueError unless `place` is None, a device or a sharding."""
+    if place is None or is_place(place):
+        return
+    raise ValueError(f"{function}: device {place!r} is none of {_runtime.devices()}, no sharding and not None")
+
+
+def single_device(place: Place) -> Device | None:
+    """The device of a place that is one device; None for several."""
+    if isinstance(place, Device):
+        return place
+    devices = place.device_set
+    return next(iter(devices)) if len(devices) == 1 else None
+
+
+@contextlib.contextmanager
+def making_on(device: Device | None) -> Generator[None]:
+    """Arrays that this thread makes of other values are on `device` meanwhile; None: where they are by default."""
+    before = _runtime.swap_default_device(device) if device is not None else None
+    try:
+        yield
+    finally:
+        if device is not None:
+            _runtime.swap_default_device(before)
+
+
+@contextlib.contextmanager
+def asked_for() -> Generator[None]:
+    """What is transferred meanwhile was asked for by name (`transfer_guard`)."""
+    before = _runtime.swap_explicit_transfers(True)
+    try:
+        yield
+    finally:
+        _runtime.swap_explicit_transfers(before)
+
+
+def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | None = None) -> Any:
+    """One array in a place, committed to it. Without a place an Array stays where it is, and any other value is put,
+    uncommitted, on the default device. TypeError for what is no array."""
+    if place is None:
+        if not isinstance(x, Array):
+            with asked_for():
+                return as_array(x)
+        if may_alias is not False or not isinstance(x.device, Device):
+            return x
+        return _runtime.with_commitment(_runtime.put(x, x.device, donate, True), x.committed)
+    device = single_device(place)
+    if device is None:
+        return place.place(x, donate=donate)
+    if not isinstance(x, Array):
+        with asked_for(), making_on(device):
+            return _runtime.with_commitment(as_array(x), True)
+    if not isinstance(x.device, Device):
+        # Laid out over several: its parts are put together.
+        return _runtime.with_commitment(put(np.asarray(x), device), True)
+    return _runtime.put(x, device, donate, may_alias is False)
+
+
+def deferred(aval: ShapedArray, make: Callable[[], Any]) -> Any:
+    """An array that `make()` makes, where it is first used: with several devices it may be put on another one than the
+    default before that. With one device, and for small arrays, it is made at once."""
+    if _runtime.device_count() == 1 or _runtime.current_trace() is not None:
+        return make()
+    wide = config.enable_x64
+
+    def run() -> Any:
+        with config.override("enable_x64", wide):
+            return make()
+
+    return _runtime.deferred(aval, run)
+

@@ -1,0 +1,145 @@
+"""Putting arrays into places, traced or not: leaves, what is made on a device at once, trees. Part of lax.
+
+Before it: `core.places`, which puts one array outside of any trace, and the primitive of `ops.placement`. After it: the
+functions of numpy that take a `device`, and `pycompiler.placement`, the public names.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array as RuntimeArray
+from pycompiler._runtime import ShapedArray, current_trace, device_count
+from pycompiler.core.places import Place, check_place, deferred, is_place, making_on, put, single_device
+from pycompiler.core.trace import Tracer
+from pycompiler.core.tree import tree_flatten, tree_map
+from pycompiler.lax.operands import Array, check_arrays
+from pycompiler.ops.placement import device_put as primitive
+
+# Where there is one device, arrays are made at once.
+_SEVERAL = device_count() > 1
+
+
+def place_leaf(function: str, x: Any, place: Place | None, donate: bool = False, may_alias: bool | None = None) -> Array:
+    """One array in a place (None: where it is), traced or not."""
+    check_arrays(function, x)
+    if not isinstance(x, Tracer) and current_trace() is None:
+        return put(x, place, donate=donate, may_alias=may_alias)
+    return x if place is None else primitive.bind(x, device=place, src=None)
+
+
+def created(function: str, device: Place | None, make: Callable[[], Array]) -> Array:
+    """What `make()` makes, at once where it was asked for: the memory of other devices is not touched.
+
+    ValueError, in the name of `function`, for what is no device.
+    """
+    if device is None:
+        return make()
+    check_place(function, device)
+    if current_trace() is not None:
+        return primitive.bind(make(), device=device, src=None)
+    with making_on(single_device(device)):
+        made = make()
+    return place_leaf(function, made, device)
+
+
+def filled(
+    function: str, device: Place | None, shape: tuple[Any, ...], dtype: Any, weak: bool, make: Callable[[], Array]
+) -> Array:
+    """As `created`, for what depends on no array: `make()` gives an array of this shape and dtype. Where no device is
+    asked for, and there are several, it is made at its first use, which may be a `device_put`."""
+    if not _SEVERAL or device is not None or current_trace() is not None:
+        return created(function, device, make)
+    aval = ShapedArray(shape, dtype, weak)
+    return deferred(aval, make) if aval.is_concrete else make()
+
+
+def beside(a: Any, device: Place | None) -> Place | None:
+    """Where an array that is like `a` is made: on `device`, else where `a` is committed, else anywhere."""
+    if device is None and isinstance(a, RuntimeArray) and a.committed:
+        return a.device
+    return device
+
+
+def _is_entry(x: Any) -> bool:
+    return x is None or is_place(x)
+
+
+def _along(what: str, entries: Any, tree: Any, is_entry: Callable[[Any], bool]) -> list[Any]:
+    """An entry for each leaf of a tree, of a tree of entries that is a prefix of it. ValueError names what is not."""
+    if is_entry(entries):
+        return [entries] * len(tree_flatten(tree)[0])
+    leaves, prefix = tree_flatten(entries, is_entry)
+    for entry in leaves:
+        if not is_entry(entry):
+            raise TypeError(f"device_put: {what} must be a bool, or a tree of bools, got {entry!r}")
+    try:
+        subtrees = prefix.flatten_up_to(tree)
+    except ValueError as error:
+        raise ValueError(f"device_put: {what} is not a prefix of the tree of arrays: {error}") from None
+    found: list[Any] = []
+    for entry, subtree in zip(leaves, subtrees, strict=True):
+        found += [entry] * len(tree_flatten(subtree)[0])
+    return found
+
+
+def _is_flag(x: Any) -> bool:
+    return x is None or isinstance(x, bool)
+
+
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: Any = None,
+) -> Any:
+    """A tree of arrays with its leaves in a place, committed to it; returns before the copies are made.
+
+    Args:
+      x: a tree of arrays, NumPy arrays (which are copied straight to the device) and scalars.
+      device: a device, a sharding, None (arrays stay where they are; other values become uncommitted arrays on the
+        default device), or a tree of these that is a prefix of x.
+      src: where x was, which what computes derivatives may be told; else it is seen from the arrays.
+      donate: whether the arrays given are deleted, so that their memory is free once the copy is made; or a tree.
+      may_alias: False: a copy even where the array is there already; or a tree.
+
+    Inside a compiled function, which runs on one device, it says that this is the device. Raises TypeError for what is
+    no array, ValueError for what is no place, where the trees do not fit, or both donate and may_alias are true.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.device_put(pnp.ones(3), pc.devices()[0]).device
+    CpuDevice(id=0)
+    """
+    leaves, tree = tree_flatten(x)
+    for entry in tree_flatten(device, _is_entry)[0]:
+        check_place("device_put", entry)
+    places = _along("device", device, x, _is_entry)
+    donations = _along("donate", donate, x, _is_flag)
+    aliases = _along("may_alias", may_alias, x, _is_flag)
+    if any(d and a for d, a in zip(donations, aliases, strict=True)):
+        raise ValueError("device_put: donate and may_alias can't both be true: what is given away can't be shared")
+    return tree.unflatten(
+        [
+            place_leaf("device_put", leaf, place, bool(gives), shares)
+            for leaf, place, gives, shares in zip(leaves, places, donations, aliases, strict=True)
+        ]
+    )
+
+
+def device_get(x: Any) -> Any:
+    """A tree of arrays as NumPy arrays, after waiting for them; other leaves stay as they are.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.device_get({"a": pnp.arange(3)})
+    {'a': array([0, 1, 2], dtype=int32)}
+    """
+
+    def get(leaf: Any) -> Any:
+        if isinstance(leaf, Tracer):
+            check_arrays("device_get", leaf)
+        return np.asarray(leaf) if isinstance(leaf, (RuntimeArray, Tracer)) else leaf
+
+    return tree_map(get, x)

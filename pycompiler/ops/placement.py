@@ -1,0 +1,60 @@
+"""`device_put` as a primitive: the array itself, for every rule; where it is, is decided by who evaluates it.
+
+Evaluated eagerly it moves the array (`eager`); a compiled function runs on one device, which one that is named inside
+must be (`compile`), so that there it is a name of the same value. Part of ops; no op of the dialect.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, devices
+from pycompiler.core.places import Place
+from pycompiler.core.primitive import Primitive, Sample, Zero
+from pycompiler.ops.rules import Dims
+
+# device_put(x, device, src): x on `device` (None: where it is); `src` is where it was, if that is known.
+
+
+def _shape(x: ShapedArray, *, device: Place | None, src: Place | None) -> ShapedArray:
+    return x
+
+
+def _source(x: Any) -> Place | None:
+    """Where cotangents go back to."""
+    return x.device if isinstance(x, Array) else None
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, device: Place | None, src: Place | None) -> Any:
+    (x,), (tangent,) = primals, tangents
+    came = src if src is not None else _source(x)
+    out = device_put.bind(x, device=device, src=src)
+    return out, tangent if type(tangent) is Zero else device_put.bind(tangent, device=device, src=came)
+
+
+def _transpose(cotangent: Any, x: Any, *, device: Place | None, src: Place | None) -> Sequence[Any]:
+    return (cotangent if src is None else device_put.bind(cotangent, device=src, src=device),)
+
+
+def _batch(args: Sequence[Any], dims: Dims, *, device: Place | None, src: Place | None) -> tuple[Any, Any]:
+    return device_put.bind(args[0], device=device, src=src), dims[0]
+
+
+def _reference(x: Any, *, device: Place | None, src: Place | None) -> Any:
+    return x
+
+
+def _samples(rng: np.random.Generator) -> Iterable[Sample]:
+    yield Sample((rng.standard_normal(5).astype(np.float32),), {"device": devices()[0], "src": None})
+
+
+device_put = Primitive(
+    name="device_put",
+    shape_rule=_shape,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    reference=_reference,
+    sampler=_samples,
+)
