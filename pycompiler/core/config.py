@@ -279,11 +279,11 @@ class Config:
 
     @property
     def cache_size(self) -> int:
-        return int(self._read("cache_size") or 1)
+        return int(cast(int, self._read("cache_size")) or 1)
 
     @property
     def debug(self) -> int:
-        return int(self._read("debug") or 0)
+        return int(cast(int, self._read("debug")) or 0)
 
     @property
     def traceback_filtering(self) -> bool:

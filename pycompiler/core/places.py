@@ -96,4 +96,3 @@ def deferred(aval: ShapedArray, make: Callable[[], Any]) -> Any:
             return make()
 
     return _runtime.deferred(aval, run)
-

@@ -21,9 +21,12 @@ from pycompiler.ops.placement import device_put as primitive
 _SEVERAL = device_count() > 1
 
 
-def place_leaf(function: str, x: Any, place: Place | None, donate: bool = False, may_alias: bool | None = None) -> Array:
+def place_leaf(
+    function: str, x: Any, place: Place | None, donate: bool = False, may_alias: bool | None = None
+) -> Array:
     """One array in a place (None: where it is), traced or not."""
     check_arrays(function, x)
+    check_place(function, place)
     if not isinstance(x, Tracer) and current_trace() is None:
         return put(x, place, donate=donate, may_alias=may_alias)
     return x if place is None else primitive.bind(x, device=place, src=None)

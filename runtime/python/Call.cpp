@@ -24,8 +24,7 @@ public:
         buffer->release();
   }
   /// `given` has, for each result that is not to be allocated, its buffer; it may be null.
-  bool allocate(Device &device, AvalObject *const *avals, size_t count, const std::string &name,
-                Buffer *const *given) {
+  bool allocate(Device &device, AvalObject *const *avals, size_t count, const std::string &name, Buffer *const *given) {
     for (size_t i = 0; i < count; ++i) {
       if (given && given[i]) {
         given[i]->retain();
@@ -294,7 +293,7 @@ static bool readCall(CompiledCallObject *call) {
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree",
-                                "consts",     "donated", "aliases", "device",  nullptr};
+                                "consts",     "donated", "aliases", "device",    nullptr};
   PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr,
                                                                 *aliases = nullptr, *device = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOO:CompiledCall", const_cast<char **>(names), &executable,
@@ -559,10 +558,9 @@ static bool collectArguments(const CompiledCallObject *call, ArrayObject *const 
   DonatedLeaves donated;
   donated.take(call, leaves);
   InPlaceResults inPlace;
-  return !call->loaded ||
-         (inPlace.take(call, args, resultCount, avals) &&
-          execute(*where.device, *call->loaded, args.data(), args.size(), avals, resultCount, results.data(),
-                  inPlace.data(), where.committed));
+  return !call->loaded || (inPlace.take(call, args, resultCount, avals) &&
+                           execute(*where.device, *call->loaded, args.data(), args.size(), avals, resultCount,
+                                   results.data(), inPlace.data(), where.committed));
 }
 
 /// The tree of the outputs, with those that were not computed where the call ran. Takes the references of `results`.
@@ -676,10 +674,11 @@ static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) 
 }
 
 #define PCRT_MEMBER(name, field) {name, T_OBJECT_EX, offsetof(CompiledCallObject, field), READONLY, nullptr}
-static PyMemberDef callMembers[] = {
-    PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),   PCRT_MEMBER("outputs", outputs),
-    PCRT_MEMBER("out_avals", outAvals),    PCRT_MEMBER("out_tree", outTree), PCRT_MEMBER("consts", consts),
-    PCRT_MEMBER("donated", donated),       PCRT_MEMBER("aliases", aliases),  PCRT_MEMBER("device", device), {}};
+static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),
+                                    PCRT_MEMBER("outputs", outputs),       PCRT_MEMBER("out_avals", outAvals),
+                                    PCRT_MEMBER("out_tree", outTree),      PCRT_MEMBER("consts", consts),
+                                    PCRT_MEMBER("donated", donated),       PCRT_MEMBER("aliases", aliases),
+                                    PCRT_MEMBER("device", device),         {}};
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {

@@ -338,8 +338,8 @@ static PyRef leafNames(JitObject *jit, const CallDescription &description) {
     PyTuple_SET_ITEM(statics.get(), static_cast<Py_ssize_t>(i), PyLong_FromSsize_t(numbers[i]));
   if (!statics || !leafNamer)
     return nullptr;
-  PyRef names = PyRef::steal(
-      PyObject_CallFunctionObjArgs(leafNamer, jit->fun, description.key.get(), statics.get(), nullptr));
+  PyRef names =
+      PyRef::steal(PyObject_CallFunctionObjArgs(leafNamer, jit->fun, description.key.get(), statics.get(), nullptr));
   return names ? PyRef::steal(PySequence_Tuple(names.get())) : nullptr;
 }
 

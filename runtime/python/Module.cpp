@@ -65,7 +65,8 @@ static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequenc
   }
   std::vector<PyObject *> results(avals.size());
   Device &device = buffers.size() ? *buffers[0]->device() : defaultDevice();
-  orThrow(execute(device, *self.executable, buffers.data(), buffers.size(), avals.data(), avals.size(), results.data()));
+  orThrow(
+      execute(device, *self.executable, buffers.data(), buffers.size(), avals.data(), avals.size(), results.data()));
   nb::list list;
   for (PyObject *result : results)
     list.append(nb::steal(result));
@@ -245,8 +246,8 @@ NB_MODULE(_runtime, module) {
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
-          addCompiledCallType(raw) && addContextFunctions(raw) && addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) &&
-          addJitFunctionType(raw));
+          addCompiledCallType(raw) && addContextFunctions(raw) && addPlacementFunctions(raw) && addLeafFunctions(raw) &&
+          addOperatorFunctions(raw) && addJitFunctionType(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())

@@ -171,8 +171,8 @@ bool pcrt::python::allowTransferSlow(Transfer transfer, PyObject *what, const De
   bool applies = guard >= Guard::LogExplicit || (guard != Guard::Allow && !explicitNow);
   if (!applies || unguarded)
     return true;
-  PyRef text = PyRef::steal(PyUnicode_FromFormat("%s transfer of %S to %R", transferNames[which], what,
-                                                 deviceObject(target)));
+  PyRef text =
+      PyRef::steal(PyUnicode_FromFormat("%s transfer of %S to %R", transferNames[which], what, deviceObject(target)));
   if (!text)
     return false;
   if (guard == Guard::Disallow || guard == Guard::DisallowExplicit) {

@@ -22,8 +22,8 @@ PyObject *deviceObject(const Device &device);
 /// The device of a Python object; null with TypeError.
 Device *deviceOf(PyObject *object);
 
-/// A copy of the buffer in the memory of `target`, which may still be being made; null with an exception. The GIL may be
-/// released meanwhile.
+/// A copy of the buffer in the memory of `target`, which may still be being made; null with an exception. The GIL may
+/// be released meanwhile.
 RefPtr<Buffer> copyTo(Device &target, AvalObject *aval, Buffer &source);
 
 /// The array's elements on `target`: its own buffer if it is there, else a copy. Null with an exception.

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as xml
+from xml.etree import ElementTree
 
 import pytest
 
@@ -25,7 +25,7 @@ def outcomes(path: str, count: int) -> dict[str, str]:
     if not text:
         return {"": run.stdout + run.stderr}
     found = {}
-    for case in xml.fromstring(text).iter("testcase"):
+    for case in ElementTree.fromstring(text).iter("testcase"):
         bad = [part for part in case if part.tag in ("failure", "error")]
         found[case.attrib["name"]] = "\n".join(part.text or part.attrib.get("message", "failed") for part in bad)
     return found

@@ -58,7 +58,7 @@ def test_what_a_function_returns_as_it_got_it_is_there_too():
 )
 def test_operands_committed_to_different_devices_are_an_error_that_names_both(call, first, second):
     a, b = (pc.device_put(pnp.ones(3), device) for device in pc.devices()[1:3])
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="is committed to") as caught:
         call(a, b)
     text = str(caught.value)
     assert text.index(first) < text.index("CpuDevice(id=1)") < text.index(second) < text.index("CpuDevice(id=2)")
