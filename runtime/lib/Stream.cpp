@@ -33,6 +33,7 @@ static bool mayBlock(const Executable *executable) { return executable && execut
 
 /// All memory is the host's so far.
 static void copyAll(const Launch &launch) {
+  ProfileScope scope(ProfileKind::Copy, "copy between devices", launch.place);
   for (unsigned i = 0; i < launch.argCount; ++i)
     std::memcpy(launch.results[i]->data(), launch.args[i]->data(), launch.args[i]->size());
 }
@@ -245,8 +246,8 @@ void Stream::enqueue(const Launch &launch) {
     recorded.flow = Profile::newFlow();
     int64_t start = nowNs();
     enqueue(recorded);
-    Profile::record(ProfileKind::Enqueue, "enqueue " + launch.executable->name(), start, nowNs(), placeOf(launch),
-                    recorded.flow);
+    Profile::record(ProfileKind::Enqueue, "enqueue " + (launch.executable ? launch.executable->name() : "copy"), start,
+                    nowNs(), placeOf(launch), recorded.flow);
     return;
   }
   Execution *execution = Execution::create(*this, launch);
