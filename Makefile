@@ -67,6 +67,7 @@ bench: build ## speed beside NumPy and jax 0.10.2, in one process on one thread
 	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt
 	@$(PY) -m pip install -q -r .venv/requirements-bench.txt
 	$(PY) benchmarks/run.py
+	$(PY) benchmarks/dispatch.py
 
 CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h' ':!third_party')
 lint: configure ## ruff, pyright, import rules, clang-format
