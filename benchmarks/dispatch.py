@@ -232,7 +232,9 @@ def main() -> None:
         share = statistics.median(returned) / statistics.median(computed)
         name = f"enqueue of a 1000x1000 product: {share:.2%} of its time (asked: 1%)"
         results[name] = {OURS.name: returned, "computed": computed}
-        table.add_row(name, f"{statistics.median(returned) * 1e6:,.3f}", *["-"] * 2, *[""] * 4, "missed" * (share > 0.01))
+        table.add_row(
+            name, f"{statistics.median(returned) * 1e6:,.3f}", *["-"] * 2, *[""] * 4, "missed" * (share > 0.01)
+        )
     Console(width=150).print(table)
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(results, indent=1))

@@ -6,7 +6,7 @@ find_package(nanobind CONFIG REQUIRED)
 
 function(add_extension_module name)
   file(GLOB sources CONFIGURE_DEPENDS "${ARGN}/*.cpp")
-  nanobind_add_module(${name} NB_STATIC NB_DOMAIN pycompiler ${sources})
+  nanobind_add_module(${name} NB_STATIC NOMINSIZE NB_DOMAIN pycompiler ${sources})
   target_link_libraries(${name} PRIVATE pycompiler_flags)
   set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
   if(PYCOMPILER_INPLACE)

@@ -370,6 +370,42 @@ class JitFunction:
 def set_leaf_namer(namer: Callable[[Callable[..., Any], CallKey, tuple[int, ...]], Sequence[str]]) -> None:
     """What names the dynamic leaves of a call, for errors: `namer(fun, key, static_argnums)`."""
 
+class ArrayFunction:
+    """A function of arrays whose common calls never enter Python: those with arrays of common dtypes, numbers that these
+    take, and options (None, bools, ints, tuples of ints, strings, settled dtypes), while nothing is traced."""
+
+    def __init__(self, general: Callable[..., Any]) -> None:
+        """`general` takes every call, also those that the compiled function refuses by a TypeError, ValueError,
+        IndexError or OverflowError."""
+    def set_compiled(
+        self,
+        make: Callable[[], Callable[..., Any]],
+        fewest: int,
+        most: int,
+        options: tuple[str, ...] = (),
+        dtypes: bool = False,
+    ) -> None:
+        """`make()` gives the function for the common calls, at the first one. These have `fewest` to `most` arrays and
+        numbers by position, then options, by position or by one of the names `options`; dtypes may be among these."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    @property
+    def general(self) -> Callable[..., Any]: ...
+    @property
+    def compiled(self) -> Callable[..., Any] | None:
+        """None until the first common call."""
+    __name__: str
+    __qualname__: str
+    __doc__: str | None  # pyright: ignore[reportIncompatibleVariableOverride]
+
+def set_settled_dtypes(dtypes: tuple[Any, ...]) -> None:
+    """What an ArrayFunction takes for a dtype among its options, by identity."""
+
+def set_watched(fn: Callable[[], bool]) -> None:
+    """`fn()` says whether results are looked at under the context key of this thread; asked once for each key."""
+
+def wait_for_tree[T](tree: T) -> T:
+    """Wait for every Array of a tree, raise what went wrong in the first that failed; returns the tree."""
+
 def set_call_limit(limit: int) -> None:
     """How many kinds of calls each JitFunction keeps from its next miss on; those used last stay."""
 

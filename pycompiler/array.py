@@ -13,12 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler._runtime import Array, Device, ShapedArray, array_from_numpy, set_operator
+from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
+from pycompiler.dispatch import dispatched
 from pycompiler.jit import jit
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
@@ -352,6 +353,10 @@ _OWN: dict[str, Any] = {
 }
 
 
+# The positions in which a method takes sizes or axes one by one.
+_SIZES = tuple(range(1, 9))
+
+
 def _attributes() -> dict[str, Any]:
     """Everything that arrays and tracers have in common, by name."""
     table: dict[str, Any] = {}
@@ -362,17 +367,17 @@ def _attributes() -> dict[str, Any]:
     if hasattr(pnp, "compress"):
         table["compress"] = _compress
     if hasattr(pnp, "imag"):
-        table["imag"] = property(lambda self: pnp.imag(self), doc="The imaginary parts.")  # pyright: ignore
+        table["imag"] = property(pnp.imag, doc="The imaginary parts.")  # pyright: ignore
     table |= {
         "__contains__": _contains,
-        "astype": _astype,
-        "reshape": _reshape,
-        "transpose": _transpose,
-        "flatten": _flatten,
+        "astype": dispatched(_astype, 1, 1, ("dtype",), dtypes=True),
+        "reshape": dispatched(_reshape, 1, 1, ("order",), numbers=_SIZES),
+        "transpose": dispatched(_transpose, 1, 1, numbers=_SIZES),
+        "flatten": dispatched(_flatten, 1, 1, ("order",)),
         "view": boundary(_view),
-        "real": property(lambda self: pnp.real(self), doc="The real parts; of real numbers the array itself."),
-        "T": property(lambda self: pnp.transpose(self), doc="The axes reversed."),
-        "mT": property(lambda self: pnp.swapaxes(self, -1, -2), doc="The last two axes swapped."),
+        "real": property(pnp.real, doc="The real parts; of real numbers the array itself."),
+        "T": property(pnp.transpose, doc="The axes reversed."),
+        "mT": property(pnp.matrix_transpose, doc="The last two axes swapped."),
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": _copy,
@@ -385,6 +390,11 @@ def _attributes() -> dict[str, Any]:
         "__iter__": _iterate,
     }
     return table
+
+
+def _of_tracers(attribute: Any) -> Any:
+    """What of an attribute is for tracers: the general function."""
+    return attribute.general if isinstance(attribute, ArrayFunction) else attribute
 
 
 def _tracer_operators() -> dict[str, Any]:
@@ -421,7 +431,7 @@ def _attach_operators() -> None:
 
 for _name, _attribute in _attributes().items():
     setattr(Array, _name, _attribute)
-    setattr(Tracer, _name, _attribute)
+    setattr(Tracer, _name, _of_tracers(_attribute))
 # Where the compiled function will run: no device of its own, and none for what is made beside it.
 setattr(Tracer, "device", None)  # noqa: B010
 for _name, _attribute in _tracer_operators().items():

@@ -18,7 +18,6 @@ from typing import Any
 
 from pycompiler import eager, key_reuse, misses
 from pycompiler._runtime import (
-    Array,
     CallKey,
     CompiledCall,
     JitFunction,
@@ -26,6 +25,7 @@ from pycompiler._runtime import (
     set_error_type,
     set_leaf_converter,
     set_leaf_namer,
+    wait_for_tree,
 )
 from pycompiler.checks import are_on, watched
 from pycompiler.compile import compiled
@@ -374,10 +374,7 @@ def jit(
 
 def block_until_ready(tree: Any) -> Any:
     """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree."""
-    for leaf in tree_flatten(tree)[0]:
-        if isinstance(leaf, Array):
-            leaf.block_until_ready()
-    return tree
+    return wait_for_tree(tree)
 
 
 def clear_caches() -> None:

@@ -3,12 +3,14 @@
 Stands above reductions and cumulative, whose functions are the fast way to reduce with add, multiply, maximum, ...
 """
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import ArrayFunction
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary, leaving
@@ -25,7 +27,7 @@ from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.numpy.updates import IndexUpdate
 
 
-class ufunc:  # noqa: N801
+class ufunc(ArrayFunction):  # noqa: N801
     """A function of `nin` scalars with `nout` results, applied to arrays element by element.
 
     func: a function of arrays, mapped by `vectorize` unless `call` says how it is applied to whole arrays. identity:
@@ -50,6 +52,8 @@ class ufunc:  # noqa: N801
         at: Callable[..., Any] | None = None,
         reduceat: Callable[..., Any] | None = None,
     ) -> None:
+        super().__init__(self._apply)
+        self.__signature__ = _SIGNATURE
         self.__name__ = self.__qualname__ = name or func.__name__
         self.__doc__ = func.__doc__
         self._func = func
@@ -75,7 +79,12 @@ class ufunc:  # noqa: N801
     def __reduce__(self) -> Any:
         return self.__name__ if globals().get(self.__name__) is self else object.__reduce__(self)
 
-    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
+    @property
+    def compiled_by(self) -> Callable[..., Any]:
+        """The function of whole arrays."""
+        return self._call
+
+    def _apply(self, *args: Any, out: None = None, where: None = None) -> Any:
         """The function of arrays that broadcast. out= and where= are refused."""
         try:
             if out is not None or where is not None:
@@ -212,6 +221,13 @@ class ufunc:  # noqa: N801
         self._check("outer", A, B)
         rank, more = get_aval(A).ndim, get_aval(B).ndim
         return self(movement.expand_dims(A, range(rank, rank + more)), B)
+
+
+_SIGNATURE = inspect.signature(
+    ufunc._apply
+).replace(  # pyright: ignore[reportPrivateUsage]
+    parameters=list(inspect.signature(ufunc._apply).parameters.values())[1:]  # pyright: ignore[reportPrivateUsage]
+)
 
 
 def _element(lines: Array, i: int) -> Array:

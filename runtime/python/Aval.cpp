@@ -196,6 +196,7 @@ static void deallocateAval(PyObject *self) {
   }
   Py_XDECREF(aval->dtype);
   Py_XDECREF(aval->shape);
+  Py_XDECREF(aval->row);
   PyTypeObject *type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);

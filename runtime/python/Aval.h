@@ -13,6 +13,7 @@ struct AvalObject {
       Py_hash_t hash;
   PyObject *dtype; // np.dtype
   PyObject *shape; // tuple
+  AvalObject *row; // without the first dimension: owned, null until it is asked for (by Subscript)
   Py_ssize_t size; // elements; -1 when a dimension is a symbol
   Py_ssize_t nbytes;
   DType code;

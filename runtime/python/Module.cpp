@@ -1,5 +1,6 @@
 // The module _runtime: the raw types, and through nanobind what is not on the hot path (executables, devices,
 // statistics).
+#include "ArrayFunction.h"
 #include "Call.h"
 #include "Context.h"
 #include "JitFunction.h"
@@ -7,6 +8,7 @@
 #include "Profiling.h"
 #include "Operators.h"
 #include "Placement.h"
+#include "Subscript.h"
 #include "runtime/Lapack.h"
 
 #include <nanobind/nanobind.h>
@@ -247,7 +249,8 @@ NB_MODULE(_runtime, module) {
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
           addCompiledCallType(raw) && addContextFunctions(raw) && addPlacementFunctions(raw) && addLeafFunctions(raw) &&
-          addOperatorFunctions(raw) && addJitFunctionType(raw));
+          addOperatorFunctions(raw) && addJitFunctionType(raw) && addArrayFunctionType(raw) &&
+          addSubscriptFunctions(raw) && addReadyFunctions(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())

@@ -5,6 +5,8 @@
 
 #include "Array.h"
 #include "Context.h"
+#include "Plain.h"
+#include "Subscript.h"
 
 #include <cstring>
 
@@ -55,38 +57,10 @@ Functions functions[operatorCount];
 //===-- Operands of the compiled functions
 //-----------------------------------------------------------------------------------------------------===//
 
-/// Keys and the small types have rules of their own.
-static bool isPlainArray(PyObject *object) {
-  return isArray(object) && asArray(object)->aval->code <= DType::Complex128;
-}
-
-/// Whether a number of Python is of every value that the dtype of `array` can take from it: what does not fit is an
-/// error that the general function words.
-static bool isPlainNumber(PyObject *number, PyObject *array) {
-  if (PyFloat_CheckExact(number) || PyBool_Check(number))
-    return true;
-  if (!PyLong_CheckExact(number))
-    return false;
-  switch (asArray(array)->aval->code) {
-  case DType::Int32:
-  case DType::Int64:
-  case DType::Float32:
-  case DType::Float64:
-  case DType::Complex64:
-  case DType::Complex128: {
-    int overflow;
-    long value = PyLong_AsLongAndOverflow(number, &overflow);
-    return !overflow && value == static_cast<int32_t>(value);
-  }
-  default:
-    return false;
-  }
-}
-
 static bool arePlain(PyObject *a, PyObject *b) {
   if (isPlainArray(a))
-    return isPlainArray(b) || isPlainNumber(b, a);
-  return isPlainArray(b) && isPlainNumber(a, b);
+    return isPlainArray(b) || isPlainNumber(b, takesInts(asArray(a)->aval->code));
+  return isPlainArray(b) && isPlainNumber(a, takesInts(asArray(b)->aval->code));
 }
 
 //===-- Calls
@@ -142,6 +116,12 @@ static bool isPlainIndex(PyObject *array, PyObject *index) {
 
 static PyObject *subscript(PyObject *self, PyObject *index) {
   PyObject *operands[] = {nullptr, self, index};
+  if (!currentTrace && isPlainArray(self)) {
+    if (PyObject *result = subscriptHere(asArray(self), index))
+      return result;
+    if (PyErr_Occurred())
+      return nullptr;
+  }
   if (!currentTrace && functions[GetItem].compiled && isPlainArray(self) && isPlainIndex(self, index))
     return PyObject_Vectorcall(functions[GetItem].compiled, operands + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
   PyObject *result = callGeneral(GetItem, operands + 1, 2);

@@ -114,6 +114,8 @@ struct NodeFunctions {
 const NodeFunctions *customNode(PyTypeObject *type);
 
 bool addTreeType(PyObject *module);
+/// Ready.cpp's part of the module.
+bool addReadyFunctions(PyObject *module);
 
 } // namespace pcrt::python
 
