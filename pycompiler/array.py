@@ -20,7 +20,7 @@ from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
 from pycompiler.dispatch import dispatched
-from pycompiler.jit import jit
+from pycompiler.jit import eager_function
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
@@ -421,12 +421,12 @@ def _attach_operators() -> None:
     """The operators of arrays: the runtime calls the compiled function while nothing is traced and the operands are
     arrays or plain numbers, the general one otherwise."""
     for name, function in (_BINARY | _COMPARISONS).items():
-        set_operator(name, _general(function), jit(function))
+        set_operator(name, _general(function), eager_function(function))
     for name, function in _UNARY.items():
-        set_operator(name, boundary(function), jit(function))
+        set_operator(name, boundary(function), eager_function(function))
     # Whether a power is a product is decided by the value of the exponent.
     set_operator("pow", _general_power)
-    set_operator("getitem", _GET_ITEM, jit(_row))
+    set_operator("getitem", _GET_ITEM, eager_function(_row))
 
 
 for _name, _attribute in _attributes().items():

@@ -18,7 +18,7 @@ import pycompiler.numpy as pnp
 from pycompiler import checks
 from pycompiler._runtime import ArrayFunction, set_settled_dtypes, set_watched
 from pycompiler.core import dtype as dtypes
-from pycompiler.jit import jit
+from pycompiler.jit import eager_function
 
 
 class _Row(NamedTuple):
@@ -85,7 +85,7 @@ def dispatched(
 
 
 def _compiled(function: Callable[..., Any], options: tuple[str, ...], numbers: tuple[int, ...] | None) -> Any:
-    return jit(function, static_argnames=options, static_argnums=numbers)
+    return eager_function(function, options, numbers or ())
 
 
 def _attach() -> None:

@@ -37,6 +37,7 @@ from pycompiler.core.call import call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
+from pycompiler.core.graph import forget_sources
 from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
 from pycompiler.core.source import function_place, warn
@@ -66,6 +67,8 @@ class _Options:
     donate_argnames: tuple[str, ...] = ()
     keep_unused: bool = False
     inline: bool = False
+    # Whether it is called for lines of the user's that have nothing in common.
+    from_anywhere: bool = False
 
 
 class _Program:
@@ -128,6 +131,8 @@ class _Program:
             graph = make_graph(flat, avals, flat.origin())
         if config.debug_key_reuse:
             key_reuse.summary(graph)
+        if self.options.from_anywhere:
+            forget_sources(graph.graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
         # Not the function of the leaves itself, which holds the arguments of this call.
         names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
@@ -360,8 +365,21 @@ def jit(
     both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
     if both:
         raise ValueError(f"jit: an argument can't be static and donated, as {', '.join(sorted(both))} would be")
-    program = _Program(fun, _Options(numbers, names, donated, donated_names, keep_unused, inline))
-    function = JitFunction(fun, program.miss, program.traced, numbers, names)
+    return _function(fun, _Options(numbers, names, donated, donated_names, keep_unused, inline))
+
+
+def eager_function(
+    fun: Callable[..., Any], static_argnames: tuple[str, ...] = (), static_argnums: tuple[int, ...] = ()
+) -> JitFunction:
+    """A function of the package compiled for eager calls: what it compiles belongs to no line of the user's, since the
+    next call comes from another one."""
+    numbers, names = _resolve(fun, "static", static_argnums, static_argnames)
+    return _function(fun, _Options(numbers, names, from_anywhere=True))
+
+
+def _function(fun: Callable[..., Any], options: _Options) -> JitFunction:
+    program = _Program(fun, options)
+    function = JitFunction(fun, program.miss, program.traced, options.static_argnums, options.static_argnames)
     functools.update_wrapper(function, fun)
     program.function = weakref.ref(function)
     function.trace = program.trace

@@ -6,7 +6,7 @@ Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -292,3 +292,14 @@ def _scalar(value: Any) -> str:
         short_text, text = str(np.float32(plain)), str(plain)
         return short_text if len(short_text) < len(text) else text
     return str(plain)
+
+
+def forget_sources(graph: Graph) -> None:
+    """Let no equation of a graph, nor of one inside it, know the user's line: what is kept for calls from anywhere must
+    not name the first one."""
+    for equation in graph.equations:
+        equation.source = None
+        for value in equation.params.values():
+            for inner in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
+                if isinstance(inner, ClosedGraph):
+                    forget_sources(inner.graph)

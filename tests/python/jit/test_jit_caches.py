@@ -66,9 +66,9 @@ def test_a_fresh_function_in_a_loop_is_freed():
 
 
 def test_eager_evaluation_is_bounded(small):
-    x = pnp.arange(20)
+    x = pnp.arange(24)
     for length in range(1, 12):
-        assert x[:length].shape == (length,)
+        assert x[: 2 * length : 2].shape == (length,)
     assert len(eager._functions) <= 4
 
 
