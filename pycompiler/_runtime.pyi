@@ -371,8 +371,8 @@ def set_leaf_namer(namer: Callable[[Callable[..., Any], CallKey, tuple[int, ...]
     """What names the dynamic leaves of a call, for errors: `namer(fun, key, static_argnums)`."""
 
 class ArrayFunction:
-    """A function of arrays whose common calls never enter Python: those with arrays of common dtypes, numbers that these
-    take, and options (None, bools, ints, tuples of ints, strings, settled dtypes), while nothing is traced."""
+    """A function of arrays whose common calls never enter Python: those with arrays of common dtypes, numbers that
+    these take, and options (None, bools, ints, tuples of ints, strings, settled dtypes), while nothing is traced."""
 
     def __init__(self, general: Callable[..., Any]) -> None:
         """`general` takes every call, also those that the compiled function refuses by a TypeError, ValueError,
@@ -403,7 +403,7 @@ def set_settled_dtypes(dtypes: tuple[Any, ...]) -> None:
 def set_watched(fn: Callable[[], bool]) -> None:
     """`fn()` says whether results are looked at under the context key of this thread; asked once for each key."""
 
-def wait_for_tree[T](tree: T) -> T:
+def wait_for_tree(tree: Any) -> Any:
     """Wait for every Array of a tree, raise what went wrong in the first that failed; returns the tree."""
 
 def set_call_limit(limit: int) -> None:

