@@ -1,5 +1,5 @@
 // Waiting for every array of a tree. After Tree and Array.
-#include "Array.h"
+#include "Placement.h"
 #include "Tree.h"
 
 using namespace pcrt;
@@ -20,6 +20,8 @@ public:
 private:
   /// The array may be deleted by another thread meanwhile.
   static bool waitForHeld(PyObject *array) {
+    if (!ensureElements(asArray(array)))
+      return false;
     RefPtr<Buffer> buffer(asArray(array)->buffer);
     return waitFor(buffer.get());
   }

@@ -2,6 +2,7 @@
 #include "Subscript.h"
 
 #include "Context.h"
+#include "Placement.h"
 #include "Plain.h"
 
 using namespace pcrt;
@@ -103,10 +104,7 @@ static PyObject *copyOf(ArrayObject *array, AvalObject *aval, Py_ssize_t offset)
   if (!buffer)
     return nullptr;
   copyElements(buffer->data(), static_cast<const char *>(array->buffer->data()) + offset, aval->nbytes);
-  PyObject *result = newArray(aval, std::move(buffer));
-  if (result)
-    asArray(result)->committed = array->committed;
-  return result;
+  return newArray(aval, std::move(buffer), array->committed);
 }
 
 static PyObject *sliceHere(ArrayObject *array, PyObject *slice) {
@@ -132,7 +130,7 @@ PyObject *pcrt::python::subscriptHere(ArrayObject *array, PyObject *index) {
   if (array->shards || array->aval->rank() == 0 || (unwatched != contextKey() && !learnContext()))
     return nullptr;
   Buffer *buffer = array->buffer;
-  if (!buffer->isReady() || buffer->error())
+  if (!buffer->isReady() || buffer->error() || isDeferred(buffer))
     return nullptr;
   if (PySlice_Check(index))
     return sliceHere(array, index);
