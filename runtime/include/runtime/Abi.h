@@ -112,12 +112,34 @@ typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTens
 //     but the first says whether the greatest is selected (or the least).
 #define PCRT_WINDOW_CALLS(X) X(top_k) X(cumulative) X(reduce_window) X(select_and_gather) X(select_and_scatter)
 
+//   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
+//     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
+//     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Within a run of several participants only.
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
   X(sort)                                                                                                              \
   PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                         \
   X(special)                                                                                                           \
   PCRT_WINDOW_CALLS(X)                                                                                                 \
-  X(fft)
+  X(fft)                                                                                                               \
+  X(collective)
+
+// The codes are part of the ABI: never renumber.
+enum PcrtCollective {
+  PCRT_PARTICIPANT = 0,
+  PCRT_ALL_REDUCE = 1,
+  PCRT_ALL_GATHER = 2,
+  PCRT_REDUCE_SCATTER = 3,
+  PCRT_ALL_TO_ALL = 4,
+  PCRT_COLLECTIVE_PERMUTE = 5
+};
+enum PcrtReduction {
+  PCRT_REDUCTION_SUM = 0,
+  PCRT_REDUCTION_PROD = 1,
+  PCRT_REDUCTION_MAX = 2,
+  PCRT_REDUCTION_MIN = 3,
+  PCRT_REDUCTION_AND = 4,
+  PCRT_REDUCTION_OR = 5
+};
 
 // The functions that the routine `special` computes element by element; in the dialect each is the op of its name.
 // X(name, code, inputs). The codes are part of the ABI: never renumber.

@@ -18,6 +18,7 @@ include "array/IR/Cumulative.td"
 include "array/IR/Window.td"
 include "array/IR/Convolution.td"
 include "array/IR/Call.td"
+include "array/IR/Collective.td"
 include "array/IR/ControlFlow.td"
 include "array/IR/Runtime.td"
 

@@ -49,6 +49,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateBits(converter, patterns);
     populateSpecial(converter, patterns);
     populateFft(converter, patterns);
+    populateCollectives(converter, patterns);
     populateCalls(converter, patterns);
     populateControlFlow(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);

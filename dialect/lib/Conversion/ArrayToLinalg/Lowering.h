@@ -90,6 +90,7 @@ void populateLinearAlgebra(const TypeConverter &converter, RewritePatternSet &pa
 void populateBits(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateSpecial(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateFft(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateCollectives(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateControlFlow(const TypeConverter &converter, RewritePatternSet &patterns);
 

@@ -1,0 +1,87 @@
+// Collectives: calls of one library routine, whose parameters say which and among whom (runtime/Abi.h).
+#include "Lowering.h"
+#include "runtime/Abi.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+namespace {
+
+/// The parameters of the routine.
+struct Form {
+  PcrtCollective code;
+  int64_t reduction = 0, dimension = 0, otherDimension = 0;
+  ArrayRef<int64_t> pairs = {};
+
+  SmallVector<int64_t> params(DenseIntElementsAttr groups) const {
+    ArrayRef<int64_t> sizes = cast<ShapedType>(groups.getType()).getShape();
+    SmallVector<int64_t> params = {code,     reduction, dimension, otherDimension, int64_t(pairs.size() / 2),
+                                   sizes[0], sizes[1]};
+    llvm::append_range(params, groups.getValues<int64_t>());
+    llvm::append_range(params, pairs);
+    return params;
+  }
+};
+
+int64_t reductionCode(StringRef kind) {
+  return llvm::StringSwitch<int64_t>(kind)
+      .Case("sum", PCRT_REDUCTION_SUM)
+      .Case("prod", PCRT_REDUCTION_PROD)
+      .Case("max", PCRT_REDUCTION_MAX)
+      .Case("min", PCRT_REDUCTION_MIN)
+      .Case("and", PCRT_REDUCTION_AND)
+      .Default(PCRT_REDUCTION_OR);
+}
+
+/// What has the bits of an element, for routines that move it only: every type that is stored has one.
+Type bitsType(Type element) {
+  MLIRContext *context = element.getContext();
+  unsigned width = storageType(element).getIntOrFloatBitWidth();
+  if (width > 64)
+    return ComplexType::get(Float64Type::get(context));
+  return IntegerType::get(context, width, IntegerType::Unsigned);
+}
+
+Form formOf(AllReduceOp op) { return {PCRT_ALL_REDUCE, reductionCode(op.getKind())}; }
+Form formOf(AllGatherOp op) { return {PCRT_ALL_GATHER, 0, int64_t(op.getDimension())}; }
+Form formOf(ReduceScatterOp op) {
+  return {PCRT_REDUCE_SCATTER, reductionCode(op.getKind()), int64_t(op.getDimension())};
+}
+Form formOf(AllToAllOp op) { return {PCRT_ALL_TO_ALL, 0, int64_t(op.getSplitAxis()), int64_t(op.getConcatAxis())}; }
+Form formOf(CollectivePermuteOp op) { return {PCRT_COLLECTIVE_PERMUTE, 0, 0, 0, op.getPairs()}; }
+
+template <typename Op> struct CollectiveLowering : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  using OpAdaptor = typename Op::Adaptor;
+  LogicalResult matchAndRewrite(Op op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto result = cast<RankedTensorType>(op.getType());
+    if (!result.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "dynamic sizes");
+    constexpr bool reduces = std::is_same_v<Op, AllReduceOp> || std::is_same_v<Op, ReduceScatterOp>;
+    Type element = result.getElementType();
+    auto taken = TypeAttr::get(reduces ? element : bitsType(element));
+    Value init =
+        tensor::EmptyOp::create(rewriter, op.getLoc(), result.getShape(), storageType(result).getElementType());
+    auto call = RuntimeCallOp::create(rewriter, op.getLoc(), init.getType(), "collective",
+                                      formOf(op).params(op.getGroups()), rewriter.getArrayAttr({taken, taken}),
+                                      adaptor.getOperand(), init);
+    replaceTyped(rewriter, op, call.getResults());
+    return success();
+  }
+};
+
+struct ParticipantLowering : OpConversionPattern<ParticipantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ParticipantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    replaceByRoutine(rewriter, op, "collective", {PCRT_PARTICIPANT}, {}, {SmallVector<OpFoldResult>()});
+    return success();
+  }
+};
+
+} // namespace
+
+void array::populateCollectives(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<CollectiveLowering<AllReduceOp>, CollectiveLowering<AllGatherOp>, CollectiveLowering<ReduceScatterOp>,
+               CollectiveLowering<AllToAllOp>, CollectiveLowering<CollectivePermuteOp>, ParticipantLowering>(
+      converter, patterns.getContext());
+}

@@ -1,0 +1,87 @@
+// Where the participants of one program meet: each runs it on a device of its own, and at a collective the members of
+// a group exchange what they have through the memory that they share. After Status and ThreadPool; launches carry a
+// participant (Stream), compiled code comes here by the routine `collective` of its table.
+#ifndef PYCOMPILER_RUNTIME_COLLECTIVE_H
+#define PYCOMPILER_RUNTIME_COLLECTIVE_H
+
+#include "runtime/Futex.h"
+#include "runtime/Status.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace pcrt {
+
+class Rendezvous;
+class Exchange;
+
+/// Who of a run: what a launch of it carries.
+struct Participant {
+  Rendezvous *run;
+  unsigned number;
+};
+
+/// One run of a program by several participants. Each holds a reference until its own run ends (endParticipant).
+///
+/// Nobody waits for ever: a group that a member can't come to any more fails, with what that member failed with, and
+/// so does every group when all participants wait for each other.
+class Rendezvous : public RefCounted<Rendezvous> {
+public:
+  explicit Rendezvous(unsigned count);
+
+  unsigned size() const { return count; }
+  /// For the launch of a participant, which takes a reference with it.
+  Participant *join(unsigned number);
+
+  /// The collective that `params` describe (runtime/Abi.h), of the input to the output: waits for the other members of
+  /// the participant's group. A status of the ABI.
+  int32_t exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
+
+private:
+  friend class RefCounted<Rendezvous>;
+  friend class Exchange;
+  friend RefPtr<Error> collectiveFailure(void *participant, Status &status);
+  friend void endParticipant(void *participant, Error *error);
+  ~Rendezvous();
+
+  /// Why a participant's collective failed: what another one failed with, or a message.
+  struct Failure {
+    RefPtr<Error> cause;
+    std::string message;
+  };
+  /// All under `lock`, but for what an exchange does once all of its members have come.
+  struct State {
+    Participant self;
+    bool hasEnded = false;
+    RefPtr<Error> error;
+    Failure failure;
+    std::vector<Exchange *> groups;
+  };
+
+  Exchange *groupOf(unsigned number, const int64_t *params);
+  int32_t fail(unsigned number, Failure failure);
+  /// What keeps a member from coming; false when nothing does.
+  bool isMissing(const Exchange &group, Failure &why) const;
+  void failWaiting(Exchange &group, const Failure &why);
+  void failIfStuck();
+  void end(unsigned number, Error *error);
+
+  const unsigned count;
+  std::mutex lock;
+  std::vector<State> states;
+  std::vector<std::unique_ptr<Exchange>> exchanges;
+  /// Participants that wait for others to come, and those that have ended.
+  unsigned waiting = 0, ended = 0;
+};
+
+/// After a run that failed: what a collective of it failed with, if that came from another participant. Otherwise null,
+/// and `status` says what went wrong there if a collective did. `participant` may be null.
+RefPtr<Error> collectiveFailure(void *participant, Status &status);
+/// The run of a participant has ended, with this error or (null) without: whoever waits for it fails. Takes back the
+/// reference of `join`. `participant` may be null.
+void endParticipant(void *participant, Error *error);
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_COLLECTIVE_H

@@ -1,0 +1,256 @@
+// The rendezvous: who has come, who still can, and the work once all have.
+#include "runtime/Collective.h"
+
+#include "CollectiveJob.h"
+#include "LibraryCalls.h"
+#include "runtime/RunContext.h"
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+using namespace pcrt;
+
+/// Where the members of one group meet, again and again. A member comes to the next meeting only after it has left the
+/// one before, so the counts of meetings tell each where it stands.
+class pcrt::Exchange {
+public:
+  explicit Exchange(std::vector<int64_t> members) : members(std::move(members)), contributions(this->members.size()) {}
+
+  bool has(unsigned number) const { return std::find(members.begin(), members.end(), number) != members.end(); }
+  bool isOf(const int64_t *group, int64_t size) const {
+    return static_cast<size_t>(size) == members.size() && std::equal(members.begin(), members.end(), group);
+  }
+
+  /// By the last who came: all may work from here on, or it has done all.
+  void open();
+  void work();
+  void changed() {
+    phase.fetch_add(1);
+    futexWake(phase, INT_MAX);
+  }
+
+  const std::vector<int64_t> members;
+  // Under the rendezvous' lock.
+  std::vector<Contribution> contributions;
+  unsigned arrived = 0;
+  Rendezvous::Failure failure;
+
+  CollectiveJob job;
+  std::atomic<uint32_t> next{0}, finished{0};
+  /// Meetings that all members have come to, and those that are over.
+  std::atomic<uint64_t> opened{0}, completed{0};
+  std::atomic<bool> hasFailed{false};
+  FutexWord phase{0};
+};
+
+void Exchange::open() {
+  if (job.isLarge()) {
+    next.store(0);
+    finished.store(0);
+    opened.fetch_add(1);
+    changed();
+    return work();
+  }
+  for (uint32_t item = 0; item < job.items(); ++item)
+    job.run(item);
+  // Whoever is late must find nothing to do.
+  next.store(job.items());
+  opened.fetch_add(1);
+  completed.fetch_add(1);
+  changed();
+}
+
+void Exchange::work() {
+  for (uint32_t item; (item = next.fetch_add(1)) < job.items();) {
+    job.run(item);
+    if (finished.fetch_add(1) + 1 == job.items()) {
+      completed.fetch_add(1);
+      changed();
+    }
+  }
+}
+
+//===-- Meeting
+//-----------------------------------------------------------------------------------------------------===//
+
+Rendezvous::Rendezvous(unsigned count) : count(count), states(count) {
+  for (unsigned i = 0; i < count; ++i)
+    states[i].self = {this, i};
+}
+
+Rendezvous::~Rendezvous() = default;
+
+Participant *Rendezvous::join(unsigned number) {
+  retain();
+  return &states[number].self;
+}
+
+/// The exchange of the participant's group; null when it is in none. Under the lock.
+Exchange *Rendezvous::groupOf(unsigned number, const int64_t *params) {
+  CollectiveParams form(params);
+  const int64_t *group = nullptr;
+  for (int64_t i = 0; i < form.groupCount() && !group; ++i)
+    if (std::find(form.group(i), form.group(i + 1), number) != form.group(i + 1))
+      group = form.group(i);
+  if (!group)
+    return nullptr;
+  for (Exchange *known : states[number].groups)
+    if (known->isOf(group, form.groupSize()))
+      return known;
+  std::vector<int64_t> members(group, group + form.groupSize());
+  for (int64_t member : members)
+    if (member < 0 || member >= static_cast<int64_t>(count))
+      return nullptr;
+  exchanges.push_back(std::make_unique<Exchange>(std::move(members)));
+  Exchange *made = exchanges.back().get();
+  for (int64_t member : made->members)
+    states[static_cast<size_t>(member)].groups.push_back(made);
+  return made;
+}
+
+int32_t Rendezvous::fail(unsigned number, Failure failure) {
+  states[number].failure = std::move(failure);
+  return PCRT_LIBRARY_FAILED;
+}
+
+bool Rendezvous::isMissing(const Exchange &group, Failure &why) const {
+  if (group.hasFailed) {
+    why = group.failure;
+    return true;
+  }
+  for (int64_t member : group.members) {
+    const State &state = states[static_cast<size_t>(member)];
+    if (!state.hasEnded)
+      continue;
+    why = {state.error, "participant " + std::to_string(member) +
+                            " has ended without coming to the collective that others of its group are in"};
+    return true;
+  }
+  return false;
+}
+
+int32_t Rendezvous::exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output,
+                             const int64_t *params) {
+  std::unique_lock<std::mutex> guard(lock);
+  Exchange *group = groupOf(number, params);
+  if (!group)
+    return fail(number, {nullptr, std::string(CollectiveParams(params).name()) + ": participant " +
+                                      std::to_string(number) + " of " + std::to_string(count) + " is in no group"});
+  Failure why;
+  if (isMissing(*group, why))
+    return fail(number, why);
+  uint64_t meeting = group->completed.load();
+  auto place = std::find(group->members.begin(), group->members.end(), number) - group->members.begin();
+  group->contributions[static_cast<size_t>(place)] = {input, output, params};
+  if (++group->arrived == group->members.size()) {
+    waiting -= group->arrived - 1;
+    if (!group->job.prepare(group->contributions)) {
+      waiting += group->arrived;
+      failWaiting(*group, {nullptr, std::string("participants of one group are in different collectives, or in one "
+                                                "of other shapes; this one is in ") +
+                                        CollectiveParams(params).name()});
+      return fail(number, group->failure);
+    }
+    group->arrived = 0;
+    guard.unlock();
+    group->open();
+  } else {
+    ++waiting;
+    failIfStuck();
+    guard.unlock();
+  }
+  while (true) {
+    uint32_t seen = group->phase.load();
+    if (group->completed.load() > meeting)
+      return PCRT_OK;
+    if (group->opened.load() > meeting) {
+      group->work();
+      if (group->completed.load() > meeting)
+        return PCRT_OK;
+    } else if (group->hasFailed) {
+      guard.lock();
+      return fail(number, group->failure);
+    }
+    BlockingScope blocking;
+    futexWait(group->phase, seen);
+  }
+}
+
+//===-- Failing
+//-----------------------------------------------------------------------------------------------------===//
+
+/// Those who wait in the group go; who comes later fails too. Under the lock.
+void Rendezvous::failWaiting(Exchange &group, const Failure &why) {
+  waiting -= group.arrived;
+  group.arrived = 0;
+  group.failure = why;
+  group.hasFailed = true;
+  group.changed();
+}
+
+/// When all who have not ended wait for others to come, nobody will. Under the lock.
+void Rendezvous::failIfStuck() {
+  if (waiting == 0 || waiting + ended < count)
+    return;
+  for (const std::unique_ptr<Exchange> &group : exchanges)
+    if (group->arrived > 0)
+      failWaiting(*group, {nullptr, "all participants wait for others, each for those of another group: they don't run "
+                                    "their collectives in one order"});
+}
+
+void Rendezvous::end(unsigned number, Error *error) {
+  std::lock_guard<std::mutex> guard(lock);
+  State &state = states[number];
+  state.hasEnded = true;
+  state.error = RefPtr<Error>(error);
+  ++ended;
+  for (Exchange *group : state.groups) {
+    Failure why;
+    if (group->arrived > 0 && isMissing(*group, why))
+      failWaiting(*group, why);
+  }
+  failIfStuck();
+}
+
+RefPtr<Error> pcrt::collectiveFailure(void *participant, Status &status) {
+  if (!participant)
+    return nullptr;
+  auto *self = static_cast<Participant *>(participant);
+  Rendezvous &run = *self->run;
+  std::lock_guard<std::mutex> guard(run.lock);
+  const Rendezvous::Failure &failure = run.states[self->number].failure;
+  if (failure.cause)
+    return failure.cause;
+  if (!failure.message.empty())
+    status = Status(Code::InvalidArgument, failure.message);
+  return nullptr;
+}
+
+void pcrt::endParticipant(void *participant, Error *error) {
+  if (!participant)
+    return;
+  auto *self = static_cast<Participant *>(participant);
+  Rendezvous *run = self->run;
+  run->end(self->number, error);
+  run->release();
+}
+
+//===-- The routine
+//-------------------------------------------------------------------------------------------------===//
+
+int32_t library::collective(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                            const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
+  auto *self = static_cast<Participant *>(RunContext::of(frame)->participant);
+  if (!self || outputCount != 1)
+    return PCRT_INVALID_ARGUMENT;
+  if (params[0] == PCRT_PARTICIPANT) {
+    auto number = static_cast<int32_t>(self->number);
+    std::memcpy(outputs[0].data, &number, sizeof(number));
+    return PCRT_OK;
+  }
+  if (inputCount != 1)
+    return PCRT_INVALID_ARGUMENT;
+  return self->run->exchange(self->number, inputs[0], outputs[0], params);
+}

@@ -1,0 +1,73 @@
+// The work of one collective, once all members of a group have come: cut into items that any of them may do, each of
+// which writes what no other item does. Sums are added in the order of the members, so they are the same bits for all,
+// whoever adds them.
+#ifndef PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
+#define PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
+
+#include "runtime/Abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pcrt {
+
+/// The parameters of the routine `collective` (runtime/Abi.h).
+struct CollectiveParams {
+  explicit CollectiveParams(const int64_t *params) : params(params) {}
+
+  PcrtCollective code() const { return static_cast<PcrtCollective>(params[0]); }
+  PcrtReduction reduction() const { return static_cast<PcrtReduction>(params[1]); }
+  int64_t dimension() const { return params[2]; }
+  int64_t otherDimension() const { return params[3]; }
+  int64_t pairCount() const { return params[4]; }
+  int64_t groupCount() const { return params[5]; }
+  int64_t groupSize() const { return params[6]; }
+  const int64_t *group(int64_t index) const { return params + 7 + index * groupSize(); }
+  const int64_t *pairs() const { return group(groupCount()); }
+  int64_t length() const { return 7 + groupCount() * groupSize() + 2 * pairCount(); }
+  /// "all_reduce", for messages.
+  const char *name() const;
+
+private:
+  const int64_t *params;
+};
+
+/// What a member brings.
+struct Contribution {
+  PcrtTensor input, output;
+  const int64_t *params;
+};
+
+class CollectiveJob {
+public:
+  /// Empty when the contributions don't fit together or are of no collective that there is.
+  bool prepare(const std::vector<Contribution> &members);
+
+  uint32_t items() const { return itemCount; }
+  /// Whether several threads are done sooner than one.
+  bool isLarge() const { return itemCount > 1 && bytes >= largeBytes; }
+  void run(uint32_t item) const;
+
+private:
+  static constexpr size_t largeBytes = size_t(1) << 18;
+
+  bool fits() const;
+  void reduce(size_t first, size_t end) const;
+  void scatter(size_t target) const;
+  void gather(size_t source) const;
+  void exchange(size_t target) const;
+  void permute(size_t target) const;
+
+  const std::vector<Contribution> *members = nullptr;
+  CollectiveParams params{nullptr};
+  uint32_t itemCount = 0;
+  /// Of one input, in elements; of an element, and of all inputs, in bytes.
+  size_t elements = 0, width = 0, bytes = 0;
+  /// The input as [outer, along the dimension, inner].
+  size_t outer = 1, along = 1, inner = 1;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
