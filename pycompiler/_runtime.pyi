@@ -155,6 +155,18 @@ def swap_explicit_transfers(explicit: bool) -> bool:
 def set_transfer_log(log: Callable[[str], object]) -> None:
     """What is told of transfers where the guard says so."""
 
+def run_spmd(
+    executable: Executable,
+    devices: Sequence[Device],
+    args: Sequence[Sequence[Array]],
+    out_avals: Sequence[ShapedArray],
+) -> list[list[Array]]:
+    """Run a program once on each device, with arguments of its own: `args[p]` are those of participant p, which runs on
+    `devices[p]`. Returns the results of each, committed to its device, at once; its collectives wait for the others'.
+
+    The executable must have been loaded with `may_block=True`.
+    """
+
 class MemoryStats(NamedTuple):
     live_bytes: int
     peak_bytes: int

@@ -215,9 +215,14 @@ def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
 
 
 def compile_graph(
-    closed: ClosedGraph, name: str, keep_unused: bool = False, donated: tuple[int, ...] = ()
+    closed: ClosedGraph,
+    name: str,
+    keep_unused: bool = False,
+    donated: tuple[int, ...] = (),
+    may_block: bool = False,
 ) -> Compilation:
-    """Compile and load. Results are computed in the memory of donated inputs, where they fit.
+    """Compile and load. Results are computed in the memory of donated inputs, where they fit. With `may_block`, a run
+    may wait for other runs.
 
     Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
     SciPy is not there.
@@ -251,6 +256,7 @@ def compile_graph(
         result.arena_bytes,
         name,
         cost_ns=result.flops / _OPERATIONS_PER_NS,
+        may_block=may_block,
         sites=result.sites,
     )
     loaded = time.perf_counter()
@@ -274,7 +280,13 @@ def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> N
         begin = end
 
 
-def compiled(graph: ClosedGraph, name: str, keep_unused: bool = False, donated: tuple[int, ...] = ()) -> Compilation:
+def compiled(
+    graph: ClosedGraph,
+    name: str,
+    keep_unused: bool = False,
+    donated: tuple[int, ...] = (),
+    may_block: bool = False,
+) -> Compilation:
     """The compiled code of a graph, which lives as long as the graph."""
-    key = ("compiled", keep_unused, donated)
-    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated))
+    key = ("compiled", keep_unused, donated, may_block)
+    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block))

@@ -124,6 +124,11 @@ class Emitter:
         if isinstance(value, int):
             return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), value)
         if isinstance(value, tuple):
+            if value and isinstance(value[0], tuple):
+                rows = np.asarray(value, np.int64)
+                return ir.DenseElementsAttr.get(
+                    rows, ir.RankedTensorType.get(rows.shape, ir.Type.parse("i64", self.context))
+                )
             return ir.DenseI64ArrayAttr.get(value, self.context)
         if isinstance(value, str):
             return ir.StringAttr.get(value, self.context)

@@ -110,9 +110,9 @@ Exchange *Rendezvous::groupOf(unsigned number, const int64_t *params) {
   return made;
 }
 
-int32_t Rendezvous::fail(unsigned number, Failure failure) {
-  states[number].failure = std::move(failure);
-  return PCRT_LIBRARY_FAILED;
+Status Rendezvous::fail(unsigned number, const Failure &failure) {
+  states[number].cause = failure.cause;
+  return Status(failure.cause ? failure.cause->code : Code::InvalidArgument, failure.message);
 }
 
 bool Rendezvous::isMissing(const Exchange &group, Failure &why) const {
@@ -131,8 +131,7 @@ bool Rendezvous::isMissing(const Exchange &group, Failure &why) const {
   return false;
 }
 
-int32_t Rendezvous::exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output,
-                             const int64_t *params) {
+Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params) {
   std::unique_lock<std::mutex> guard(lock);
   Exchange *group = groupOf(number, params);
   if (!group)
@@ -164,11 +163,11 @@ int32_t Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcr
   while (true) {
     uint32_t seen = group->phase.load();
     if (group->completed.load() > meeting)
-      return PCRT_OK;
+      return Status::ok();
     if (group->opened.load() > meeting) {
       group->work();
       if (group->completed.load() > meeting)
-        return PCRT_OK;
+        return Status::ok();
     } else if (group->hasFailed) {
       guard.lock();
       return fail(number, group->failure);
@@ -214,18 +213,12 @@ void Rendezvous::end(unsigned number, Error *error) {
   failIfStuck();
 }
 
-RefPtr<Error> pcrt::collectiveFailure(void *participant, Status &status) {
+RefPtr<Error> pcrt::collectiveFailure(void *participant) {
   if (!participant)
     return nullptr;
   auto *self = static_cast<Participant *>(participant);
-  Rendezvous &run = *self->run;
-  std::lock_guard<std::mutex> guard(run.lock);
-  const Rendezvous::Failure &failure = run.states[self->number].failure;
-  if (failure.cause)
-    return failure.cause;
-  if (!failure.message.empty())
-    status = Status(Code::InvalidArgument, failure.message);
-  return nullptr;
+  std::lock_guard<std::mutex> guard(self->run->lock);
+  return self->run->states[self->number].cause;
 }
 
 void pcrt::endParticipant(void *participant, Error *error) {
@@ -242,7 +235,7 @@ void pcrt::endParticipant(void *participant, Error *error) {
 
 int32_t library::collective(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
                             const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  auto *self = static_cast<Participant *>(RunContext::of(frame)->participant);
+  auto *self = static_cast<Participant *>(RunContext::of(frame).participant);
   if (!self || outputCount != 1)
     return PCRT_INVALID_ARGUMENT;
   if (params[0] == PCRT_PARTICIPANT) {
@@ -252,5 +245,6 @@ int32_t library::collective(const PcrtFrame *frame, const PcrtTensor *inputs, in
   }
   if (inputCount != 1)
     return PCRT_INVALID_ARGUMENT;
-  return self->run->exchange(self->number, inputs[0], outputs[0], params);
+  Status status = self->run->exchange(self->number, inputs[0], outputs[0], params);
+  return status.isOk() ? PCRT_OK : RunContext::of(frame).fail(std::move(status));
 }

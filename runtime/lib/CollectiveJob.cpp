@@ -133,10 +133,9 @@ void CollectiveJob::scatter(size_t target) const {
     using T = decltype(element);
     T *output = static_cast<T *>((*members)[target].output.data);
     for (size_t i = 0; i < outer; ++i)
-      combineMembers<T, decltype(operation)>(*members, (i * members->size() + target) * run, run,
-                                             [&](size_t start, const T *from, size_t size) {
-                                               std::memcpy(output + i * run + start, from, size);
-                                             });
+      combineMembers<T, decltype(operation)>(
+          *members, (i * members->size() + target) * run, run,
+          [&](size_t start, const T *from, size_t size) { std::memcpy(output + i * run + start, from, size); });
   });
 }
 
@@ -205,8 +204,7 @@ void CollectiveJob::exchange(size_t target) const {
   if (elements == 0)
     return;
   for (size_t source = 0; source < members->size(); ++source) {
-    const char *from =
-        inputOf((*members)[source]) + target * sizeAt(split) * elementsAfter(input, split) * width;
+    const char *from = inputOf((*members)[source]) + target * sizeAt(split) * elementsAfter(input, split) * width;
     char *to = outputOf((*members)[target]) + source * sizeAt(concat) * elementsAfter(output, concat) * width;
     box.copy(from, to, 0, elements * width, elementCount(output) * width);
   }

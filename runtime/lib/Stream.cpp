@@ -1,5 +1,6 @@
 // Launching executions. An Execution is the token of its results and the pool's task at once: one allocation for a
 // call.
+#include "runtime/Collective.h"
 #include "runtime/Device.h"
 #include "runtime/Profile.h"
 
@@ -85,6 +86,8 @@ static RefPtr<Error> perform(Device &device, const Launch &launch) {
     recordRun(device, launch, start);
   if (status.isOk())
     return nullptr;
+  if (RefPtr<Error> cause = collectiveFailure(launch.participant))
+    return cause;
   const char *place = placeOf(launch);
   return RefPtr<Error>::adopt(new Error(status, launch.executable->name(), place ? place : ""));
 }
@@ -198,6 +201,7 @@ void Execution::runIfUnclaimed() {
   Stream &owner = stream;
   uint64_t bytes = resultBytes;
   RefPtr<Error> error = perform(owner.device, request);
+  endParticipant(request.participant, error.get());
   // Whoever sees the token done may rely on the inputs being free again.
   for (unsigned i = 0; i < request.argCount; ++i)
     request.args[i]->release();

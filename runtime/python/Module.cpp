@@ -8,6 +8,7 @@
 #include "Profiling.h"
 #include "Operators.h"
 #include "Placement.h"
+#include "Spmd.h"
 #include "Subscript.h"
 #include "runtime/Lapack.h"
 
@@ -263,5 +264,6 @@ NB_MODULE(_runtime, module) {
   addLapackFunctions(module);
   addNotifierType(module.ptr());
   addProfileFunctions(module.ptr());
+  addSpmdFunctions(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shutdown));
 }

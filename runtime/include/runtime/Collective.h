@@ -35,13 +35,14 @@ public:
   Participant *join(unsigned number);
 
   /// The collective that `params` describe (runtime/Abi.h), of the input to the output: waits for the other members of
-  /// the participant's group. A status of the ABI.
-  int32_t exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
+  /// the participant's group. What it fails with, when that is the error of another participant, collectiveFailure
+  /// tells too.
+  Status exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
 
 private:
   friend class RefCounted<Rendezvous>;
   friend class Exchange;
-  friend RefPtr<Error> collectiveFailure(void *participant, Status &status);
+  friend RefPtr<Error> collectiveFailure(void *participant);
   friend void endParticipant(void *participant, Error *error);
   ~Rendezvous();
 
@@ -55,12 +56,12 @@ private:
     Participant self;
     bool hasEnded = false;
     RefPtr<Error> error;
-    Failure failure;
+    RefPtr<Error> cause;
     std::vector<Exchange *> groups;
   };
 
   Exchange *groupOf(unsigned number, const int64_t *params);
-  int32_t fail(unsigned number, Failure failure);
+  Status fail(unsigned number, const Failure &failure);
   /// What keeps a member from coming; false when nothing does.
   bool isMissing(const Exchange &group, Failure &why) const;
   void failWaiting(Exchange &group, const Failure &why);
@@ -75,9 +76,9 @@ private:
   unsigned waiting = 0, ended = 0;
 };
 
-/// After a run that failed: what a collective of it failed with, if that came from another participant. Otherwise null,
-/// and `status` says what went wrong there if a collective did. `participant` may be null.
-RefPtr<Error> collectiveFailure(void *participant, Status &status);
+/// After a run that failed: the error of another participant that made a collective of it fail; null when it failed
+/// by itself. `participant` may be null.
+RefPtr<Error> collectiveFailure(void *participant);
 /// The run of a participant has ended, with this error or (null) without: whoever waits for it fails. Takes back the
 /// reference of `join`. `participant` may be null.
 void endParticipant(void *participant, Error *error);

@@ -36,6 +36,8 @@ public:
   /// Ends the threads once the queue is empty, and waits for them.
   void shutdown();
 
+  /// After shutdown, when what is submitted runs at once in the thread that submits it.
+  bool isStopped() const { return stopping.load(); }
   unsigned size() const { return maxThreads; }
   /// Threads that exist, for tests.
   unsigned liveThreads() const { return threads.load(std::memory_order_relaxed); }

@@ -62,9 +62,9 @@ template <typename Op> struct CollectiveLowering : OpConversionPattern<Op> {
     auto taken = TypeAttr::get(reduces ? element : bitsType(element));
     Value init =
         tensor::EmptyOp::create(rewriter, op.getLoc(), result.getShape(), storageType(result).getElementType());
-    auto call = RuntimeCallOp::create(rewriter, op.getLoc(), init.getType(), "collective",
-                                      formOf(op).params(op.getGroups()), rewriter.getArrayAttr({taken, taken}),
-                                      adaptor.getOperand(), init);
+    auto call =
+        RuntimeCallOp::create(rewriter, op.getLoc(), init.getType(), "collective", formOf(op).params(op.getGroups()),
+                              rewriter.getArrayAttr({taken, taken}), adaptor.getOperand(), init);
     replaceTyped(rewriter, op, call.getResults());
     return success();
   }
