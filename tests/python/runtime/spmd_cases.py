@@ -182,7 +182,9 @@ def test_dtypes(dtype):
 
 def test_bools_and_keys():
     check(lambda x: (lax.pmax(x > 3, "i"), lax.all_gather(x > 3, "i")), X)
-    numbers = spmd(lambda x: pc.random.bits(lax.all_gather(pc.random.key(x), "i")[1], (2,)), np.arange(4))
+    numbers = spmd(
+        lambda x: pc.random.bits(lax.all_gather(pc.random.key(x), "i")[1], (2,)), np.arange(4, dtype=np.int32)
+    )
     np.testing.assert_array_equal(numbers[0], [pc.random.bits(pc.random.key(1), (2,))] * 4)
 
 
@@ -248,7 +250,7 @@ def test_calls_between():
 
 
 def test_a_failed_participant_fails_the_others(load, vector):
-    (bad,) = load("fails", cost_ns=1e9).execute([vector(1, 2, 3, 4)], [vector(0).aval])
+    (bad,) = load("fails", cost_ns=1e9).execute([vector(1, 2, 3, 4)], [vector(1, 2, 3, 4).aval])
     compiled = program(lambda x: lax.psum(x, "i"), np.zeros((4, 4), np.float32))
     results = compiled(devices(), [[pnp.zeros(4)], [bad], [pnp.zeros(4)], [pnp.zeros(4)]])
     with pytest.raises(Exception, match="a library routine failed") as cause:
