@@ -21,6 +21,7 @@ from pycompiler.core.aval import get_aval
 from pycompiler.core.axes import Name, names_of
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, Equation, Literal
+from pycompiler.core.places import put
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
 from pycompiler.core.source import swap_source
@@ -221,6 +222,7 @@ class SpmdProgram:
     def __init__(self, compilation: Compilation, count: int) -> None:
         self.compilation = compilation
         self.count = count
+        self._consts: dict[Device, tuple[Array, ...]] = {}
 
     def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of each participant; participant p runs on `devices[p]`, where the arrays `args[p]` are.
@@ -235,13 +237,29 @@ class SpmdProgram:
         plan, executable = self.compilation.plan, self.compilation.executable
         found: list[list[Array]] = [[] for _ in args]
         if executable is not None:
-            taken = [[*(given[number] for number in plan.used), *plan.consts] for given in args]
+            taken = [
+                [*(given[number] for number in plan.used), *self._consts_on(device)]
+                for given, device in zip(args, devices, strict=True)
+            ]
             found = run_spmd(executable, devices, taken, plan.result_avals)
-        sources = {"result": found, "arg": args}
-        return [
-            [place if kind == "const" else sources[kind][number][place] for kind, place in plan.outputs]  # pyright: ignore
-            for number in range(self.count)
-        ]
+        return [self._outputs(*part) for part in zip(devices, args, found, strict=True)]
+
+    def _outputs(self, device: Device, given: Sequence[Array], found: Sequence[Array]) -> list[Array]:
+        outputs: list[Array] = []
+        for output in self.compilation.plan.outputs:
+            if output[0] == "result":
+                outputs.append(found[output[1]])
+            else:
+                outputs.append(put(given[output[1]] if output[0] == "arg" else output[1], device))
+        return outputs
+
+    def _consts_on(self, device: Device) -> tuple[Array, ...]:
+        """The constants in the memory of a device, copied once."""
+        known = self._consts.get(device)
+        if known is None:
+            made = tuple([put(const, device) for const in self.compilation.plan.consts])
+            known = self._consts.setdefault(device, made)
+        return known
 
 
 def compile_spmd(graph: ClosedGraph, mesh_axes: MeshAxes, name: str) -> SpmdProgram:

@@ -3,6 +3,7 @@
 #include "Spmd.h"
 
 #include "Call.h"
+#include "Placement.h"
 #include "runtime/Collective.h"
 
 using namespace pcrt;
@@ -33,19 +34,21 @@ struct Part {
 
 } // namespace
 
-/// False with an exception set.
+/// The arguments, copied to the device where they are not on it. False with an exception set.
 static bool takeArguments(nb::sequence given, Part &part) {
   for (nb::handle object : given) {
     if (!isArray(object.ptr())) {
       PyErr_SetString(PyExc_TypeError, "run_spmd: an argument is not an Array");
       return false;
     }
-    Buffer *buffer = asArray(object.ptr())->buffer;
-    if (isDeleted(buffer)) {
+    RefPtr<Buffer> buffer = elementsOn(*part.device, asArray(object.ptr()));
+    if (!buffer)
+      return false;
+    if (isDeleted(buffer.get())) {
       raise(*buffer->error());
       return false;
     }
-    part.args.emplace_back(buffer);
+    part.args.push_back(std::move(buffer));
   }
   return true;
 }
@@ -117,8 +120,9 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
     throw nb::value_error("run_spmd: as many lists of arguments as devices are needed");
   std::vector<Part> parts(nb::len(devices));
   for (size_t number = 0; number < parts.size(); ++number) {
-    parts[number].device = nb::cast<Device *>(devices[number]);
-    if (!takeArguments(nb::cast<nb::sequence>(args[number]), parts[number]) ||
+    nb::object device = devices[number];
+    parts[number].device = deviceOf(device.ptr());
+    if (!parts[number].device || !takeArguments(nb::cast<nb::sequence>(args[number]), parts[number]) ||
         !makeResults(outAvals, program.name(), parts[number]))
       throw nb::python_error();
   }
@@ -129,10 +133,9 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
     nb::list results;
     for (size_t i = 0; i < part.results.size(); ++i) {
       nb::object aval = outAvals[i];
-      PyObject *array = newArray(reinterpret_cast<AvalObject *>(aval.ptr()), std::move(part.results[i]));
+      PyObject *array = newArray(reinterpret_cast<AvalObject *>(aval.ptr()), std::move(part.results[i]), true);
       if (!array)
         throw nb::python_error();
-      asArray(array)->committed = true;
       results.append(nb::steal(array));
     }
     found.append(results);
