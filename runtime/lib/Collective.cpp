@@ -12,6 +12,9 @@
 
 using namespace pcrt;
 
+/// About what a sleep and a wake-up cost: members that all have a core spin as long.
+static constexpr int64_t spinNs = 10000;
+
 /// Where the members of one group meet, again and again. A member comes to the next meeting only after it has left the
 /// one before, so the counts of meetings tell each where it stands.
 class pcrt::Exchange {
@@ -29,6 +32,15 @@ public:
   void changed() {
     phase.fetch_add(1);
     futexWake(phase, INT_MAX);
+  }
+
+  /// Waits for a moment, without sleeping.
+  bool changesSoon(uint32_t seen) const {
+    for (int64_t end = nowNs() + spinNs; nowNs() < end;)
+      for (int i = 0; i < 32; ++i, spinPause())
+        if (phase.load(std::memory_order_relaxed) != seen)
+          return true;
+    return false;
   }
 
   const std::vector<int64_t> members;
@@ -160,6 +172,8 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
     failIfStuck();
     guard.unlock();
   }
+  static const unsigned cores = ThreadPool::defaultSize();
+  bool maySpin = group->members.size() <= cores;
   while (true) {
     uint32_t seen = group->phase.load();
     if (group->completed.load() > meeting)
@@ -172,6 +186,8 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
       guard.lock();
       return fail(number, group->failure);
     }
+    if (maySpin && group->changesSoon(seen))
+      continue;
     BlockingScope blocking;
     futexWait(group->phase, seen);
   }
@@ -228,6 +244,53 @@ void pcrt::endParticipant(void *participant, Error *error) {
   Rendezvous *run = self->run;
   run->end(self->number, error);
   run->release();
+}
+
+//===-- Starting together
+//-------------------------------------------------------------------------------------------===//
+
+namespace {
+class Gate final : public Token {
+public:
+  explicit Gate(const std::vector<Token *> &tokens) : parts(tokens.size()) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      parts[i].gate = this;
+      parts[i].run = [](Continuation *self) {
+        Gate *gate = static_cast<Part *>(self)->gate;
+        gate->arrive();
+        gate->release();
+      };
+      retain();
+      pending.fetch_add(1);
+      if (!tokens[i]->then(&parts[i])) {
+        pending.fetch_sub(1);
+        release();
+      }
+    }
+    arrive();
+  }
+
+private:
+  struct Part : Continuation {
+    Gate *gate;
+  };
+  void arrive() {
+    if (pending.fetch_sub(1) == 1)
+      complete();
+  }
+
+  std::vector<Part> parts;
+  /// Tokens that are not done, and one until all were looked at.
+  std::atomic<size_t> pending{1};
+};
+} // namespace
+
+RefPtr<Token> pcrt::whenAllDone(const std::vector<Token *> &tokens) {
+  std::vector<Token *> left;
+  for (Token *token : tokens)
+    if (token && !token->isDone())
+      left.push_back(token);
+  return left.empty() ? RefPtr<Token>() : RefPtr<Token>::adopt(new Gate(left));
 }
 
 //===-- The routine

@@ -82,17 +82,31 @@ static bool waitForRoom(const std::vector<Part> &parts) {
   return true;
 }
 
+/// Done when the arguments of all participants are there. Participants start together, so that those whose arguments
+/// are early keep no threads waiting for the others, of this run and of a thousand after it.
+static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
+  std::vector<Token *> tokens;
+  for (const Part &part : parts)
+    for (const RefPtr<Buffer> &buffer : part.args)
+      tokens.push_back(buffer->token());
+  return whenAllDone(tokens);
+}
+
 /// Each launch is enqueued, whatever the runs cost: a participant that ran in this thread would wait for those that are
 /// launched after it. Where everything is to run in place, what was launched is waited for.
 static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   const char *place = launchPlace();
   auto run = RefPtr<Rendezvous>::adopt(new Rendezvous(static_cast<unsigned>(parts.size())));
+  RefPtr<Token> ready = argumentsReady(parts);
+  Token *const after[] = {ready.get()};
   bool inPlace = false;
   std::vector<Buffer *> pointers;
   for (unsigned number = 0; number < parts.size(); ++number) {
     Launch launch = parts[number].launch(executable, pointers, place);
     Stream &stream = parts[number].device->stream();
     inPlace |= stream.mannerOf(launch) != Stream::Manner::Enqueue;
+    launch.after = after;
+    launch.afterCount = ready ? 1 : 0;
     launch.participant = run->join(number);
     stream.enqueue(launch);
   }

@@ -219,6 +219,23 @@ static void failsWhenAllWaitForOthers() {
   });
 }
 
+//===-- Starting together
+//-------------------------------------------------------------------------------------------===//
+
+static void waitsForAllTokens() {
+  auto done = RefPtr<Token>::adopt(new Token()), pending = RefPtr<Token>::adopt(new Token()),
+       failing = RefPtr<Token>::adopt(new Token());
+  done->complete();
+  CHECK(!whenAllDone({}) && !whenAllDone({nullptr, done.get()}));
+  RefPtr<Token> all = whenAllDone({pending.get(), nullptr, done.get(), failing.get(), pending.get()});
+  REQUIRE(all && !all->isDone());
+  failing->complete(RefPtr<Error>::adopt(new Error(Code::Unknown, "", "", "")));
+  CHECK(!all->isDone());
+  std::thread other([&] { pending->complete(); });
+  CHECK(all->wait() && !all->error());
+  other.join();
+}
+
 //===-- On streams
 //--------------------------------------------------------------------------------------------------===//
 
@@ -292,6 +309,7 @@ int main() {
   RUN(failsWhenOneEndsEarly);
   RUN(failsWhenTheyDiffer);
   RUN(failsWhenAllWaitForOthers);
+  RUN(waitsForAllTokens);
   RUN(sharesThePool);
   Device::shutdownAll();
   return test::failures() != 0;

@@ -6,6 +6,7 @@
 
 #include "runtime/Futex.h"
 #include "runtime/Status.h"
+#include "runtime/Token.h"
 
 #include <memory>
 #include <mutex>
@@ -82,6 +83,9 @@ RefPtr<Error> collectiveFailure(void *participant);
 /// The run of a participant has ended, with this error or (null) without: whoever waits for it fails. Takes back the
 /// reference of `join`. `participant` may be null.
 void endParticipant(void *participant, Error *error);
+
+/// A token that is done, without an error, when all of these are; null when they are already.
+RefPtr<Token> whenAllDone(const std::vector<Token *> &tokens);
 
 } // namespace pcrt
 

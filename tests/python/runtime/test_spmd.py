@@ -1,5 +1,6 @@
 """Programs of several participants: each collective beside `vmap`, which has all of them; many runs at once; errors."""
 
+import os
 import threading
 
 import numpy as np
@@ -251,6 +252,16 @@ def test_calls_between():
         rows = [[step(out)] for (out,) in compiled(devices(), rows)]
         want = np.broadcast_to(want.sum(0), want.shape) / 4 + 1
     np.testing.assert_allclose(stacked(rows)[0], want, rtol=1e-5)
+
+
+def test_runs_that_wait_for_arguments_hold_no_threads(load, vector):
+    (late,) = load("slow_add_one", cost_ns=1e9).execute([vector(0, 1, 2, 3)], [vector(1, 2, 3, 4).aval])
+    compiled = program(lambda x: lax.psum(x, "i"), np.zeros((4, 4), np.float32))
+    there = pnp.zeros(4)
+    started = [compiled(devices(), [[there], [late], [there], [there]]) for _ in range(40)]
+    assert len(os.listdir("/proc/self/task")) < 40
+    for results in started:
+        np.testing.assert_array_equal(stacked(results)[0], [[1, 2, 3, 4]] * 4)
 
 
 # Errors.
