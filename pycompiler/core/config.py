@@ -52,6 +52,8 @@ class Setting:
             return None
         if self.type is Device:
             return self._device(value)
+        if self.name == "num_cpu_devices":
+            return self._cpu_devices(value)
         if self.name == "platform_name" and isinstance(value, str) and value not in self.choices:
             raise ValueError(f"config: platform_name: {no_platform(value)}")
         if self.type is bool:
@@ -69,6 +71,15 @@ class Setting:
             return value
         wanted = " or ".join(map(repr, self.choices)) if self.choices else f"a value of type {self.type.__name__}"
         raise ValueError(f"config: {self.name} must be {wanted}, got {value!r}")
+
+    def _cpu_devices(self, value: object) -> int:
+        there = sum(device.platform == "cpu" for device in devices())
+        if str(value).strip() not in ("", str(there)):
+            raise ValueError(
+                f"config: {self.name} is {there} in this process and can't become {value!r}: it is fixed when a process "
+                f"starts, by {self.environment}, a number from 1 to 1024"
+            )
+        return there
 
     def _device(self, value: object) -> Device:
         if isinstance(value, Device):
@@ -135,6 +146,13 @@ TABLE: tuple[Setting, ...] = (
         "where arrays are put by default",
         choices=("cpu",),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
+    ),
+    Setting(
+        "num_cpu_devices",
+        int,
+        1,
+        "PYCOMPILER_NUM_CPU_DEVICES",
+        "how many devices the CPU is, from the start of the process on",
     ),
     Setting(
         "default_device",
@@ -227,6 +245,10 @@ class Config:
     def platform_name(self) -> str | None:
         value = self._read("platform_name")
         return None if value is None else str(value)
+
+    @property
+    def num_cpu_devices(self) -> int:
+        return cast(int, self._read("num_cpu_devices"))
 
     @property
     def default_device(self) -> Device | None:

@@ -3,6 +3,7 @@
 
 #include "Array.h"
 #include "Notifier.h"
+#include "Placement.h"
 
 #include <nanobind/nanobind.h>
 
@@ -28,6 +29,8 @@ static void make(PyNotifier *self) {
 static bool watch(PyNotifier &self, nb::handle array, uint64_t key) {
   if (!isArray(array.ptr()))
     throw nb::type_error("watch: not an Array");
+  if (!ensureElements(asArray(array.ptr())))
+    throw nb::python_error();
   Token *token = asArray(array.ptr())->buffer->token();
   return token && self.notifier->watch(*token, key);
 }

@@ -132,6 +132,9 @@ PyObject *pcrt::python::subscriptHere(ArrayObject *array, PyObject *index) {
   Buffer *buffer = array->buffer;
   if (!buffer->isReady() || buffer->error() || isDeferred(buffer))
     return nullptr;
+  // What is uncommitted is computed on the default device.
+  if (severalDevices && !array->committed && buffer->device() != &defaultDevice())
+    return nullptr;
   if (PySlice_Check(index))
     return sliceHere(array, index);
   Part part{array->aval, 0};

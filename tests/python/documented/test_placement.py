@@ -174,6 +174,10 @@ def run(code, **environment):
 def test_the_environment_chooses_platform_and_number():
     code = "import pycompiler as pc; print(len(pc.devices()), pc.default_backend(), pc.device_count('cpu'))"
     assert run(code, PYCOMPILER_NUM_CPU_DEVICES="3", PYCOMPILER_PLATFORM="cpu").stdout == "3 cpu 3\n"
+    for bad in ("many", "0", "5000"):
+        refused = run(code, PYCOMPILER_NUM_CPU_DEVICES=bad)
+        assert f"can't become '{bad}'" in refused.stderr
+        assert "PYCOMPILER_NUM_CPU_DEVICES, a number from 1 to 1024" in refused.stderr
     refused = run(code, PYCOMPILER_PLATFORM="gpu")
     assert refused.returncode != 0
     assert "there is no platform 'gpu' here; there is cpu (4 devices)" in refused.stderr
