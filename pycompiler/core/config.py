@@ -86,7 +86,7 @@ class Setting:
             return value
         if not isinstance(value, str):
             raise ValueError(
-                f"config: {self.name} must be a device, as devices()[0], the name of a platform, or None, got {value!r}"
+                f"config: {self.name} must be a device, as devices()[0], a platform's name, or None, got {value!r}"
             )
         found = [device for device in devices() if device.platform == value]
         if not found:
