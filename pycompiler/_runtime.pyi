@@ -288,10 +288,10 @@ class Executable:
         """Load an object whose function `entry` is called with the frame of runtime/Abi.h.
 
         `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
-        counts. It decides whether a call may run in place, until runs have been measured. `may_block`: a run may wait
-        for others or for Python. `sites` are the primitives, and their places in the program, of what can fail, by the
-        number in a failure's status. Raises RuntimeError when the object is malformed, or names a symbol or a
-        relocation that the loader does not know.
+        counts. It decides whether a call may run in place, until runs have been measured; with `inf` it never may.
+        `may_block`: a run may wait for others or for Python. `sites` are the primitives, and their places in the
+        program, of what can fail, by the number in a failure's status. Raises RuntimeError when the object is
+        malformed, or names a symbol or a relocation that the loader does not know.
         """
     name: str
     arena_bytes: int

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
+import os
 import sys
 import threading
 import time
@@ -43,6 +45,30 @@ if TYPE_CHECKING:
 
 # Contexts are not safe to build modules in from two threads at once.
 _lock = threading.Lock()
+
+
+_held_by_fork = False
+
+
+def _before_fork() -> None:
+    # A child that is made meanwhile would find the compiler in the middle of something. Not for ever: what compiles may
+    # be waited for by who forks.
+    global _held_by_fork
+    _held_by_fork = _lock.acquire(timeout=10)
+
+
+def _after_fork() -> None:
+    if _held_by_fork:
+        _lock.release()
+
+
+def _after_fork_in_child() -> None:
+    # Whoever held it is not there.
+    if _lock.locked():
+        _lock.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 # Smaller results are allocated faster than their memory is proved to be free.
 _WORTH_ALIASING = 4096
@@ -255,7 +281,8 @@ def compile_graph(
         result.entry,
         result.arena_bytes,
         name,
-        cost_ns=result.flops / _OPERATIONS_PER_NS,
+        # Nobody runs what may have no end while holding a lock, or where a signal does not reach it.
+        cost_ns=math.inf if result.is_unbounded else result.flops / _OPERATIONS_PER_NS,
         may_block=may_block,
         sites=result.sites,
     )

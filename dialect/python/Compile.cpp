@@ -42,6 +42,7 @@ void bindCompile(nb::module_ &module) {
       .def_ro("entry", &CompiledObject::entry)
       .def_ro("arena_bytes", &CompiledObject::arenaBytes)
       .def_ro("flops", &CompiledObject::flops, "Estimated scalar operations of one call.")
+      .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
       .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
       .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.");
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
+import weakref
 from collections.abc import Callable, Generator, Hashable
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +19,7 @@ class Cache(Generic[_V]):
     one is dropped and the young one takes its place. So a hit among the young is one look into a dict.
     """
 
-    __slots__ = ("_limit", "_lock", "_old", "_pending", "_young")
+    __slots__ = ("__weakref__", "_limit", "_lock", "_old", "_pending", "_young")
 
     def __init__(self, limit: Callable[[], int]) -> None:
         self._limit = limit
@@ -26,6 +28,7 @@ class Cache(Generic[_V]):
         # Reentrant: comparing keys and dropping values may run code of the user.
         self._lock = threading.RLock()
         self._pending: dict[Hashable, list[Any]] = {}
+        _caches.add(self)
 
     def get(self, key: Hashable) -> _V | None:
         """The value, or None."""
@@ -74,3 +77,19 @@ class Cache(Generic[_V]):
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
+
+    def forget_threads(self) -> None:
+        """In a forked process: who held a lock, or was making something, is not there."""
+        self._lock = threading.RLock()
+        self._pending = {}
+
+
+_caches: weakref.WeakSet[Cache[Any]] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for cache in list(_caches):
+        cache.forget_threads()
+
+
+os.register_at_fork(after_in_child=_after_fork)

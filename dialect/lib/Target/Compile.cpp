@@ -141,6 +141,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   if (failed(stage("linalg", buildArrayToLinalgPipeline)))
     return failure();
   result.flops = estimateFlops(*lowered);
+  result.isUnbounded = hasUnboundedLoop(*lowered);
   auto loops = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, (*target)->vectorBits()); };
   if (failed(timed(timings, "buffers", [&] { return toBuffers(lowered); })) || failed(stage("loops", loops)))
     return failure();

@@ -25,6 +25,21 @@ static double elements(Type type) {
   return count;
 }
 
+/// How often a loop runs; nothing when that depends on data.
+static std::optional<double> tripsOf(scf::ForOp loop) {
+  auto constant = [](OpFoldResult value) { return getConstantIntValue(value); };
+  auto low = constant(loop.getLowerBound()), high = constant(loop.getUpperBound()), step = constant(loop.getStep());
+  if (!low || !high || !step || *step <= 0)
+    return std::nullopt;
+  return std::max<double>(0, double(*high - *low) / *step);
+}
+
+/// Whether a loop is a condition: it runs once or not at all.
+static bool isCondition(scf::ForOp loop) {
+  auto once = loop.getUpperBound().getDefiningOp<arith::IndexCastUIOp>();
+  return once && once.getIn().getType().isInteger(1);
+}
+
 static double costOf(Operation &op);
 
 static double costOf(Region &region) {
@@ -44,13 +59,7 @@ static double costOf(Operation &op) {
     return trips * std::max(1.0, costOf(op.getRegion(0)));
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    auto constant = [](OpFoldResult value) { return getConstantIntValue(value); };
-    auto once = loop.getUpperBound().getDefiningOp<arith::IndexCastUIOp>();
-    if (once && once.getIn().getType().isInteger(1)) // a condition
-      return costOf(loop.getRegion());
-    auto low = constant(loop.getLowerBound()), high = constant(loop.getUpperBound()), step = constant(loop.getStep());
-    double trips = low && high && step && *step > 0 ? std::max<double>(0, double(*high - *low) / *step) : kUnknownTrips;
-    return trips * costOf(loop.getRegion());
+    return (isCondition(loop) ? 1 : tripsOf(loop).value_or(kUnknownTrips)) * costOf(loop.getRegion());
   }
   if (isa<scf::WhileOp>(op))
     return kUnknownTrips * (costOf(op.getRegion(0)) + costOf(op.getRegion(1)));
@@ -69,6 +78,15 @@ static double costOf(Operation &op) {
   for (Type type : op.getResultTypes())
     moved = std::max(moved, elements(type));
   return each * moved;
+}
+
+bool hasUnboundedLoop(ModuleOp module) {
+  auto isUnbounded = [](Operation *op) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    bool found = isa<scf::WhileOp>(op) || (loop && !isCondition(loop) && !tripsOf(loop));
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return module.walk(isUnbounded).wasInterrupted();
 }
 
 double estimateFlops(ModuleOp module) { return costOf(module.getBodyRegion()); }

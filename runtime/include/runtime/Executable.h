@@ -47,7 +47,8 @@ const PcrtTable &libraryTable();
 class Executable : public RefCounted<Executable> {
 public:
   /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one
-  /// counts. `mayBlock`: a run may wait for other runs or for Python, so it is never made under a lock.
+  /// counts; infinity: it depends on data, whatever the runs before took. `mayBlock`: a run may wait for other runs or
+  /// for Python, so it is never made under a lock.
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, bool mayBlock = false);
   /// For an entry that lives elsewhere (linked into the program).

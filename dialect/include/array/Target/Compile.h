@@ -20,6 +20,7 @@ struct CompiledObject {
   std::string entry;        ///< The symbol of the C entry, a PcrtEntry.
   uint64_t arenaBytes = 0;  ///< What the frame's arena must hold.
   double flops = 0;         ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
+  bool isUnbounded = false; ///< How long a call takes depends on data: the runtime never runs it inline.
   /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
   std::vector<std::pair<std::string, std::string>> sites;
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
@@ -33,6 +34,9 @@ inline constexpr llvm::StringLiteral kStages[] = {"array", "linalg", "bufferized
 
 /// The text of the module after `stage`, one of kStages. The module is left as it is.
 FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+
+/// Whether how long a run of a module of linalg on tensors takes depends on data, and may have no end.
+bool hasUnboundedLoop(ModuleOp module);
 
 /// Estimated scalar operations of one run of a module of linalg on tensors.
 double estimateFlops(ModuleOp module);
