@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build demo test test-fast test-full test-sanitizers bench lint fmt clean system configure
+.PHONY: help build demo test test-fast test-full test-sanitizers soak bench lint fmt clean system configure
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -45,6 +45,7 @@ test: build lint ## all tests, sampled: lint, ctest, lit, pytest (under 20 minut
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full"
+	$(TEST_ENV) $(PY) tools/soak.py --seconds 60
 
 test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
@@ -62,6 +63,10 @@ test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and Add
 	  cmake --preset $$kind > /dev/null && ninja -C build-$$kind -j $(JOBS) --quiet && \
 	  ctest --test-dir build-$$kind --output-on-failure; \
 	done
+
+SECONDS ?= 600
+soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600
+	$(TEST_ENV) $(PY) tools/soak.py --seconds $(SECONDS)
 
 bench: build ## speed beside NumPy and jax 0.10.2, in one process on one thread
 	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt
