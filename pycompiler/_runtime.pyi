@@ -56,9 +56,12 @@ class Device:
     device_kind: str
     local_hardware_id: int
     process_index: int
-    def memory_stats(self) -> dict[str, int]:
-        """Bytes and blocks: bytes_in_use, peak_bytes_in_use, pool_bytes, bytes_limit, num_allocs."""
     # repr: CpuDevice(id=0), str: cpu:0
+    def memory_stats(self) -> dict[str, int]:
+        """Bytes of blocks (a block is up to a quarter larger than its array): in use, at most, the limit, the largest;
+        `pool_bytes` counts the freed ones that are kept for the next call too. How many allocations there were."""
+    def reset_peak_memory(self) -> None:
+        """The peak is what is in use now, from here on."""
 
 class Array:
     """An array whose elements may still be being computed. Shape and dtype never wait.
@@ -183,6 +186,18 @@ def release_cached_memory() -> None:
 def live_arrays() -> int:
     """How many Array objects there are."""
 
+def list_arrays() -> list[Array]:
+    """The Array objects that there are, the oldest first."""
+
+def worth_viewing(part_bytes: int, whole_bytes: int) -> bool:
+    """Whether a part of an array is large enough, and enough of it, to be a view instead of a copy."""
+
+def set_memory_limit(bytes: int) -> None:
+    """The most bytes of arrays on each device; 0: what the machine, or its cgroup, has."""
+
+def set_donation_reporter(fn: Callable[[str, ShapedArray, str], object] | None, /) -> None:
+    """What is told, once for each place, why a donated array was copied: the function's name, its aval, the reason."""
+
 def synchronize() -> None:
     """Wait until nothing that was enqueued is pending; errors stay with their arrays."""
 
@@ -304,24 +319,31 @@ class CompiledCall:
 
     executable: called with [leaves[i] for i in in_used] + consts; None when no output is computed.
     outputs: one for each leaf of out_tree: ("result", i) of the executable, ("arg", i) the i-th leaf, or
-      ("const", Array) itself.
+      ("const", Array) itself, or ("view", (i, aval, offset)) the i-th leaf's elements from a byte on.
     out_avals: the avals of the executable's results.
     donated: leaves that are deleted by a call.
     aliases: pairs of a result and a donated argument of the executable in whose memory it is computed.
     device: where the function itself puts values; a call runs there.
+    copying: called with the leaves instead, when one of them has memory that is not to be viewed.
     """
 
     def __init__(
         self,
         executable: Executable | None,
         in_used: tuple[int, ...],
-        outputs: tuple[tuple[Literal["result", "arg"], int] | tuple[Literal["const"], Array], ...],
+        outputs: tuple[
+            tuple[Literal["result", "arg"], int]
+            | tuple[Literal["const"], Array]
+            | tuple[Literal["view"], tuple[int, ShapedArray, int]],
+            ...,
+        ],
         out_avals: tuple[ShapedArray, ...],
         out_tree: PyTreeDef,
         consts: tuple[Array, ...] = (),
         donated: tuple[int, ...] = (),
         aliases: tuple[tuple[int, int], ...] = (),
         device: Device | None = None,
+        copying: Callable[..., Any] | None = None,
     ) -> None: ...
     executable: Executable | None
     in_used: tuple[int, ...]

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +39,7 @@ from pycompiler.core.source import user_frame_source
 from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.placement import device_put
+from pycompiler.views import views
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -100,7 +101,11 @@ def module_at(module: ir.Module, stage: str) -> str:
 Aliases = tuple[tuple[int, int], ...]
 
 # Where an output comes from, as `CompiledCall` takes it.
-Output = tuple[Literal["result", "arg"], int] | tuple[Literal["const"], Array]
+Output = (
+    tuple[Literal["result", "arg"], int]
+    | tuple[Literal["const"], Array]
+    | tuple[Literal["view"], tuple[int, ShapedArray, int]]
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class Plan:
     """What of a graph has to be computed, and where each output comes from.
 
     `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs
-    that are neither inputs nor constants, each once; it is None when nothing has to be computed.
+    that are neither inputs, nor parts of them, nor constants, each once; it is None when nothing has to be computed.
     """
 
     graph: Graph | None
@@ -121,9 +126,20 @@ class Plan:
         """Of what is computed."""
         return tuple(atom.aval for atom in self.graph.outputs) if self.graph else ()
 
+    @property
+    def returned(self) -> set[int]:
+        """The inputs whose memory outputs have."""
+        passed = {output[1] for output in self.outputs if output[0] == "arg"}
+        return passed | {output[1][0] for output in self.outputs if output[0] == "view"}
 
-def plan_outputs(closed: ClosedGraph, keep_unused: bool = False) -> Plan:
-    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs.
+    @property
+    def has_views(self) -> bool:
+        return any(output[0] == "view" for output in self.outputs)
+
+
+def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:
+    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
+    `viewing`, parts of inputs too.
 
     With `keep_unused`, the inputs that are not used are inputs of what is compiled all the same.
     """
@@ -132,6 +148,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False) -> Plan:
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
     computed: dict[Var, int] = {}
     outputs: list[Output] = []
+    parts = views(graph) if viewing else {}
     for atom in graph.outputs:
         if isinstance(atom, graphs.Literal):
             outputs.append(("const", to_array(atom.value, atom.aval)))
@@ -139,6 +156,9 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False) -> Plan:
             outputs.append(("arg", inputs[atom]))
         elif atom in constants:
             outputs.append(("const", to_array(constants[atom], atom.aval)))
+        elif atom in parts:
+            number, offset = parts[atom]
+            outputs.append(("view", (number, atom.aval, offset)))
         else:
             outputs.append(("result", computed.setdefault(atom, len(computed))))
     if not computed:
@@ -172,12 +192,23 @@ class Compilation:
     # Where the function puts values itself.
     device: Device | None = None
     milliseconds: dict[str, float] = field(default_factory=dict)
+    # Compiles the same without views.
+    without_views: Callable[[], Compilation] | None = None
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
         """What a jitted function's cache holds of it; a call deletes the donated inputs."""
         plan = self.plan
         parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
-        return CompiledCall(*parts, donated, self.aliases if donated else (), self.device)
+        aliases = self.aliases if donated else ()
+        return CompiledCall(*parts, donated, aliases, self.device, self._copying(out_tree, donated))
+
+    def _copying(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[..., Any] | None:
+        """What is called when the memory of an argument is not to be looked at: compiled when first needed."""
+        if self.without_views is None:
+            return None
+        compiled_again = self.without_views
+        made = functools.cache(lambda: compiled_again().call(out_tree, donated))
+        return lambda *leaves: made()(*leaves)
 
 
 def _decomposes(graph: Graph) -> bool:
@@ -224,7 +255,7 @@ def named_device(name: str, graph: Graph) -> Device | None:
 
 def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
     """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
-    returned = {output[1] for output in plan.outputs if output[0] == "arg"}
+    returned = plan.returned
     inputs = plan.graph.inputs if plan.graph else ()
     free = [
         (number, inputs[number].aval)
@@ -246,18 +277,22 @@ def compile_graph(
     keep_unused: bool = False,
     donated: tuple[int, ...] = (),
     may_block: bool = False,
+    viewing: bool = False,
 ) -> Compilation:
     """Compile and load. Results are computed in the memory of donated inputs, where they fit. With `may_block`, a run
     may wait for other runs.
+
+    When `viewing`, outputs that are parts of inputs are views of them, and not computed.
 
     Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
     SciPy is not there.
     """
     start = time.perf_counter()
-    plan = plan_outputs(closed, keep_unused)
+    plan = plan_outputs(closed, keep_unused, viewing)
+    again = functools.partial(compiled, closed, name, keep_unused, donated, may_block, False) if plan.has_views else None
     device = named_device(name, closed.graph)
     if plan.graph is None:
-        return Compilation(plan, name, None, None, device=device)
+        return Compilation(plan, name, None, None, device=device, without_views=again)
     if _decomposes(plan.graph):
         require_lapack()
     compiler = importlib.import_module("pycompiler._compiler")
@@ -275,7 +310,7 @@ def compile_graph(
         module = build_module(plan.graph)
         with _lock:
             result = compiler.compile_to_object(module)
-    compiled = time.perf_counter()
+    finished = time.perf_counter()
     executable = Executable.load(
         result.object,
         result.entry,
@@ -287,13 +322,15 @@ def compile_graph(
         sites=result.sites,
     )
     loaded = time.perf_counter()
-    milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - compiled) * 1e3}
+    milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - finished) * 1e3}
     if is_profiling():
         _record_stages(name, start, milliseconds)
     if config.debug:
         stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
         print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
-    return Compilation(plan, name, module, executable, result.flops, result.arena_bytes, aliases, device, milliseconds)
+    return Compilation(
+        plan, name, module, executable, result.flops, result.arena_bytes, aliases, device, milliseconds, again
+    )
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:
@@ -313,7 +350,9 @@ def compiled(
     keep_unused: bool = False,
     donated: tuple[int, ...] = (),
     may_block: bool = False,
+    viewing: bool = True,
 ) -> Compilation:
-    """The compiled code of a graph, which lives as long as the graph."""
+    """The compiled code of a graph, which lives as long as the graph. See `compile_graph`."""
     key = ("compiled", keep_unused, donated, may_block)
-    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block))
+    key = key if viewing else (*key, "copying")
+    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing))

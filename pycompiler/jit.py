@@ -21,14 +21,16 @@ from pycompiler._runtime import (
     CallKey,
     CompiledCall,
     JitFunction,
+    ShapedArray,
     current_trace,
+    set_donation_reporter,
     set_error_type,
     set_leaf_converter,
     set_leaf_namer,
     wait_for_tree,
 )
 from pycompiler.checks import are_on, watched
-from pycompiler.compile import compiled
+from pycompiler.compile import Compilation, compiled
 from pycompiler.core import errors
 from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
 from pycompiler.core.boundary import boundary
@@ -177,7 +179,7 @@ class _Program:
         if is_new:
             avals = ", ".join(map(short, signature.graph.in_avals))
             _say(config.log_compiles, f"Compiled %s for ({avals}) in %.3f ms", self.name, start)
-            self._check_donation(signature)
+            self._check_donation(signature, found)
         return found.call(signature.out_tree, signature.donated)
 
     def _checked(self, signature: Signature, call: CompiledCall) -> Callable[..., Any]:
@@ -195,19 +197,30 @@ class _Program:
 
         return boundary(checked) if call else checked
 
-    def _check_donation(self, signature: Signature) -> None:
-        """Warn of donated arrays whose memory no result can take."""
-        free = [(aval.shape, aval.dtype) for aval in signature.graph.out_avals]
+    def _check_donation(self, signature: Signature, found: Compilation) -> None:
+        """Warn of donated arrays whose memory no result can take, and say why."""
+        # Those that are returned keep theirs.
+        donated = [number for number in signature.donated if number not in found.plan.returned]
+        results = [(aval.shape, aval.dtype) for aval in found.plan.result_avals]
         unusable: list[str] = []
-        for number in signature.donated:
+        for number in donated:
             aval = signature.graph.in_avals[number]
-            if (aval.shape, aval.dtype) in free:
-                free.remove((aval.shape, aval.dtype))
+            kind = (aval.shape, aval.dtype)
+            if kind in results:
+                results.remove(kind)
+                continue
+            if any((out.shape, out.dtype) == kind for out in found.plan.result_avals):
+                why = "another donated argument's memory is taken for each result of its shape and dtype"
+            elif any(out.shape == aval.shape for out in found.plan.result_avals):
+                why = "no result of its shape has its dtype"
+            elif any((out.shape, out.dtype) == kind for out in signature.graph.out_avals):
+                why = "what is returned of its shape and dtype is not computed, but an argument or a constant"
             else:
-                unusable.append(f"'{signature.names()[number]}' {short(aval)}")
+                why = "no result has its shape and dtype"
+            unusable.append(f"'{signature.names()[number]}' {short(aval)}: {why}")
         if unusable:
             warn(
-                f"jit of {self.name}: no result can take the memory of the donated {', '.join(unusable)}: the results "
+                f"jit of {self.name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
                 f"are ({', '.join(map(short, signature.graph.out_avals))}), and each takes that of one argument of its "
                 "shape and dtype. The memory is given back once the call has read it; donate only what is replaced"
             )
@@ -390,6 +403,14 @@ def _function(fun: Callable[..., Any], options: _Options) -> JitFunction:
     return function
 
 
+def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
+    """Called by the runtime when the memory of a donated array is not free to be taken."""
+    warn(
+        f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
+        "values are right; to save the memory, drop what else refers to it before the call"
+    )
+
+
 def block_until_ready(tree: Any) -> Any:
     """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree."""
     return wait_for_tree(tree)
@@ -408,3 +429,4 @@ copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", r
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
 set_leaf_namer(misses.leaf_names)
+set_donation_reporter(_donation_was_copied)

@@ -155,7 +155,10 @@ class Compiled(_Stage):
 
     def __init__(self, signature: Signature) -> None:
         super().__init__(signature)
-        self._compilation = compiled(signature.graph, signature.fun_name, signature.keep_unused, signature.donated)
+        # Every output is in the module that is shown: none is a view of an input.
+        self._compilation = compiled(
+            signature.graph, signature.fun_name, signature.keep_unused, signature.donated, viewing=False
+        )
         self._call = self._compilation.call(signature.out_tree, signature.donated)
 
     @boundary

@@ -21,6 +21,7 @@ from pycompiler._runtime import (
     set_call_limit,
     set_context_key,
     set_default_device,
+    set_memory_limit,
     set_transfer_guard,
     swap_context_key,
     swap_default_device,
@@ -128,6 +129,14 @@ def _guard(number: int, direction: str) -> Setting:
     )
 
 
+def _limit_memory(value: Value) -> None:
+    set_memory_limit(cast(int, value) if value else 0)
+
+
+def _keep_memory_limit(value: Value) -> Value:
+    raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
+
+
 TABLE: tuple[Setting, ...] = (
     Setting("enable_x64", bool, False, "PYCOMPILER_ENABLE_X64", "keep 64-bit types instead of narrowing", keyed=True),
     Setting(
@@ -206,6 +215,14 @@ TABLE: tuple[Setting, ...] = (
         2048,
         "PYCOMPILER_CACHE_SIZE",
         "how many kinds of calls each jitted function keeps, and how many primitives eager evaluation does",
+    ),
+    Setting(
+        "memory_limit",
+        int,
+        None,
+        "PYCOMPILER_MEMORY_LIMIT",
+        "the most bytes of arrays on each device, for the process; without it what the machine, or its cgroup, has",
+        told=(_limit_memory, _keep_memory_limit),
     ),
     Setting("debug", int, 0, "PYCOMPILER_DEBUG", "what is told on stderr: 1 compilations, 2 graphs too, 3 IR too"),
     Setting("traceback_filtering", bool, True, "PYCOMPILER_TRACEBACK_FILTERING", "hide the package's own frames"),

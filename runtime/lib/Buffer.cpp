@@ -1,11 +1,12 @@
 // The pool of buffers. A free list keeps whole buffers, header and block, so that the common allocation is one pop.
 #include "runtime/Buffer.h"
 
+#include "MemoryPressure.h"
+#include "runtime/Device.h"
+
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <sys/mman.h>
-#include <unistd.h>
 
 using namespace pcrt;
 
@@ -82,24 +83,24 @@ RefPtr<Buffer> Buffer::successor(Buffer &of) {
 
 void Buffer::releaseRoot(void *root) { static_cast<Buffer *>(root)->release(); }
 
+RefPtr<Buffer> Buffer::view(Buffer &of, size_t offset, size_t bytes) {
+  Buffer &root = const_cast<Buffer &>(of.root());
+  root.retain();
+  root.views.fetch_add(1, std::memory_order_relaxed);
+  RefPtr<Buffer> part = wrap(of.device(), static_cast<char *>(of.data()) + offset, bytes, releaseView, &root);
+  part->producer = of.producer;
+  return part;
+}
+
+void Buffer::releaseView(void *root) {
+  static_cast<Buffer *>(root)->views.fetch_sub(1, std::memory_order_release);
+  static_cast<Buffer *>(root)->release();
+}
+
 BufferPool::BufferPool(Device *device, uint64_t memoryLimit)
     : BufferPool(device, memoryLimit, std::min(memoryLimit / 4, uint64_t(2) << 30)) {}
 
 BufferPool::~BufferPool() { trim(); }
-
-uint64_t BufferPool::defaultMemoryLimit() {
-  auto limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  for (const char *path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    FILE *file = std::fopen(path, "re");
-    if (!file)
-      continue;
-    unsigned long long bytes; // the file may say "max"
-    if (std::fscanf(file, "%llu", &bytes) == 1 && bytes > 0)
-      limit = std::min(limit, static_cast<uint64_t>(bytes));
-    std::fclose(file);
-  }
-  return limit;
-}
 
 static void *mapHuge(size_t capacity) {
   // Map one huge page more, and give the unaligned ends back.
@@ -144,6 +145,7 @@ Buffer *BufferPool::popFree(unsigned sizeClass) {
       return nullptr;
     list.head = buffer->nextFree;
     --list.cachedCount;
+    ++list.allocations;
     list.peakCount = std::max(list.peakCount, ++list.liveCount);
   }
   if (isLarge(sizeClass))
@@ -155,42 +157,101 @@ Buffer *BufferPool::popFree(unsigned sizeClass) {
 /// A buffer of fresh memory, counted as live; null when the system has none.
 Buffer *BufferPool::acquire(unsigned sizeClass) {
   size_t capacity = capacityOf(sizeClass);
+  if (capacity >= hugePageBytes)
+    relievePressure(capacity);
   void *memory = takeFromSystem(capacity);
   if (!memory) {
-    trim();
+    trimEverywhere();
     memory = takeFromSystem(capacity);
   }
   if (!memory)
     return nullptr;
   FreeList &list = lists[sizeClass];
   ListGuard guard(list.lock);
+  ++list.allocations;
   list.peakCount = std::max(list.peakCount, ++list.liveCount);
   return new Buffer(device, this, memory, sizeClass);
 }
 
+/// Before memory is taken from the system.
+void BufferPool::relievePressure(size_t capacity) {
+  if (largeLive.load(std::memory_order_relaxed) + largeCached.load(std::memory_order_relaxed) + capacity > limit())
+    trim();
+  if (isMemoryShort(capacity))
+    trimEverywhere();
+}
+
+void BufferPool::trimEverywhere() {
+  trim();
+  if (!device)
+    return;
+  for (Device *other : Device::all())
+    other->memory().trim();
+}
+
+/// Counts a block as live.
+void BufferPool::countLarge(Buffer *buffer, size_t capacity) {
+  uint64_t live = largeLive.fetch_add(capacity, std::memory_order_relaxed) + capacity;
+  uint64_t peak = largePeak.load(std::memory_order_relaxed);
+  while (live > peak && !largePeak.compare_exchange_weak(peak, live, std::memory_order_relaxed))
+    ;
+  if (capacity < listedBytes)
+    return;
+  ListGuard guard(listedLock);
+  buffer->nextListed = listed;
+  buffer->previousListed = nullptr;
+  if (listed)
+    listed->previousListed = buffer;
+  listed = buffer;
+}
+
 Result<RefPtr<Buffer>> BufferPool::allocate(size_t bytes) {
   Buffer *buffer = nullptr;
-  if (bytes <= memoryLimit && largeLive.load(std::memory_order_relaxed) + bytes <= memoryLimit) {
-    unsigned sizeClass = classOf(bytes);
+  unsigned sizeClass = 0;
+  uint64_t most = limit();
+  if (bytes <= most && largeLive.load(std::memory_order_relaxed) + bytes <= most) {
+    sizeClass = classOf(bytes);
     buffer = popFree(sizeClass);
     if (!buffer)
       buffer = acquire(sizeClass);
-    if (buffer && isLarge(sizeClass)) {
-      uint64_t capacity = capacityOf(sizeClass);
-      uint64_t live = largeLive.fetch_add(capacity, std::memory_order_relaxed) + capacity;
-      uint64_t peak = largePeak.load(std::memory_order_relaxed);
-      while (live > peak && !largePeak.compare_exchange_weak(peak, live, std::memory_order_relaxed))
-        ;
-    }
   }
-  if (!buffer) {
-    MemoryStatistics now = statistics();
-    return Status(Code::OutOfMemory, "out of memory: cannot allocate " + formatBytes(bytes) + " (" +
-                                         std::to_string(bytes) + " bytes); " + formatBytes(now.liveBytes) +
-                                         " are live in " + std::to_string(now.liveBuffers) + " buffers");
-  }
+  if (!buffer)
+    return refusal(bytes);
   buffer->bytes = bytes;
+  if (isLarge(sizeClass))
+    countLarge(buffer, capacityOf(sizeClass));
   return RefPtr<Buffer>::adopt(buffer);
+}
+
+Status BufferPool::refusal(size_t bytes) {
+  MemoryStatistics now = statistics();
+  std::string where = device ? std::string(device->platform()) + ":" + std::to_string(device->id()) + " has " : "";
+  std::string text = "out of memory: cannot allocate " + formatBytes(bytes) + " (" + std::to_string(bytes) +
+                     " bytes); " + where + "a limit of " + formatBytes(limit()) + ", and " +
+                     formatBytes(now.liveBytes) + " are live in " + std::to_string(now.liveBuffers) + " buffers";
+  const char *separator = ", the largest of them: ";
+  for (const LiveBlock &block : largest(5)) {
+    text += separator + formatBytes(block.bytes) + (block.made.empty() ? "" : " ") + block.made;
+    separator = "; ";
+  }
+  return Status(Code::OutOfMemory, std::move(text));
+}
+
+void BufferPool::note(Buffer &buffer, std::string made) {
+  ListGuard guard(listedLock);
+  buffer.made = std::move(made);
+}
+
+std::vector<LiveBlock> BufferPool::largest(size_t count) {
+  std::vector<LiveBlock> found;
+  {
+    ListGuard guard(listedLock);
+    for (Buffer *buffer = listed; buffer; buffer = buffer->nextListed)
+      found.push_back({buffer->bytes, buffer->made});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.bytes > b.bytes; });
+  found.resize(std::min(found.size(), count));
+  return found;
 }
 
 void BufferPool::recycle(Buffer *buffer) {
@@ -198,6 +259,13 @@ void BufferPool::recycle(Buffer *buffer) {
   size_t capacity = capacityOf(sizeClass);
   bool large = isLarge(sizeClass);
   bool fits = true;
+  if (capacity >= listedBytes) {
+    ListGuard guard(listedLock);
+    (buffer->previousListed ? buffer->previousListed->nextListed : listed) = buffer->nextListed;
+    if (buffer->nextListed)
+      buffer->nextListed->previousListed = buffer->previousListed;
+    buffer->made.clear();
+  }
   if (large) {
     largeLive.fetch_sub(capacity, std::memory_order_relaxed);
     fits = largeCached.fetch_add(capacity, std::memory_order_relaxed) + capacity <= cacheLimit;
@@ -226,6 +294,7 @@ void BufferPool::trim() {
       {
         ListGuard guard(list.lock);
         --list.liveCount;
+        --list.allocations;
       }
       giveBack(buffer->memory, capacityOf(sizeClass));
       delete buffer;
@@ -237,11 +306,14 @@ void BufferPool::trim() {
 //--------------------------------------------------------------------------------------------===//
 
 MemoryStatistics BufferPool::statistics() {
-  MemoryStatistics result{largeLive.load(), largePeak.load(), largeCached.load(), 0};
+  MemoryStatistics result{largeLive.load(), largePeak.load(), largeCached.load(), 0, 0, 0};
   for (unsigned sizeClass = 0; sizeClass < classCount; ++sizeClass) {
     FreeList &list = lists[sizeClass];
     ListGuard guard(list.lock);
     result.liveBuffers += list.liveCount;
+    result.allocations += list.allocations;
+    if (list.allocations > 0)
+      result.largestBytes = capacityOf(sizeClass);
     if (isLarge(sizeClass))
       continue;
     result.liveBytes += list.liveCount * capacityOf(sizeClass);
@@ -263,9 +335,12 @@ void BufferPool::beforeFork() {
   for (FreeList &list : lists)
     while (list.lock.test_and_set(std::memory_order_acquire))
       spinPause();
+  while (listedLock.test_and_set(std::memory_order_acquire))
+    spinPause();
 }
 
 void BufferPool::afterFork() {
+  listedLock.clear(std::memory_order_release);
   for (FreeList &list : lists)
     list.lock.clear(std::memory_order_release);
 }

@@ -1,6 +1,7 @@
 // Array: making, reading, the buffer protocol. Its operators are in Operators; printing is attached from Python.
 #include "Array.h"
 
+#include "Call.h"
 #include "Operators.h"
 #include "Placement.h"
 #include "runtime/Profile.h"
@@ -15,8 +16,33 @@ using namespace pcrt::python;
 PyTypeObject *pcrt::python::arrayType = nullptr;
 
 static long long liveCount = 0;
+/// The ring's own link: the oldest array follows it, the newest is before it.
+static LiveLink ring = {&ring, &ring};
 
 long long pcrt::python::liveArrayCount() { return liveCount; }
+
+static ArrayObject *arrayOf(LiveLink *link) {
+  return reinterpret_cast<ArrayObject *>(reinterpret_cast<char *>(link) - offsetof(ArrayObject, live));
+}
+
+PyObject *pcrt::python::listArrays() {
+  // The list is made first: its memory may be had by a collection, which ends arrays.
+  PyRef list = PyRef::steal(PyList_New(liveCount));
+  Py_ssize_t count = 0;
+  for (LiveLink *link = ring.next; list && link != &ring && count < PyList_GET_SIZE(list.get()); link = link->next)
+    PyList_SET_ITEM(list.get(), count++, Py_NewRef(reinterpret_cast<PyObject *>(arrayOf(link))));
+  if (list && count < PyList_GET_SIZE(list.get()) &&
+      PyList_SetSlice(list.get(), count, PyList_GET_SIZE(list.get()), nullptr) < 0)
+    return nullptr;
+  return list.take();
+}
+
+bool pcrt::python::isHeldByArray(const Buffer *buffer) {
+  for (LiveLink *link = ring.next; link != &ring; link = link->next)
+    if (arrayOf(link)->buffer == buffer)
+      return true;
+  return false;
+}
 
 //===-- Making
 //------------------------------------------------------------------------------------------------------===//
@@ -43,25 +69,53 @@ PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool c
   array->weakReferences = nullptr;
   array->sharding = array->shards = nullptr;
   array->committed = committed;
+  array->live = {ring.previous, &ring};
+  ring.previous->next = &array->live;
+  ring.previous = &array->live;
   ++liveCount;
   return self;
 }
 
 static void deallocateArray(PyObject *self) {
   ArrayObject *array = asArray(self);
+  array->live.previous->next = array->live.next;
+  array->live.next->previous = array->live.previous;
+  --liveCount;
   if (array->weakReferences)
     PyObject_ClearWeakRefs(self);
   Py_DECREF(array->aval);
   array->buffer->release();
   Py_XDECREF(array->sharding);
   Py_XDECREF(array->shards);
-  --liveCount;
   PyTypeObject *type = Py_TYPE(self);
   if (freeCount < freeListLimit)
     freeList[freeCount++] = self;
   else
     type->tp_free(self);
   Py_DECREF(type);
+}
+
+/// "f32[3,4]", as messages show avals; without asking Python, whose lock is not to be given up here.
+static std::string shortText(const AvalObject *aval) {
+  static constexpr std::pair<const char *, const char *> prefixes[] = {
+      {"bfloat", "bf"}, {"float", "f"}, {"complex", "c"}, {"uint", "u"}, {"int", "i"}};
+  std::string text = name(aval->code);
+  for (auto [prefix, letter] : prefixes) {
+    if (text.rfind(prefix, 0) == 0) {
+      text.replace(0, std::strlen(prefix), letter);
+      break;
+    }
+  }
+  for (Py_ssize_t i = 0; i < aval->rank(); ++i)
+    text += (i == 0 ? "[" : ",") + std::to_string(aval->dims[i]);
+  return text + (aval->rank() == 0 ? "[]" : "]");
+}
+
+/// Keeps of a large block who made it, for when memory ends.
+[[gnu::noinline]] static void noteMaker(Buffer &buffer, const AvalObject *aval, const char *what) {
+  const char *place = launchPlace();
+  buffer.device()->memory().note(buffer, shortText(aval) + " made" + (place ? std::string(" at ") + place : "") +
+                                             " by " + what);
 }
 
 RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, const char *what) {
@@ -73,8 +127,11 @@ RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, co
     device.stream().synchronize();
     buffer = device.memory().allocate(bytes);
   }
-  if (buffer.isOk())
+  if (buffer.isOk()) {
+    if (bytes >= BufferPool::listedBytes)
+      noteMaker(*buffer.value(), aval, what);
     return buffer.take();
+  }
   PyRef text = PyRef::steal(PyObject_Str(reinterpret_cast<PyObject *>(aval)));
   if (text)
     PyErr_Format(PyExc_MemoryError, "%s (%U): %s", what, text.get(), buffer.status().message().c_str());
@@ -230,12 +287,17 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   view->suboffsets = nullptr;
   // The memory stays when the array is deleted or donated meanwhile.
   array->buffer->retain();
+  array->buffer->exports.fetch_add(1, std::memory_order_relaxed);
   view->internal = array->buffer;
   view->obj = Py_NewRef(self);
   return 0;
 }
 
-static void releaseBuffer(PyObject *, Py_buffer *view) { static_cast<Buffer *>(view->internal)->release(); }
+static void releaseBuffer(PyObject *, Py_buffer *view) {
+  auto *buffer = static_cast<Buffer *>(view->internal);
+  buffer->exports.fetch_sub(1, std::memory_order_relaxed);
+  buffer->release();
+}
 
 /// A read-only ndarray over the same memory.
 static PyRef viewAsNumpy(ArrayObject *array) {

@@ -7,6 +7,11 @@
 
 namespace pcrt::python {
 
+/// A place in the ring of the arrays that are alive.
+struct LiveLink {
+  LiveLink *previous, *next;
+};
+
 struct ArrayObject {
   PyObject_HEAD AvalObject *aval;
   Buffer *buffer;
@@ -15,6 +20,7 @@ struct ArrayObject {
   PyObject *sharding, *shards;
   /// Whether the program said on which device it is to be: what is computed from it is there too.
   bool committed;
+  LiveLink live;
 };
 
 extern PyTypeObject *arrayType;
@@ -56,6 +62,10 @@ public:
 };
 
 long long liveArrayCount();
+/// The arrays that are alive, the oldest first: a new list, or null.
+PyObject *listArrays();
+/// Whether an array that is alive has these elements.
+bool isHeldByArray(const Buffer *buffer);
 bool addArrayType(PyObject *module);
 /// Dlpack.cpp's part of the module.
 bool addDlpackFunctions(PyObject *module);

@@ -146,12 +146,15 @@ bool pcrt::python::execute(Device &device, Executable &executable, Buffer *const
 
 namespace pcrt::python {
 
-enum class OutputKind : uint8_t { Result, Argument, Constant };
+enum class OutputKind : uint8_t { Result, Argument, Constant, View };
 
 struct Output {
   OutputKind kind;
   size_t index;       // of the result or the leaf
   PyObject *constant; // borrowed from `outputs`
+  // Of a view: its aval, borrowed too, and the byte of the leaf at which it starts.
+  AvalObject *aval = nullptr;
+  size_t offset = 0;
 };
 
 /// A result that is computed in the memory of a donated argument of the executable.
@@ -173,6 +176,8 @@ struct CompiledCallObject {
       // As given, for Python; they own everything below.
       PyObject *executable,
       *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases, *device;
+  /// What is called instead when the views among the outputs are not to be had; null without views.
+  PyObject *copying;
   Executable *loaded;
   std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
   std::vector<Output> *results;
@@ -205,6 +210,19 @@ static bool readLeaves(CompiledCallObject *call, PyObject *numbers, std::vector<
   return true;
 }
 
+static bool readView(CompiledCallObject *call, PyObject *value) {
+  PyObject *aval;
+  Py_ssize_t leaf, offset;
+  if (!PyTuple_Check(value) || !PyArg_ParseTuple(value, "nO!n:outputs", &leaf, avalType, &aval, &offset))
+    return PyErr_Occurred() ? false : fail("a view is not (leaf, aval, offset)");
+  auto *shape = reinterpret_cast<AvalObject *>(aval);
+  if (leaf < 0 || offset < 0 || !shape->isConcrete() || !call->copying)
+    return fail("a view needs a leaf, a concrete aval, an offset, and `copying`");
+  call->leavesNeeded = std::max(call->leavesNeeded, static_cast<size_t>(leaf) + 1);
+  call->results->push_back({OutputKind::View, static_cast<size_t>(leaf), nullptr, shape, static_cast<size_t>(offset)});
+  return true;
+}
+
 static bool readOutput(CompiledCallObject *call, PyObject *entry) {
   const char *kind;
   PyObject *value;
@@ -216,6 +234,8 @@ static bool readOutput(CompiledCallObject *call, PyObject *entry) {
     call->results->push_back({OutputKind::Constant, 0, value});
     return true;
   }
+  if (std::strcmp(kind, "view") == 0)
+    return readView(call, value);
   size_t index = PyLong_AsSize_t(value);
   if (index == static_cast<size_t>(-1) && PyErr_Occurred())
     return false;
@@ -225,7 +245,7 @@ static bool readOutput(CompiledCallObject *call, PyObject *entry) {
     return true;
   }
   if (std::strcmp(kind, "result") != 0)
-    return fail("an output is neither 'result', 'arg' nor 'const'");
+    return fail("an output is neither 'result', 'arg', 'view' nor 'const'");
   if (index >= static_cast<size_t>(PyTuple_GET_SIZE(call->outAvals)))
     return fail("an output names a result that the executable does not have");
   call->results->push_back({OutputKind::Result, index, nullptr});
@@ -293,11 +313,13 @@ static bool readCall(CompiledCallObject *call) {
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree",
-                                "consts",     "donated", "aliases", "device",    nullptr};
+                                "consts",     "donated", "aliases", "device",    "copying",  nullptr};
   PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr,
-                                                                *aliases = nullptr, *device = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOO:CompiledCall", const_cast<char **>(names), &executable,
-                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases, &device))
+                                                                *aliases = nullptr, *device = Py_None,
+                                                                *copying = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOOO:CompiledCall", const_cast<char **>(names), &executable,
+                                   &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases, &device,
+                                   &copying))
     return nullptr;
   PyRef none = PyRef::steal(PyTuple_New(0));
   PyRef self = PyRef::steal(type->tp_alloc(type, 0));
@@ -313,6 +335,7 @@ static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   call->donated = Py_NewRef(donated ? donated : none.get());
   call->aliases = Py_NewRef(aliases ? aliases : none.get());
   call->device = Py_NewRef(device);
+  call->copying = copying == Py_None ? nullptr : Py_NewRef(copying);
   call->used = new std::vector<size_t>();
   call->inPlace = new std::vector<Alias>();
   call->given = new std::vector<size_t>();
@@ -335,6 +358,7 @@ static int traverseCall(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(call->consts);
   Py_VISIT(call->donated);
   Py_VISIT(call->aliases);
+  Py_VISIT(call->copying);
   return 0;
 }
 
@@ -348,7 +372,7 @@ static void deallocateCall(PyObject *self) {
   delete call->placed;
   delete call->copies;
   for (PyObject *part : {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts,
-                         call->donated, call->aliases, call->device})
+                         call->donated, call->aliases, call->device, call->copying})
     Py_XDECREF(part);
   PyTypeObject *type = Py_TYPE(self);
   type->tp_free(self);
@@ -358,10 +382,13 @@ static void deallocateCall(PyObject *self) {
 /// Whether the one array that is donated is all that refers to a buffer, but for the execution that fills it. The GIL
 /// is held, so that nobody takes a new reference meanwhile; an execution lets go after its token is done.
 static bool isAlone(const Buffer *buffer) {
-  if (!buffer->isOurs())
-    return false;
   uint32_t references = buffer->references();
-  return references == 1 || (references == 2 && !buffer->isReady());
+  if (!buffer->isOurs() || buffer->exports.load(std::memory_order_acquire) > 0)
+    return false;
+  if (buffer->isView()) // results are aligned, parts need not be
+    return references == 1 && buffer->rootReferences() == 1 &&
+           reinterpret_cast<uintptr_t>(buffer->data()) % PCRT_ALIGNMENT == 0;
+  return buffer->viewCount() == 0 && (references == 1 || (references == 2 && !buffer->isReady()));
 }
 
 namespace {
@@ -383,7 +410,7 @@ public:
         continue; // the launch says so
       bool twice = std::count(args.begin(), args.end(), argument) > 1;
       if (twice || !isAlone(argument)) {
-        if (!waitFor(argument))
+        if (!reportKept(call->loaded->name(), *argument, avals[alias.result], twice) || !waitFor(argument))
           return false;
         RefPtr<Buffer> copy =
             allocateBuffer(*argument->device(), avals[alias.result], "copying a donated array that is used elsewhere");
@@ -437,14 +464,40 @@ static bool isDonated(const CompiledCallObject *call, size_t leaf) {
   return std::find(call->given->begin(), call->given->end(), leaf) != call->given->end();
 }
 
-/// Appends an array for each output that is a donated leaf: what is deleted is the argument, not the result.
+/// A part of an array, or all of it, under another aval.
+static PyObject *viewOf(ArrayObject *array, AvalObject *aval, size_t offset) {
+  auto bytes = static_cast<size_t>(aval->nbytes);
+  bool isWhole = bytes == array->buffer->size();
+  return newArray(aval, isWhole ? RefPtr<Buffer>(array->buffer) : Buffer::view(*array->buffer, offset, bytes),
+                  array->committed);
+}
+
+/// Whether every view among the outputs may be one.
+static bool mayView(const CompiledCallObject *call, ArrayObject *const *leaves) {
+  for (const Output &output : *call->results) {
+    if (output.kind != OutputKind::View)
+      continue;
+    const Buffer *buffer = leaves[output.index]->buffer;
+    auto bytes = static_cast<size_t>(output.aval->nbytes);
+    if (!buffer->mayView(bytes) || output.offset + bytes > buffer->size())
+      return false;
+  }
+  return true;
+}
+
+/// Appends an array for each output that is a donated leaf (what is deleted is the argument, not the result), or a view
+/// of a leaf. False with an exception set.
 static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *leaves,
                          SmallVector<PyObject *, 16> &results) {
   for (const Output &output : *call->results) {
-    if (output.kind != OutputKind::Argument || !isDonated(call, output.index))
+    bool isView = output.kind == OutputKind::View;
+    if (!isView && (output.kind != OutputKind::Argument || !isDonated(call, output.index)))
       continue;
     ArrayObject *leaf = leaves[output.index];
-    results.push(ensureElements(leaf) ? newArray(leaf->aval, RefPtr<Buffer>(leaf->buffer), leaf->committed) : nullptr);
+    if (!isView && !ensureElements(leaf))
+      return false;
+    results.push(isView ? viewOf(leaf, output.aval, output.offset)
+                        : newArray(leaf->aval, RefPtr<Buffer>(leaf->buffer), leaf->committed));
     if (!results[results.size() - 1])
       return false;
   }
@@ -599,26 +652,23 @@ template <bool several>
   for (size_t i = 0; i < resultCount; ++i)
     results.push(nullptr);
   auto *avals = reinterpret_cast<AvalObject *const *>(reinterpret_cast<PyTupleObject *>(call->outAvals)->ob_item);
-  bool donates = !call->given->empty();
-  if (call->loaded || donates) {
+  bool donates = !call->given->empty(), done = donates || !call->copying || keepReturned(call, leaves, results);
+  if (done && (call->loaded || donates)) {
     SmallVector<Buffer *, 32> args;
     std::conditional_t<several, MovedBuffers, int> moved{};
-    if constexpr (several) {
-      if (call->loaded && !collectPlaced(call, leaves, where, args, moved))
-        return nullptr;
-    } else if (call->loaded) {
+    if constexpr (several)
+      done = !call->loaded || collectPlaced(call, leaves, where, args, moved);
+    else if (call->loaded)
       where.committed = collectArguments(call, leaves, args) || call->place;
-    }
-    if (donates) {
-      if (!runDonating(where, call, leaves, args, avals, resultCount, results)) {
-        for (size_t i = resultCount; i < results.size(); ++i)
-          Py_XDECREF(results[i]);
-        return nullptr;
-      }
-    } else if (!executeHere(where, *call->loaded, args.data(), args.size(), avals, resultCount, results.data(),
-                            nullptr)) {
-      return nullptr;
-    }
+    done = done && (donates ? runDonating(where, call, leaves, args, avals, resultCount, results)
+                            : executeHere(where, *call->loaded, args.data(), args.size(), avals, resultCount,
+                                          results.data(), nullptr));
+  }
+  if (!done) {
+    // The results of the executable are cleaned up by who makes them.
+    for (size_t i = resultCount; i < results.size(); ++i)
+      Py_XDECREF(results[i]);
+    return nullptr;
   }
   SmallVector<PyObject *, 16> outputs;
   size_t returned = resultCount;
@@ -630,6 +680,9 @@ template <bool several>
     case OutputKind::Argument:
       outputs.push(donates && isDonated(call, output.index) ? results[returned++]
                                                             : reinterpret_cast<PyObject *>(leaves[output.index]));
+      break;
+    case OutputKind::View:
+      outputs.push(results[returned++]);
       break;
     case OutputKind::Constant:
       outputs.push(output.constant);
@@ -649,6 +702,8 @@ template <bool several>
 }
 
 PyObject *pcrt::python::runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves) {
+  if (call->copying && !mayView(call, leaves))
+    return PyObject_Vectorcall(call->copying, reinterpret_cast<PyObject *const *>(leaves), call->leavesNeeded, nullptr);
   return severalDevices ? runCallPlaced(call, leaves) : runCall<false>(call, leaves);
 }
 

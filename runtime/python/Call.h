@@ -38,7 +38,12 @@ PyObject *runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves);
 /// Where the running Python code is, outside of this package: "file.py:12". Lives forever.
 const char *launchPlace();
 
+/// Tells the program why the memory of an array that it donated is copied and not taken; `twice` when the call has it
+/// twice. False with an exception set.
+bool reportKept(const std::string &name, const Buffer &buffer, AvalObject *aval, bool twice);
+
 bool addCompiledCallType(PyObject *module);
+bool addDonationFunctions(PyObject *module);
 
 } // namespace pcrt::python
 

@@ -93,6 +93,11 @@ template <typename Managed> struct Exported {
   Managed managed{};
   RefPtr<Buffer> buffer;
   std::vector<int64_t> dims; // the shape, then the strides
+
+  ~Exported() {
+    if (buffer)
+      buffer->exports.fetch_sub(1, std::memory_order_relaxed);
+  }
 };
 
 template <typename Managed> void deleteExported(Managed *managed) {
@@ -129,6 +134,7 @@ template <typename Managed> PyObject *exportAs(AvalObject *aval, RefPtr<Buffer> 
     managed.flags = flags;
   }
   exported->buffer = std::move(buffer);
+  exported->buffer->exports.fetch_add(1, std::memory_order_relaxed);
   PyObject *capsule = PyCapsule_New(&managed, capsuleName<Managed>, destroyCapsule<Managed>);
   if (capsule)
     exported.release();

@@ -147,7 +147,9 @@ static void addArrayFunctions(nb::module_ &module) {
       nb::arg("array"), nb::arg("aval"));
   module.def("with_weak_type", withWeakType, nb::arg("array"), nb::arg("weak_type"));
   module.def("reshaped", reshaped, nb::arg("array"), nb::arg("aval"));
+  module.def("worth_viewing", Buffer::isWorthViewing, nb::arg("part_bytes"), nb::arg("whole_bytes"));
   module.def("live_arrays", liveArrayCount);
+  module.def("list_arrays", [] { return nb::steal(orThrow(listArrays())); });
   module.def(
       "set_error_type",
       [](nb::handle type) {
@@ -176,16 +178,25 @@ static void addLapackFunctions(nb::module_ &module) {
       nb::arg("addresses"));
 }
 
-/// As others count it; bytes are those of blocks.
+/// Named as other systems name them; bytes are those of blocks.
 static nb::dict deviceMemory(Device &device) {
   MemoryStatistics now = device.memory().statistics();
   nb::dict result;
-  result["num_allocs"] = now.liveBuffers;
+  result["num_allocs"] = now.allocations;
   result["bytes_in_use"] = now.liveBytes;
   result["peak_bytes_in_use"] = now.peakBytes;
+  result["largest_alloc_size"] = now.largestBytes;
+  result["bytes_limit"] = device.memory().limit();
   result["pool_bytes"] = now.liveBytes + now.cachedBytes;
-  result["bytes_limit"] = BufferPool::defaultMemoryLimit();
+  result["num_buffers"] = now.liveBuffers;
   return result;
+}
+
+/// Of each device; 0: what the machine, or the cgroup, has.
+static void setMemoryLimit(uint64_t bytes) {
+  static const uint64_t everything = BufferPool::defaultMemoryLimit();
+  for (Device *device : Device::all())
+    device->memory().setLimit(bytes ? bytes : everything);
 }
 
 static std::string deviceName(const Device &device) {
@@ -203,6 +214,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def_prop_ro("local_hardware_id", &Device::id)
       .def_prop_ro("process_index", [](const Device &) { return 0; })
       .def("memory_stats", deviceMemory)
+      .def("reset_peak_memory", [](Device &device) { device.memory().resetPeak(); })
       .def("__str__",
            [](const Device &device) { return std::string(device.platform()) + ":" + std::to_string(device.id()); })
       .def("__repr__", deviceName);
@@ -238,6 +250,7 @@ static void addDeviceFunctions(nb::module_ &module) {
   module.def(
       "reset_peak_memory", [](Device *device) { (device ? *device : Device::cpu()).memory().resetPeak(); },
       nb::arg("device") = nb::none());
+  module.def("set_memory_limit", setMemoryLimit, nb::arg("bytes"));
   module.def("release_cached_memory", [] {
     for (Device *device : Device::all())
       device->memory().trim();
@@ -249,9 +262,9 @@ NB_MODULE(_runtime, module) {
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
-          addCompiledCallType(raw) && addContextFunctions(raw) && addPlacementFunctions(raw) && addLeafFunctions(raw) &&
-          addOperatorFunctions(raw) && addJitFunctionType(raw) && addArrayFunctionType(raw) &&
-          addSubscriptFunctions(raw) && addReadyFunctions(raw));
+          addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
+          addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
+          addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())
