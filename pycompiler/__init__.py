@@ -30,6 +30,7 @@ from pycompiler.core.config import (
 from pycompiler.environment import print_environment_info
 from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
+from pycompiler.memory import live_arrays
 from pycompiler.placement import (
     default_backend,
     device_count,
@@ -114,6 +115,7 @@ __all__ = [
     "lax",
     "linear_transpose",
     "linearize",
+    "live_arrays",
     "local_device_count",
     "local_devices",
     "log_compiles",

@@ -141,6 +141,12 @@ RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, co
 bool pcrt::python::dtypeOfFormat(const char *format, DType &dtype) {
   if (!format || !format[0])
     return false;
+  // Arrays that are not aligned to their element are in the order of this machine, but in the sizes of the standard.
+  if (format[0] == '=') {
+    const char letter = format[1] == 'l' ? 'i' : format[1] == 'L' ? 'I' : format[1];
+    const char native[] = {letter, letter == 'Z' ? format[2] : '\0', '\0'};
+    return letter != '=' && dtypeOfFormat(native, dtype);
+  }
   if (format[0] == 'Z' && format[1] && !format[2]) {
     dtype = format[1] == 'f' ? DType::Complex64 : DType::Complex128;
     return format[1] == 'f' || format[1] == 'd';

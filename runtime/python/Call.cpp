@@ -464,8 +464,7 @@ static bool isDonated(const CompiledCallObject *call, size_t leaf) {
   return std::find(call->given->begin(), call->given->end(), leaf) != call->given->end();
 }
 
-/// A part of an array, or all of it, under another aval.
-static PyObject *viewOf(ArrayObject *array, AvalObject *aval, size_t offset) {
+PyObject *pcrt::python::viewOf(ArrayObject *array, AvalObject *aval, size_t offset) {
   auto bytes = static_cast<size_t>(aval->nbytes);
   bool isWhole = bytes == array->buffer->size();
   return newArray(aval, isWhole ? RefPtr<Buffer>(array->buffer) : Buffer::view(*array->buffer, offset, bytes),

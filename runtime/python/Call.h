@@ -38,6 +38,9 @@ PyObject *runCompiledCall(CompiledCallObject *call, ArrayObject *const *leaves);
 /// Where the running Python code is, outside of this package: "file.py:12". Lives forever.
 const char *launchPlace();
 
+/// A part of an array, or all of it, under another aval: a new array with the same memory, or null.
+PyObject *viewOf(ArrayObject *array, AvalObject *aval, size_t offset);
+
 /// Tells the program why the memory of an array that it donated is copied and not taken; `twice` when the call has it
 /// twice. False with an exception set.
 bool reportKept(const std::string &name, const Buffer &buffer, AvalObject *aval, bool twice);

@@ -21,6 +21,10 @@ inline bool isTracer(PyObject *object) { return tracerType && PyType_IsSubtype(P
 /// A new Array of a leaf that is none; null with an exception (TypeError when it is not an array).
 PyObject *convertLeaf(PyObject *leaf);
 
+/// A new Array over the memory of a leaf that is an ndarray, one of the arguments that `areTemporaries`, and can't be
+/// reached after the call; null when it has to be converted.
+PyObject *borrowLeaf(PyObject *leaf);
+
 bool addContextFunctions(PyObject *module);
 bool addLeafFunctions(PyObject *module);
 

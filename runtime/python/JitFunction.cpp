@@ -2,6 +2,7 @@
 // key; on a hit nothing else is built.
 #include "JitFunction.h"
 
+#include "Borrow.h"
 #include "Call.h"
 #include "CallCache.h"
 #include "Context.h"
@@ -39,6 +40,7 @@ struct Arguments {
   PyObject *const *values;
   Py_ssize_t positional;
   PyObject *names; // tuple of the keywords, or null
+  size_t flags;
 
   Py_ssize_t keywords() const { return names ? PyTuple_GET_SIZE(names) : 0; }
   PyObject *keyword(Py_ssize_t i) const { return PyTuple_GET_ITEM(names, i); }
@@ -155,6 +157,14 @@ bool CallReader::readStatic(PyObject *value, PyObject *name, Py_ssize_t number) 
 
 bool CallReader::readDynamic(PyObject *value, PyObject *name, Py_ssize_t number) {
   size_t before = sink.leaves.size();
+  if (!isArray(value) && Py_TYPE(value) == ndarrayType() && areTemporaries(arguments.values, arguments.flags)) {
+    if (PyObject *borrowed = borrowLeaf(value)) {
+      sink.keep(borrowed);
+      return sink.leaf(borrowed);
+    }
+    if (PyErr_Occurred())
+      return false;
+  }
   if (isArray(value) ? sink.leaf(value) : flatten(value, sink))
     return true;
   if (!sink.foundTracer && PyErr_ExceptionMatches(PyExc_TypeError))
@@ -385,7 +395,7 @@ static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, 
   JitObject *jit = asJit(self);
   if (currentTrace)
     return PyObject_Vectorcall(jit->traced, values, flags, names);
-  Arguments arguments{values, PyVectorcall_NARGS(flags), names};
+  Arguments arguments{values, PyVectorcall_NARGS(flags), names, flags};
   CallReader reader(jit, arguments);
   if (!reader.read()) {
     if (!reader.sink.foundTracer)

@@ -1,6 +1,7 @@
 // How a leaf of a call that is not an Array becomes one: by the function that Python registered. What that function
 // does with common leaves (Python scalars, contiguous ndarrays) is learned from its results, and done here the next
 // time.
+#include "Borrow.h"
 #include "Context.h"
 #include "Placement.h"
 
@@ -77,18 +78,9 @@ static bool storeScalar(PyObject *leaf, DType dtype, Buffer &buffer) {
 /// By dtype: the configuration under which the converter kept the dtype of an ndarray.
 static PyObject *keepingContext[dtypeCount];
 
-static PyTypeObject *ndarrayType() {
-  static auto *const type = [] {
-    PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
-    PyObject *found = numpy ? PyObject_GetAttrString(numpy.get(), "ndarray") : nullptr;
-    PyErr_Clear();
-    return reinterpret_cast<PyTypeObject *>(found);
-  }();
-  return type;
-}
-
-/// A copy of a contiguous ndarray whose dtype is known to be kept; null without an exception when Python has to decide.
-static PyObject *convertNdarray(PyObject *ndarray) {
+/// The aval of a contiguous ndarray whose dtype is known to be kept; null without an exception when Python has to
+/// decide.
+static PyRef keptAval(PyObject *ndarray) {
   Py_buffer view;
   if (PyObject_GetBuffer(ndarray, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
     PyErr_Clear();
@@ -99,8 +91,20 @@ static PyObject *convertNdarray(PyObject *ndarray) {
   if (dtypeOfFormat(view.format, dtype) && keepingContext[static_cast<int>(dtype)] == contextKey())
     aval = internAval(view.shape, view.ndim, dtype, /*weakType=*/false);
   PyBuffer_Release(&view);
-  PyRef owner = PyRef::steal(reinterpret_cast<PyObject *>(aval));
-  return aval ? arrayFromNumpy(ndarray, aval) : nullptr;
+  return PyRef::steal(reinterpret_cast<PyObject *>(aval));
+}
+
+/// A copy of such an ndarray.
+static PyObject *convertNdarray(PyObject *ndarray) {
+  PyRef aval = keptAval(ndarray);
+  return aval ? arrayFromNumpy(ndarray, reinterpret_cast<AvalObject *>(aval.get())) : nullptr;
+}
+
+PyObject *pcrt::python::borrowLeaf(PyObject *leaf) {
+  if (!isSoleNdarray(leaf))
+    return nullptr;
+  PyRef aval = keptAval(leaf);
+  return aval ? arrayOverNumpy(leaf, reinterpret_cast<AvalObject *>(aval.get())) : nullptr;
 }
 
 static void learnNdarray(PyObject *ndarray, AvalObject *aval) {

@@ -1,6 +1,8 @@
-// x[i], x[i, j], x[a:b]: rows, elements and runs of rows are copied here, when they are there already and small.
+// x[i], x[i, j], x[a:b]: rows, elements and runs of rows are copied here, when they are there already and small. Large
+// ones are views.
 #include "Subscript.h"
 
+#include "Call.h"
 #include "Context.h"
 #include "Placement.h"
 #include "Plain.h"
@@ -99,7 +101,13 @@ static void copyElements(void *to, const void *from, Py_ssize_t bytes) {
   }
 }
 
-static PyObject *copyOf(ArrayObject *array, AvalObject *aval, Py_ssize_t offset) {
+/// A part of the array; null without an exception when it is for compiled code.
+static PyObject *partOf(ArrayObject *array, AvalObject *aval, Py_ssize_t offset) {
+  auto bytes = static_cast<size_t>(aval->nbytes);
+  if (aval->nbytes > largestCopy)
+    return array->buffer->mayView(bytes) ? viewOf(array, aval, static_cast<size_t>(offset)) : nullptr;
+  if (!array->buffer->isReady() || array->buffer->error())
+    return nullptr;
   RefPtr<Buffer> buffer = allocateBuffer(*array->buffer->device(), aval, "x[index]");
   if (!buffer)
     return nullptr;
@@ -114,7 +122,7 @@ static PyObject *sliceHere(ArrayObject *array, PyObject *slice) {
   if (ends->step != Py_None || !readEnd(ends->start, size, 0, start) || !readEnd(ends->stop, size, size, stop))
     return nullptr;
   Py_ssize_t count = stop > start ? stop - start : 0;
-  if (count == size || (aval->size && count * aval->strides()[0] > largestCopy))
+  if (count == size)
     return nullptr;
   SmallVector<Py_ssize_t, 8> dims;
   dims.push(count);
@@ -123,14 +131,13 @@ static PyObject *sliceHere(ArrayObject *array, PyObject *slice) {
   PyRef part =
       PyRef::steal(reinterpret_cast<PyObject *>(internAval(dims.data(), aval->rank(), aval->code, aval->weakType)));
   Py_ssize_t offset = aval->size && count ? start * aval->strides()[0] : 0;
-  return part ? copyOf(array, reinterpret_cast<AvalObject *>(part.get()), offset) : nullptr;
+  return part ? partOf(array, reinterpret_cast<AvalObject *>(part.get()), offset) : nullptr;
 }
 
 PyObject *pcrt::python::subscriptHere(ArrayObject *array, PyObject *index) {
   if (array->shards || array->aval->rank() == 0 || (unwatched != contextKey() && !learnContext()))
     return nullptr;
-  Buffer *buffer = array->buffer;
-  if (!buffer->isReady() || buffer->error() || isDeferred(buffer))
+  if (isDeferred(array->buffer))
     return nullptr;
   // What is uncommitted is computed on the default device.
   if (severalDevices && !array->committed && buffer->device() != &defaultDevice())
@@ -147,7 +154,7 @@ PyObject *pcrt::python::subscriptHere(ArrayObject *array, PyObject *index) {
   } else if (!part.index(index)) {
     return nullptr;
   }
-  return part.aval->nbytes <= largestCopy ? copyOf(array, part.aval, part.offset) : nullptr;
+  return partOf(array, part.aval, part.offset);
 }
 
 //===-- Functions
