@@ -289,7 +289,9 @@ def compile_graph(
     """
     start = time.perf_counter()
     plan = plan_outputs(closed, keep_unused, viewing)
-    again = functools.partial(compiled, closed, name, keep_unused, donated, may_block, False) if plan.has_views else None
+    again = (
+        functools.partial(compiled, closed, name, keep_unused, donated, may_block, False) if plan.has_views else None
+    )
     device = named_device(name, closed.graph)
     if plan.graph is None:
         return Compilation(plan, name, None, None, device=device, without_views=again)

@@ -174,7 +174,7 @@ class _Program:
     def _compile(self, signature: Signature) -> CompiledCall:
         with self.traces.making(("compiled", id(signature))):
             start = time.perf_counter()
-            is_new = ("compiled", signature.keep_unused, signature.donated) not in signature.graph.derived
+            is_new = ("compiled", signature.keep_unused, signature.donated, False) not in signature.graph.derived
             found = compiled(signature.graph, self.name, signature.keep_unused, signature.donated)
         if is_new:
             avals = ", ".join(map(short, signature.graph.in_avals))

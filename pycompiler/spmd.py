@@ -271,4 +271,6 @@ def compile_spmd(graph: ClosedGraph, mesh_axes: MeshAxes, name: str) -> SpmdProg
     Raises NameError for a collective over an axis that the mesh does not have.
     """
     program = for_participants(graph, mesh_axes)
-    return SpmdProgram(compiled(program, name, may_block=True), math.prod([size for _, size in mesh_axes]))
+    return SpmdProgram(
+        compiled(program, name, may_block=True, viewing=False), math.prod([size for _, size in mesh_axes])
+    )

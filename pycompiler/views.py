@@ -1,4 +1,4 @@
-"""Which outputs of a graph are an input, or a part of one, looked at in another way: nothing has to be computed for them.
+"""Which outputs of a graph are an input, or a part of one, looked at in another way: nothing is computed for them.
 
 Before `compile`, which plans with it. Whether a view may be made is the runtime's rule (`_runtime.worth_viewing`, and
 at each call what the memory is): a small part would keep a large array alive, and is copied faster than it is proved
@@ -98,4 +98,3 @@ def views(graph: Graph) -> dict[Var, Part]:
         if part is not None and worth_viewing(atom.aval.nbytes, graph.inputs[part[0]].aval.nbytes):
             found[atom] = part
     return found
-

@@ -1,6 +1,8 @@
 // Which ndarrays may be borrowed, and how they are let go by threads that run no Python.
 #include "Borrow.h"
 
+#include "Placement.h"
+
 using namespace pcrt;
 using namespace pcrt::python;
 
@@ -138,7 +140,7 @@ static void release(void *owner) {
 PyObject *pcrt::python::arrayOverNumpy(PyObject *ndarray, AvalObject *aval) {
   if (dropped.load(std::memory_order_relaxed))
     letGo(nullptr);
-  RefPtr<Buffer> buffer = Buffer::wrap(&Device::cpu(), fieldsOf(ndarray).data, static_cast<size_t>(aval->nbytes),
+  RefPtr<Buffer> buffer = Buffer::wrap(&defaultDevice(), fieldsOf(ndarray).data, static_cast<size_t>(aval->nbytes),
                                        release, Py_NewRef(ndarray));
   return newArray(aval, std::move(buffer));
 }

@@ -312,11 +312,10 @@ static bool readCall(CompiledCallObject *call) {
 }
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree",
-                                "consts",     "donated", "aliases", "device",    "copying",  nullptr};
-  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree, *consts = nullptr, *donated = nullptr,
-                                                                *aliases = nullptr, *device = Py_None,
-                                                                *copying = Py_None;
+  static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree", "consts",
+                                "donated",    "aliases", "device",  "copying",   nullptr};
+  PyObject *executable, *inUsed, *outputs, *outAvals, *outTree,
+      *consts = nullptr, *donated = nullptr, *aliases = nullptr, *device = Py_None, *copying = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOOO:CompiledCall", const_cast<char **>(names), &executable,
                                    &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases, &device,
                                    &copying))

@@ -101,7 +101,7 @@ static PyObject *convertNdarray(PyObject *ndarray) {
 }
 
 PyObject *pcrt::python::borrowLeaf(PyObject *leaf) {
-  if (!isSoleNdarray(leaf))
+  if (guardsTransfers || !isSoleNdarray(leaf)) // the conversion asks the guard
     return nullptr;
   PyRef aval = keptAval(leaf);
   return aval ? arrayOverNumpy(leaf, reinterpret_cast<AvalObject *>(aval.get())) : nullptr;

@@ -351,7 +351,7 @@ def test_a_named_array_is_copied(learned):
 def test_what_a_later_write_could_reach_is_copied(learned):
     given = [numbers()]
     address = given[0].ctypes.data
-    results = [identity(given[0]), identity(*given), identity(*tuple(given)), identity(**{"x": given[0]})]
+    results = [identity(given[0]), identity(*given), identity(*tuple(given)), identity(x=given[0])]
     results += list(map(identity, given))
     results.append(identity(memoryview(given[0]).obj))
     tree = pc.jit(lambda tree: tree[0])
