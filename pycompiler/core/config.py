@@ -321,6 +321,10 @@ class Config:
         return int(cast(int, self._read("cache_size")) or 1)
 
     @property
+    def memory_limit(self) -> int | None:
+        return cast(int | None, self._read("memory_limit"))
+
+    @property
     def debug(self) -> int:
         return int(cast(int, self._read("debug")) or 0)
 

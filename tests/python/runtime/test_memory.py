@@ -167,6 +167,7 @@ def test_memory_of_others_is_copied_by_views():
     shared = pnp.from_dlpack(given)
     assert place(shared) == given.ctypes.data
     whole, part = shared.reshape(2, -1), shared[1 << 14 :]
+    pc.block_until_ready((whole, part))
     given[:] = 7
     assert float(whole[0, 1]) == 1
     assert float(part[1]) == (1 << 14) + 1
@@ -461,6 +462,7 @@ def test_the_devices_statistics():
     assert now["largest_alloc_size"] >= 8 << 20
     assert now["pool_bytes"] >= now["bytes_in_use"]
     del x
+    rt.synchronize()  # the execution lets go of its result a moment after the result is there
     later = DEVICE.memory_stats()
     assert later["bytes_in_use"] == before["bytes_in_use"]
     assert later["peak_bytes_in_use"] == now["peak_bytes_in_use"]
