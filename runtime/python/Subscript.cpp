@@ -140,7 +140,7 @@ PyObject *pcrt::python::subscriptHere(ArrayObject *array, PyObject *index) {
   if (isDeferred(array->buffer))
     return nullptr;
   // What is uncommitted is computed on the default device.
-  if (severalDevices && !array->committed && buffer->device() != &defaultDevice())
+  if (severalDevices && !array->committed && array->buffer->device() != &defaultDevice())
     return nullptr;
   if (PySlice_Check(index))
     return sliceHere(array, index);
