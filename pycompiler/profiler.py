@@ -24,6 +24,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from pycompiler._runtime import start_profile, stop_profile
 from pycompiler.core.profile import Scope, thread_names
+from pycompiler.lax.names import nearest_name
 
 __all__ = ["StepTraceAnnotation", "TraceAnnotation", "annotate_function", "start_trace", "stop_trace", "trace"]
 
@@ -155,3 +156,6 @@ def annotate_function(func: Callable[_P, _R], name: str | None = None, **decorat
             return func(*args, **kwargs)
 
     return annotated
+
+
+__getattr__ = nearest_name(__name__, __all__)
