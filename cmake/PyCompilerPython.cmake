@@ -18,6 +18,18 @@ endfunction()
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
 target_link_libraries(_runtime PRIVATE PyCompilerRuntime)
 
+# Kernels that are there before anything is compiled: objects in one file, which Kernels.cpp takes in as they are.
+set(kernel_objects "${CMAKE_BINARY_DIR}/generated/kernels.bin")
+set(kernel_rows "${CMAKE_BINARY_DIR}/generated/kernels.inc")
+file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/generated")
+add_custom_command(OUTPUT "${kernel_objects}" "${kernel_rows}"
+  COMMAND array-kernels "${kernel_objects}" "${kernel_rows}"
+  DEPENDS array-kernels VERBATIM COMMENT "Compiling the kernels of the common operators")
+set(kernel_source "${CMAKE_SOURCE_DIR}/runtime/python/Kernels.cpp")
+set_source_files_properties("${kernel_source}" PROPERTIES OBJECT_DEPENDS "${kernel_objects};${kernel_rows}")
+set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
+  "PCRT_KERNEL_OBJECTS=\"${kernel_objects}\";PCRT_KERNEL_ROWS=\"${kernel_rows}\"")
+
 add_extension_module(_compiler "${CMAKE_SOURCE_DIR}/dialect/python")
 target_link_libraries(_compiler PRIVATE ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
 set_target_properties(_compiler PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIR}" BUILD_RPATH "${LLVM_LIBRARY_DIR}")

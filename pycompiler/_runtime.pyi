@@ -311,6 +311,15 @@ class Executable:
     name: str
     arena_bytes: int
     code_bytes: int
+    @staticmethod
+    def built(
+        op: str, dtype: Any, operands: Sequence[tuple[int, bool, Any]], count: int, name: str
+    ) -> Executable | None:
+        """A kernel of the build, for results of `count` elements; None when there is none for this CPU.
+
+        `op` and `dtype`, that of its operands, say which. Each operand is (the argument that it is read from, whether
+        that is a scalar, its dtype: bools and int32 are converted).
+        """
     def execute(self, args: Sequence[Array], out_avals: Sequence[ShapedArray]) -> list[Array]:
         """Enqueue one run; returns before it is done (a short one whose inputs are ready runs in place)."""
 
@@ -430,6 +439,12 @@ class ArrayFunction:
     __name__: str
     __qualname__: str
     __doc__: str | None  # pyright: ignore[reportIncompatibleVariableOverride]
+
+def filled(aval: ShapedArray, value: bytes, /) -> Array:
+    """An array on the default device whose elements have the bytes `value`."""
+
+def counted(aval: ShapedArray, /) -> Array:
+    """The vector 0, 1, 2, ... on the default device; of int32, int64, float32 or float64."""
 
 def set_settled_dtypes(dtypes: tuple[Any, ...]) -> None:
     """What an ArrayFunction takes for a dtype among its options, by identity."""

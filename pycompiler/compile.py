@@ -29,6 +29,7 @@ from pycompiler._runtime import (
     is_profiling,
     profile_now,
 )
+from pycompiler.built import built_executable
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
 from pycompiler.core.config import config
@@ -278,6 +279,7 @@ def compile_graph(
     donated: tuple[int, ...] = (),
     may_block: bool = False,
     viewing: bool = False,
+    eager: bool = False,
 ) -> Compilation:
     """Compile and load. Results are computed in the memory of donated inputs, where they fit. With `may_block`, a run
     may wait for other runs.
@@ -295,6 +297,9 @@ def compile_graph(
     device = named_device(name, closed.graph)
     if plan.graph is None:
         return Compilation(plan, name, None, None, device=device, without_views=again)
+    built = built_executable(plan.graph, name) if eager else None
+    if built is not None:
+        return Compilation(plan, name, None, built, device=device, without_views=again)
     if _decomposes(plan.graph):
         require_lapack()
     compiler = importlib.import_module("pycompiler._compiler")
@@ -353,8 +358,10 @@ def compiled(
     donated: tuple[int, ...] = (),
     may_block: bool = False,
     viewing: bool = True,
+    eager: bool = False,
 ) -> Compilation:
-    """The compiled code of a graph, which lives as long as the graph. See `compile_graph`."""
+    """The compiled code of a graph, which lives as long as the graph. See `compile_graph`. If it is evaluated eagerly, a
+    kernel of the build will do: then there is no module of it."""
     key = ("compiled", keep_unused, donated, may_block)
     key = key if viewing else (*key, "copying")
-    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing))
+    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager))

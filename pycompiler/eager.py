@@ -81,13 +81,13 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
             graph = graphs.get(known)
             if graph is None:
                 graph = record(flat, avals, Origin("jit", apply))
-                compilation = compiled(graph, primitive.name)
+                compilation = compiled(graph, primitive.name, eager=True)
                 # Whatever line it was first evaluated for, it is evaluated for others.
                 for equation in graph.graph.equations:
                     equation.source = None
                 graphs.put(known, graph)
             else:
-                compilation = compiled(graph, primitive.name)
+                compilation = compiled(graph, primitive.name, eager=True)
         return served(compilation.call(_tree(primitive, graph.out_avals)), graph)
 
     apply.__name__ = primitive.name

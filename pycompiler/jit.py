@@ -175,7 +175,13 @@ class _Program:
         with self.traces.making(("compiled", id(signature))):
             start = time.perf_counter()
             is_new = ("compiled", signature.keep_unused, signature.donated, False) not in signature.graph.derived
-            found = compiled(signature.graph, self.name, signature.keep_unused, signature.donated)
+            found = compiled(
+                signature.graph,
+                self.name,
+                signature.keep_unused,
+                signature.donated,
+                eager=self.options.from_anywhere,
+            )
         if is_new:
             avals = ", ".join(map(short, signature.graph.in_avals))
             _say(config.log_compiles, f"Compiled %s for ({avals}) in %.3f ms", self.name, start)

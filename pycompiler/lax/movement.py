@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import ShapedArray, counted, current_trace, filled
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.dims import dim_product
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
@@ -24,9 +26,10 @@ def full(shape: Any, fill_value: Array, dtype: Any = None) -> Array:
         raise ValueError(f"full: the value must be a scalar, got {short(get_aval(fill_value))}")
     wanted = get_aval(fill_value).dtype if dtype is None else dtypes.canonicalize_requested(dtype, "full")
     weak = dtype is None and get_aval(fill_value).weak_type
-    return shapes.broadcast_in_dim.bind(
-        cast(fill_value, wanted, weak), shape=canonical_shape("full", shape), broadcast_dimensions=()
-    )
+    sizes = canonical_shape("full", shape)
+    if type(fill_value) in _NUMBERS and wanted.kind in "biufc" and _is_direct(sizes):
+        return filled(ShapedArray(sizes, wanted, weak), dtypes.host_scalar(fill_value, wanted).tobytes())
+    return shapes.broadcast_in_dim.bind(cast(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=())
 
 
 def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None) -> Array:
@@ -37,8 +40,22 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None)
     return full(aval.shape if shape is None else shape, fill_value, wanted)
 
 
+def _is_direct(sizes: Sequence[Any]) -> bool:
+    """Whether an array of these sizes that depends on no other is made here: nothing is traced, nor looked at."""
+    if current_trace() is not None or config.debug_nans or config.debug_infs:
+        return False
+    return all(type(size) is int and size >= 0 for size in sizes)
+
+
+_NUMBERS = (bool, int, float, complex)
+_COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
 def iota(dtype: Any, size: int) -> Array:
     """0, 1, ... size - 1."""
+    wanted = dtypes.canonicalize_requested(dtype, "iota")
+    if wanted in _COUNTED and _is_direct((size,)):
+        return counted(ShapedArray((size,), wanted))
     return broadcasted_iota(dtype, (size,), 0)
 
 

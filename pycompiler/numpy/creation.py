@@ -128,7 +128,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
 
     if isinstance(fill_value, (bool, int, float, complex, np.generic)):
         aval = get_aval(fill_value)
-        return filled("full", device, sizes, wanted or aval.dtype, wanted is None and aval.weak_type, make)
+        kind, weak = wanted or aval.dtype, wanted is None and aval.weak_type
+        return filled("full", device, sizes, kind, weak, lambda: movement.full(sizes, fill_value, wanted))
     return created("full", device, make)
 
 

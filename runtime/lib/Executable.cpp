@@ -23,6 +23,10 @@ const PcrtTable &pcrt::libraryTable() {
 Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock)
     : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), blocks(mayBlock) {}
 
+Executable::Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name)
+    : entry(nullptr), kernel(std::move(kernel)), operands(std::move(operands)), count(count), arenaSize(0),
+      label(std::move(name)), costNs(0), blocks(false) {}
+
 Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                             std::string name, double costNs, bool mayBlock) {
   Result<MappedObject> mapped = MappedObject::load(object, entry);
@@ -65,7 +69,7 @@ Status Executable::statusOf(int32_t word, const RunContext &context) const {
 Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results,
                                 void *arena) const {
   PcrtFrame frame = {args, results, arena, &libraryTable(), const_cast<RunContext *>(&context)};
-  return statusOf(entry(&frame), context);
+  return statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
 }
 
 Status Executable::run(const RunContext &context, const void *const *args, void *const *results) {

@@ -27,6 +27,8 @@ PyObject *borrowLeaf(PyObject *leaf);
 
 bool addContextFunctions(PyObject *module);
 bool addLeafFunctions(PyObject *module);
+/// Filled.cpp's part of the module.
+bool addFilledFunctions(PyObject *module);
 
 } // namespace pcrt::python
 

@@ -4,6 +4,7 @@
 #include "Call.h"
 #include "Context.h"
 #include "JitFunction.h"
+#include "Kernels.h"
 #include "Notifier.h"
 #include "Operators.h"
 #include "Placement.h"
@@ -15,6 +16,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -49,6 +51,27 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
     table.push_back({primitive, place});
   loaded.value()->setSites(std::move(table));
   return {loaded.take()};
+}
+
+/// An Executable of a kernel that the build compiled, or None. An operand is (argument, whether it is a scalar, dtype).
+static nb::object builtExecutable(const std::string &op, nb::handle dtype, nb::sequence operands, int64_t count,
+                                  const std::string &name) {
+  DType wanted;
+  orThrow(dtypeCode(dtype.ptr(), wanted));
+  RefPtr<BlockKernel> kernel = builtKernel(op, wanted);
+  std::vector<BlockOperand> made;
+  for (nb::handle operand : nb::tuple(operands)) {
+    auto [argument, isScalar, given] = nb::cast<std::tuple<unsigned, bool, nb::object>>(operand);
+    DType code;
+    orThrow(dtypeCode(given.ptr(), code));
+    if (!kernel || !kernel->takes(code) || made.size() == BlockKernel::mostOperands)
+      return nb::none();
+    made.push_back({argument, isScalar, code});
+  }
+  if (!kernel)
+    return nb::none();
+  auto executable = RefPtr<Executable>::adopt(new Executable(std::move(kernel), std::move(made), count, name));
+  return nb::cast(LoadedExecutable{std::move(executable)});
 }
 
 static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequence outAvals) {
@@ -264,10 +287,12 @@ NB_MODULE(_runtime, module) {
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
           addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
           addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
-          addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw));
+          addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) && addFilledFunctions(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())
+      .def_static("built", builtExecutable, nb::arg("op"), nb::arg("dtype"), nb::arg("operands"), nb::arg("count"),
+                  nb::arg("name"))
       .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))
       .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
       .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })

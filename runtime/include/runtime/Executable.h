@@ -3,7 +3,7 @@
 #ifndef PYCOMPILER_RUNTIME_EXECUTABLE_H
 #define PYCOMPILER_RUNTIME_EXECUTABLE_H
 
-#include "runtime/Abi.h"
+#include "runtime/BlockKernel.h"
 #include "runtime/Buffer.h"
 #include "runtime/RunContext.h"
 
@@ -13,30 +13,6 @@
 #include <vector>
 
 namespace pcrt {
-
-/// Memory with an object's sections, executable where they are code, writable where they are data.
-class MappedObject {
-public:
-  MappedObject() = default;
-  MappedObject(MappedObject &&other) noexcept : base(other.base), bytes(other.bytes), entry(other.entry) {
-    other.base = nullptr;
-  }
-  MappedObject &operator=(MappedObject &&other) noexcept;
-  ~MappedObject();
-
-  /// InvalidArgument on anything that is not a well-formed object for this machine, on a relocation that the loader
-  /// does not know and on an undefined symbol that is not in Symbols.def, each by name.
-  static Result<MappedObject> load(std::string_view object, const std::string &entryName);
-
-  PcrtEntry entryPoint() const { return entry; }
-  size_t size() const { return bytes; }
-
-private:
-  friend class ObjectLinker;
-  char *base = nullptr;
-  size_t bytes = 0;
-  PcrtEntry entry = nullptr;
-};
 
 /// The address of a symbol of Symbols.def, or null.
 void *findSymbol(std::string_view name);
@@ -53,6 +29,9 @@ public:
                                          std::string name, double costNs, bool mayBlock = false);
   /// For an entry that lives elsewhere (linked into the program).
   Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false);
+
+  /// Of a kernel that the build compiled, for results of `count` elements.
+  Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name);
 
   const std::string &name() const { return label; }
   uint64_t arenaBytes() const { return arenaSize; }
@@ -80,6 +59,10 @@ private:
 
   MappedObject code;
   PcrtEntry entry;
+  /// What runs in the place of `entry`, if there is one, and for how many elements.
+  RefPtr<BlockKernel> kernel;
+  std::vector<BlockOperand> operands;
+  int64_t count = 0;
   const uint64_t arenaSize;
   const std::string label;
   const double costNs;

@@ -2,7 +2,10 @@
 
 import copy
 import inspect
+import os
 import pickle
+import subprocess
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -304,3 +307,104 @@ def test_a_tree_is_waited_for():
     x.delete()
     with pytest.raises(RuntimeError, match="deleted"):
         pc.block_until_ready([1, {"x": x}])
+
+
+#
+# Kernels of the build.
+#
+
+FIRST_USE = """
+import sys
+import numpy as np
+import pycompiler as pc, pycompiler.numpy as pnp
+x, i = pnp.ones(3) + 1, pnp.arange(7)
+f = pnp.zeros((2, 5)) + pnp.full((2, 5), 2.5)
+for a in (x, i, f):
+    for b in (a, 2, a + 1):
+        a + b, a - b, a * b, b - a, a == b, a != b, a < b, a <= b, a > b, a >= b, pnp.minimum(a, b), pnp.maximum(a, b)
+    -a, abs(a), a / a, a / 2, a * 1.5, a + True, pnp.add(a, a)
+assert pc.device_count() == 1 and "pycompiler._compiler" not in sys.modules, "compiled"
+assert np.array_equal(x, [2, 2, 2])
+x + x.astype("float16")
+assert "pycompiler._compiler" in sys.modules
+"""
+
+
+def test_the_first_use_of_the_common_operators_compiles_nothing():
+    environment = {name: value for name, value in os.environ.items() if name != "PYCOMPILER_NUM_CPU_DEVICES"}
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_USE], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+
+
+OPS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "equal", "not_equal", "less", "less_equal")
+
+
+def operands(dtype, shape):
+    rng = np.random.default_rng(sum(shape))
+    values = [rng.integers(-9, 9, shape).astype(dtype) for _ in range(2)]
+    if dtype == "float32":
+        values[0].flat[::5] = [np.nan, -0.0, np.inf, 1e-40][sum(shape) % 4]
+        values[1].flat[1::3] += np.float32(0.1)
+    return values
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("op", [*OPS, "greater", "greater_equal"])
+def test_a_kernel_of_the_build_gives_the_bits_of_a_compiled_one(op, dtype):
+    function = getattr(pnp, op)
+    compiled = pc.jit(lambda a, b: function(a, b))
+    for shape in ((), (1,), (3, 5), (16,), (1041,), (9000,)):
+        for a, b in (operands(dtype, shape), (operands(dtype, shape)[0], 3), (2.5, operands(dtype, shape)[1])):
+            ours, theirs = function(*map(as_array, (a, b))), compiled(*map(as_array, (a, b)))
+            assert (ours.dtype, ours.shape, ours.weak_type) == (theirs.dtype, theirs.shape, theirs.weak_type)
+            assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("op", ["negative", "abs"])
+def test_a_kernel_of_one_operand(op, dtype):
+    x = pnp.asarray(operands(dtype, (143,))[0])
+    function = getattr(pnp, op)
+    assert np.asarray(function(x)).tobytes() == np.asarray(pc.jit(lambda x: function(x))(x)).tobytes()
+
+
+def as_array(x):
+    return pnp.asarray(x) if isinstance(x, np.ndarray) else x
+
+
+def test_a_kernel_of_the_build_reads_memory_of_others():
+    memory = np.arange(50, dtype=np.float32)
+    for start in (0, 1, 17):
+        x = pnp.from_dlpack(memory[start : start + 30])
+        np.testing.assert_array_equal(np.asarray(x - x * 2), -memory[start : start + 30])
+
+
+def test_created_arrays_are_jaxs():
+    for make in (
+        lambda np_: np_.zeros(5),
+        lambda np_: np_.ones((2, 3), "int8"),
+        lambda np_: np_.full((2, 2), 7),
+        lambda np_: np_.full(3, 2.5),
+        lambda np_: np_.full((), True),
+        lambda np_: np_.full(3, 1 + 2j),
+        lambda np_: np_.ones(2, "bfloat16"),
+        lambda np_: np_.zeros((0, 3)),
+        lambda np_: np_.arange(6),
+        lambda np_: np_.arange(0),
+        lambda np_: np_.arange(5.0),
+        lambda np_: np_.arange(4, dtype="float32"),
+        lambda np_: np_.arange(4, dtype="uint8"),
+    ):
+        same(make(pnp), make(jnp))
+    assert "broadcast_in_dim" in str(pc.make_jaxpr(lambda: pnp.zeros(4))())
+    assert "iota" in str(pc.make_jaxpr(lambda: pnp.arange(4))())
+    with pytest.raises(OverflowError):
+        pnp.full(2, 300, "int8")
+    with pytest.raises((TypeError, ValueError)):
+        pnp.zeros(-1)
+    with pytest.raises(ValueError, match="bytes"):
+        rt.filled(pnp.zeros(2).aval, b"1")
+    with pytest.raises(ValueError, match="vector"):
+        rt.counted(pnp.zeros((2, 2)).aval)

@@ -1,0 +1,54 @@
+// Elementwise kernels that the build compiled for blocks of three lengths, made to work on any number of elements.
+// After MappedObject; an Executable may be one of these instead of an object of its own.
+#ifndef PYCOMPILER_RUNTIME_BLOCKKERNEL_H
+#define PYCOMPILER_RUNTIME_BLOCKKERNEL_H
+
+#include "runtime/Abi.h"
+#include "runtime/DType.h"
+#include "runtime/MappedObject.h"
+#include "runtime/RefPtr.h"
+
+#include <vector>
+
+namespace pcrt {
+
+/// The lengths. The least, of four bytes an element, is one line of PCRT_ALIGNMENT bytes.
+constexpr int64_t blockLengths[] = {16, 128, 1024};
+constexpr int blockCount = 3;
+
+/// What an operand of the kernel is made of: an argument of the frame, of as many elements as the result or of one.
+/// Bools and int32 are converted to what the kernel takes.
+struct BlockOperand {
+  unsigned argument;
+  bool isScalar;
+  DType given;
+};
+
+class BlockKernel : public RefCounted<BlockKernel> {
+public:
+  static constexpr unsigned mostOperands = 2;
+
+  /// An object for each length, for operands of `operand` (int32 or float32).
+  static Result<RefPtr<BlockKernel>> load(const std::string_view (&objects)[blockCount], const std::string &entry,
+                                          DType operand, DType result);
+  /// Of entries that live elsewhere.
+  BlockKernel(const PcrtEntry (&entries)[blockCount], DType operand, DType result);
+
+  /// Whether an operand can be given in this dtype.
+  bool takes(DType given) const {
+    return given == operand || given == DType::Bool || (given == DType::Int32 && operand == DType::Float32);
+  }
+
+  /// Computes the first result of the frame, of `count` elements, in whole blocks: results have the room, since the
+  /// runtime's memory comes in multiples of PCRT_ALIGNMENT.
+  int32_t run(const PcrtFrame &frame, const std::vector<BlockOperand> &operands, int64_t count) const;
+
+private:
+  MappedObject objects[blockCount];
+  PcrtEntry entries[blockCount];
+  const DType operand, result;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_BLOCKKERNEL_H

@@ -1,0 +1,39 @@
+// An ELF object in memory, relocated and executable. After Status; Executable and BlockKernel hold them.
+#ifndef PYCOMPILER_RUNTIME_MAPPEDOBJECT_H
+#define PYCOMPILER_RUNTIME_MAPPEDOBJECT_H
+
+#include "runtime/Abi.h"
+#include "runtime/Status.h"
+
+#include <string>
+#include <string_view>
+
+namespace pcrt {
+
+/// Memory with an object's sections, executable where they are code, writable where they are data.
+class MappedObject {
+public:
+  MappedObject() = default;
+  MappedObject(MappedObject &&other) noexcept : base(other.base), bytes(other.bytes), entry(other.entry) {
+    other.base = nullptr;
+  }
+  MappedObject &operator=(MappedObject &&other) noexcept;
+  ~MappedObject();
+
+  /// InvalidArgument on anything that is not a well-formed object for this machine, on a relocation that the loader
+  /// does not know and on an undefined symbol that is not in Symbols.def, each by name.
+  static Result<MappedObject> load(std::string_view object, const std::string &entryName);
+
+  PcrtEntry entryPoint() const { return entry; }
+  size_t size() const { return bytes; }
+
+private:
+  friend class ObjectLinker;
+  char *base = nullptr;
+  size_t bytes = 0;
+  PcrtEntry entry = nullptr;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_MAPPEDOBJECT_H

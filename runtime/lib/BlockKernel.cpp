@@ -1,0 +1,129 @@
+// Running kernels block by block.
+#include "runtime/BlockKernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+using namespace pcrt;
+
+/// Bytes of an element of every operand.
+static constexpr int64_t operandBytes = 4;
+static_assert(blockLengths[0] * operandBytes == PCRT_ALIGNMENT);
+static constexpr int64_t longest = blockLengths[blockCount - 1];
+
+BlockKernel::BlockKernel(const PcrtEntry (&given)[blockCount], DType operand, DType result)
+    : operand(operand), result(result) {
+  std::copy(std::begin(given), std::end(given), entries);
+}
+
+Result<RefPtr<BlockKernel>> BlockKernel::load(const std::string_view (&objects)[blockCount], const std::string &entry,
+                                              DType operand, DType result) {
+  MappedObject mapped[blockCount];
+  PcrtEntry entries[blockCount];
+  for (int i = 0; i < blockCount; ++i) {
+    Result<MappedObject> loaded = MappedObject::load(objects[i], entry);
+    if (!loaded.isOk())
+      return Status(loaded.status().code(), loaded.status().message());
+    mapped[i] = loaded.take();
+    entries[i] = mapped[i].entryPoint();
+  }
+  auto kernel = RefPtr<BlockKernel>::adopt(new BlockKernel(entries, operand, result));
+  std::move(std::begin(mapped), std::end(mapped), kernel->objects);
+  return kernel;
+}
+
+//===-- Operands
+//-----------------------------------------------------------------------------------------------------===//
+
+namespace {
+/// Elements of one operand that can't be read where they are.
+struct alignas(PCRT_ALIGNMENT) Pad {
+  char bytes[longest * operandBytes];
+};
+} // namespace
+
+template <typename To, typename From> static void convertAs(void *to, const void *from, int64_t count) {
+  auto *results = static_cast<To *>(to);
+  const auto *values = static_cast<const From *>(from);
+  for (int64_t i = 0; i < count; ++i)
+    results[i] = static_cast<To>(values[i]);
+}
+
+/// `count` elements into a pad, as the kernel's dtype.
+static void convert(Pad &pad, DType wanted, const void *from, DType given, int64_t count) {
+  if (given == wanted)
+    std::memcpy(pad.bytes, from, static_cast<size_t>(count * operandBytes));
+  else if (given == DType::Int32)
+    convertAs<float, int32_t>(pad.bytes, from, count);
+  else if (wanted == DType::Float32)
+    convertAs<float, uint8_t>(pad.bytes, from, count);
+  else
+    convertAs<int32_t, uint8_t>(pad.bytes, from, count);
+}
+
+/// One element as often as a block needs it.
+static void repeat(Pad &pad, DType wanted, const void *from, DType given, int64_t count) {
+  convert(pad, wanted, from, given, 1);
+  uint32_t element;
+  std::memcpy(&element, pad.bytes, sizeof(element));
+  auto *elements = reinterpret_cast<uint32_t *>(pad.bytes);
+  std::fill(elements, elements + count, element);
+}
+
+/// Whether a whole block of the least length can be read from where it begins: it is one line, so that it ends on the
+/// same page.
+static bool isLine(const void *memory) { return reinterpret_cast<uintptr_t>(memory) % PCRT_ALIGNMENT == 0; }
+
+//===-- Running
+//-----------------------------------------------------------------------------------------------------===//
+
+/// The longest blocks that are worth it: a scalar is repeated to the length of one, which the longest must pay for.
+static int longestFor(int64_t count, bool anyScalar) {
+  int longest = blockCount - 1;
+  while (longest > 0 && count < (anyScalar && longest == blockCount - 1 ? 8 : 1) * blockLengths[longest])
+    --longest;
+  return longest;
+}
+
+int32_t BlockKernel::run(const PcrtFrame &frame, const std::vector<BlockOperand> &operands, int64_t count) const {
+  Pad pads[mostOperands];
+  const void *args[mostOperands];
+  bool anyScalar = false;
+  for (const BlockOperand &given : operands)
+    anyScalar |= given.isScalar;
+  int kind = longestFor(count, anyScalar);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].isScalar)
+      continue;
+    repeat(pads[i], operand, frame.args[operands[i].argument], operands[i].given, blockLengths[kind]);
+    args[i] = pads[i].bytes;
+  }
+  const auto resultBytes = static_cast<int64_t>(byteSize(result));
+  for (int64_t offset = 0, length; offset < count; offset += length) {
+    while (kind > 0 && count - offset < blockLengths[kind])
+      --kind;
+    length = blockLengths[kind];
+    int64_t valid = std::min(length, count - offset);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i].isScalar)
+        continue;
+      DType given = operands[i].given;
+      const char *from =
+          static_cast<const char *>(frame.args[operands[i].argument]) + offset * static_cast<int64_t>(byteSize(given));
+      if (given == operand && (valid == length || isLine(from))) {
+        args[i] = from;
+        continue;
+      }
+      convert(pads[i], operand, from, given, valid);
+      args[i] = pads[i].bytes;
+    }
+    void *results[] = {static_cast<char *>(frame.results[0]) + offset * resultBytes};
+    PcrtFrame block = frame;
+    block.args = args;
+    block.results = results;
+    if (int32_t status = entries[kind](&block))
+      return status;
+  }
+  return PCRT_OK;
+}
