@@ -121,6 +121,8 @@ bool ThreadPool::startThread() {
     if (count >= maxThreads + blocked.load())
       return false;
   } while (!threads.compare_exchange_weak(count, count + 1));
+  if (reserve.take())
+    return true;
   startedThreads.fetch_add(1);
   // Signals are for the threads of the program: a worker that got one would leave the interrupted wait asleep.
   sigset_t all, before;
@@ -160,13 +162,15 @@ void ThreadPool::workerLoop() {
       provideThread();
       task->runTask();
     }
-    if (!spinForWork() && !sleepForWork())
+    if (spinForWork() || sleepForWork())
+      continue;
+    // Who submitted while this thread still counted as asleep relies on it.
+    threads.fetch_sub(1);
+    if (!stopping.load())
+      provideThread();
+    if (!reserve.enter(stopping))
       break;
   }
-  // Who submitted while this thread still counted as asleep relies on it.
-  threads.fetch_sub(1);
-  if (!stopping.load())
-    provideThread();
   // The last touch of the pool: whoever shuts it down may free it as soon as it sees this.
   exited.fetch_add(1);
   futexWake(exited, INT_MAX);
@@ -208,6 +212,7 @@ void ThreadPool::shutdown() {
       break;
     epoch.fetch_add(1);
     futexWake(epoch, INT_MAX);
+    reserve.wakeAll();
     futexWait(exited, seen, 10);
   }
   while (Task *task = pop())
@@ -218,6 +223,7 @@ void ThreadPool::afterForkInChild() {
   new (&queueLock) std::mutex();
   spinning = sleeping = threads = blocked = startedThreads = 0;
   exited = 0;
+  reserve.forget();
   currentPool = nullptr;
 }
 

@@ -4,6 +4,7 @@
 #define PYCOMPILER_RUNTIME_THREADPOOL_H
 
 #include "runtime/Futex.h"
+#include "runtime/ThreadReserve.h"
 
 #include <mutex>
 
@@ -39,7 +40,7 @@ public:
   /// After shutdown, when what is submitted runs at once in the thread that submits it.
   bool isStopped() const { return stopping.load(); }
   unsigned size() const { return maxThreads; }
-  /// Threads that exist, for tests.
+  /// Threads that exist, but for those in reserve; for tests.
   unsigned liveThreads() const { return threads.load(std::memory_order_relaxed); }
   /// A worker is awake and looks for work, so handing it a task costs little.
   bool hasSpinner() const { return spinning.load(std::memory_order_relaxed) != 0; }
@@ -76,6 +77,7 @@ private:
   std::atomic<uint32_t> startedThreads{0};
   FutexWord epoch{0}, exited{0};
   std::atomic<bool> stopping{false};
+  ThreadReserve reserve;
 };
 
 /// Within it the thread may sleep for long: if it is a worker, the pool may run one thread more.
