@@ -16,7 +16,7 @@ using namespace pcrt;
 
 static constexpr int64_t spinNs = 20000;
 
-static thread_local ThreadPool *currentPool = nullptr;
+thread_local ThreadPool *ThreadPool::currentPool = nullptr;
 
 bool ThreadPool::isWorker() { return currentPool != nullptr; }
 
@@ -99,9 +99,14 @@ Task *ThreadPool::pop() {
   return task;
 }
 
-/// Sees to it that some thread takes what is in the queue, if one may.
+/// Whether there is something for one thread more.
+bool ThreadPool::hasWork() const { return queued.load() != 0 || (openPlaces.load() != 0 && busy.load() < maxThreads); }
+
+/// Sees to it that some thread takes what is in the queue or helps with a loop, if one may.
 void ThreadPool::provideThread() {
-  unsigned waiting = queued.load();
+  unsigned waiting = queued.load(), places = openPlaces.load(), working = busy.load();
+  if (working < maxThreads)
+    waiting += std::min(places, maxThreads - working);
   if (waiting == 0 || spinning.load() >= waiting)
     return;
   if (sleeping.load()) {
@@ -157,10 +162,16 @@ void *ThreadPool::threadMain(void *pool) {
 
 void ThreadPool::workerLoop() {
   while (true) {
-    while (Task *task = pop()) {
+    // Loops first: what they belong to has begun, and is done sooner.
+    if (helpGroup())
+      continue;
+    if (Task *task = pop()) {
+      busy.fetch_add(1);
       // Two submits in a row may have woken one thread only.
       provideThread();
       task->runTask();
+      busy.fetch_sub(1);
+      continue;
     }
     if (spinForWork() || sleepForWork())
       continue;
@@ -182,10 +193,10 @@ bool ThreadPool::spinForWork() {
   spinning.fetch_add(1);
   bool found = false;
   for (int64_t end = nowNs() + spinNs; !found && nowNs() < end;)
-    for (int i = 0; i < 32 && !(found = queued.load() != 0); ++i)
+    for (int i = 0; i < 32 && !(found = hasWork()); ++i)
       spinPause();
   spinning.fetch_sub(1);
-  return found || queued.load() != 0;
+  return found || hasWork();
 }
 
 /// False when this thread should end.
@@ -193,7 +204,7 @@ bool ThreadPool::sleepForWork() {
   uint32_t seen = epoch.load();
   sleeping.fetch_add(1);
   bool goOn = true;
-  if (queued.load() == 0) {
+  if (!hasWork()) {
     unsigned count = threads.load();
     if (stopping.load() || count > maxThreads + blocked.load())
       goOn = false;
@@ -221,7 +232,8 @@ void ThreadPool::shutdown() {
 
 void ThreadPool::afterForkInChild() {
   new (&queueLock) std::mutex();
-  spinning = sleeping = threads = blocked = startedThreads = 0;
+  spinning = sleeping = threads = blocked = startedThreads = openPlaces = busy = 0;
+  groups = nullptr;
   exited = 0;
   reserve.forget();
   currentPool = nullptr;
@@ -232,16 +244,17 @@ void ThreadPool::afterForkInChild() {
 
 void ThreadPool::blockedChanged(int change) {
   blocked.fetch_add(static_cast<unsigned>(change));
+  busy.fetch_sub(static_cast<unsigned>(change));
   if (change > 0)
     provideThread();
 }
 
 BlockingScope::BlockingScope() {
-  if (currentPool)
-    currentPool->blockedChanged(1);
+  if (ThreadPool::currentPool)
+    ThreadPool::currentPool->blockedChanged(1);
 }
 
 BlockingScope::~BlockingScope() {
-  if (currentPool)
-    currentPool->blockedChanged(-1);
+  if (ThreadPool::currentPool)
+    ThreadPool::currentPool->blockedChanged(-1);
 }

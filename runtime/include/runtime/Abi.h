@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { PCRT_ABI_VERSION = 1 };
+enum { PCRT_ABI_VERSION = 2 };
 
 // Bytes to which the runtime aligns the arena and every result. Arguments may be borrowed from elsewhere: only the
 // alignment of their element type holds for them.
@@ -87,6 +87,14 @@ struct PcrtFrame;
 // A library routine behind `array.runtime_call "name"`: inputs first, then outputs, then the op's integer parameters.
 typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
                                    const PcrtTensor *outputs, int32_t outputCount, const int64_t *params);
+
+// The iterations [low, high) of a loop whose iterations don't depend on each other.
+typedef int32_t (*PcrtLoopBody)(const struct PcrtFrame *frame, const void *captured, int64_t low, int64_t high);
+
+// Does the iterations [0, count) of a loop by calls of `body`, some of them perhaps at the same time in other threads,
+// each of at least `grain` iterations but for the last one. `captured` is for the body, and lives until this returns.
+typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
+                                   int64_t grain);
 
 // Every library routine, one slot of the table each. X(name). Append only.
 //   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.
@@ -184,6 +192,7 @@ enum PcrtReduction {
 
 typedef struct PcrtTable {
   int64_t abiVersion;
+  PcrtParallelFor parallel_for;
 #define PCRT_TABLE_SLOT(name) PcrtLibraryCall name;
   PCRT_LIBRARY_CALLS(PCRT_TABLE_SLOT)
 #undef PCRT_TABLE_SLOT

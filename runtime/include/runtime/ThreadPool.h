@@ -1,8 +1,10 @@
-// The threads that run executions: one shared queue, threads started when first needed. Before it: Futex; after it:
-// Stream, which submits executions, and Token, whose waiters tell the pool when they block one of its threads.
+// The threads that run executions: one shared queue, threads started when first needed, and groups of threads that share
+// a loop (lib/ParallelFor.cpp). Before it: Futex; after it: Stream, which submits executions, and Token, whose waiters
+// tell the pool when they block one of its threads.
 #ifndef PYCOMPILER_RUNTIME_THREADPOOL_H
 #define PYCOMPILER_RUNTIME_THREADPOOL_H
 
+#include "runtime/Abi.h"
 #include "runtime/Futex.h"
 #include "runtime/ThreadReserve.h"
 
@@ -23,6 +25,8 @@ private:
   Task *next = nullptr;
 };
 
+class ParallelGroup;
+
 class ThreadPool {
 public:
   /// At most `maxThreads` threads run tasks (more exist while some of them block in BlockingScope).
@@ -34,6 +38,13 @@ public:
   /// Runs `task` on some thread, later; when called by a worker, after the task that it is at the end of. After
   /// shutdown: here.
   void submit(Task *task);
+
+  /// Does the iterations [0, count) of a loop, in pieces of at least `grain` iterations (but for the last one), in this
+  /// thread and in those of the pool that have nothing to do; returns when all are done. The status is that of the
+  /// failing piece that comes first in the loop. In one piece, here: within another such loop, with one thread, after
+  /// shutdown.
+  int32_t parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain);
+
   /// Ends the threads once the queue is empty, and waits for them.
   void shutdown();
 
@@ -57,6 +68,7 @@ public:
 
 private:
   friend class BlockingScope;
+  static thread_local ThreadPool *currentPool;
   static void *threadMain(void *pool);
   void workerLoop();
   Task *pop();
@@ -65,15 +77,23 @@ private:
   void provideThread();
   bool startThread();
   void blockedChanged(int change);
+  bool hasWork() const;
+  bool helpGroup();
+  void open(ParallelGroup &group, bool isOutside);
+  void close(ParallelGroup &group, bool isOutside);
 
   const unsigned maxThreads;
   const bool maySpin;
   std::mutex queueLock;
   Task *head = nullptr, **tail = &head;
+  ParallelGroup *groups = nullptr;
   /// Tasks in the queue, and workers by what they do. Sequentially consistent: submit raises `queued` and then looks
   /// at the workers, a worker lowers `spinning` and then looks at `queued`, so one of the two sees the other.
   std::atomic<unsigned> queued{0}, spinning{0}, sleeping{0};
   std::atomic<unsigned> threads{0}, blocked{0};
+  /// Places in groups that a worker may take, and threads at work: workers, and others in a loop of their own. A worker
+  /// takes a place only while fewer threads are at work than the pool has.
+  std::atomic<unsigned> openPlaces{0}, busy{0};
   std::atomic<uint32_t> startedThreads{0};
   FutexWord epoch{0}, exited{0};
   std::atomic<bool> stopping{false};
