@@ -11,15 +11,8 @@ using namespace pcrt;
 /// An arena up to this size lives on the stack of the run.
 static constexpr size_t stackArenaBytes = 4096;
 
-/// The table's parallel_for.
-static int32_t parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
-                           int64_t grain) {
-  (void)grain;
-  return body(frame, captured, 0, count);
-}
-
 const PcrtTable &pcrt::libraryTable() {
-  static const PcrtTable table = {PCRT_ABI_VERSION, parallelFor,
+  static const PcrtTable table = {PCRT_ABI_VERSION, library::parallelFor,
 #define PCRT_SLOT(name) library::name,
                                   PCRT_LIBRARY_CALLS(PCRT_SLOT)
 #undef PCRT_SLOT

@@ -1,7 +1,9 @@
 // Loops that threads share. The thread that comes to the loop works on it until no piece is left; threads of the pool
 // that have nothing else to do take places in its group. So a loop never waits for a thread to become free, and cannot
 // deadlock; at its end it waits for the pieces that others have begun, and those are small.
-#include "runtime/ThreadPool.h"
+#include "LibraryCalls.h"
+#include "runtime/Device.h"
+#include "runtime/RunContext.h"
 
 #include <algorithm>
 #include <climits>
@@ -146,7 +148,7 @@ void ThreadPool::close(ParallelGroup &group, bool isOutside) {
 
 /// Takes a place in a group, if there is one for this worker; returns when the group has no piece left.
 bool ThreadPool::helpGroup() {
-  if (openPlaces.load() == 0 || busy.load() >= maxThreads)
+  if (openPlaces.load() == 0 || idleShare() == 0)
     return false;
   ParallelGroup *group;
   {
@@ -154,7 +156,7 @@ bool ThreadPool::helpGroup() {
     group = groups;
     while (group && group->places == 0)
       group = group->next;
-    if (!group || busy.load() >= maxThreads)
+    if (!group || idleShare() == 0)
       return false;
     --group->places;
     openPlaces.fetch_sub(1);
@@ -185,4 +187,14 @@ int32_t ThreadPool::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const
   close(group, isOutside);
   group.waitForOthers();
   return group.status();
+}
+
+int32_t library::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
+                             int64_t grain) {
+  if (!frame || !frame->context)
+    return body(frame, captured, 0, count);
+  Device &device = RunContext::of(frame).device;
+  if (device.stream().isInPlace())
+    return body(frame, captured, 0, count);
+  return device.threads().parallelFor(frame, body, captured, count, grain);
 }

@@ -1,15 +1,15 @@
 // The thread pool. Workers spin for a moment before they sleep, because waking one costs more than most tasks.
 #include "runtime/ThreadPool.h"
 
+#include "CpuLimits.h"
+
 #include <algorithm>
 #include <climits>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 using namespace pcrt;
@@ -23,28 +23,6 @@ bool ThreadPool::isWorker() { return currentPool != nullptr; }
 //===-- How many threads
 //--------------------------------------------------------------------------------------------===//
 
-/// The CPU quota of a cgroup file ("max 100000" or "150000 100000"; version 1 has the numbers in two files), or 0.
-static double readQuota(const char *quotaPath, const char *periodPath) {
-  double quota = 0, period = 0;
-  FILE *file = std::fopen(quotaPath, "re");
-  if (!file)
-    return 0;
-  int read = std::fscanf(file, periodPath ? "%lf" : "%lf %lf", &quota, &period);
-  std::fclose(file);
-  if (periodPath && read == 1) {
-    if (FILE *second = std::fopen(periodPath, "re")) {
-      read += std::fscanf(second, "%lf", &period);
-      std::fclose(second);
-    }
-  }
-  return read == 2 && quota > 0 && period > 0 ? quota / period : 0;
-}
-
-static unsigned affinityCores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
-}
-
 unsigned ThreadPool::defaultSize() {
   if (const char *text = std::getenv("PYCOMPILER_NUM_THREADS")) {
     char *end;
@@ -53,13 +31,7 @@ unsigned ThreadPool::defaultSize() {
       return static_cast<unsigned>(std::min(count, 1024L));
     std::fprintf(stderr, "pycompiler: PYCOMPILER_NUM_THREADS=%s is not a number of threads: ignored\n", text);
   }
-  unsigned cores = affinityCores();
-  double quota = readQuota("/sys/fs/cgroup/cpu.max", nullptr);
-  if (quota == 0)
-    quota = readQuota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota > 0)
-    cores = std::min(cores, static_cast<unsigned>(std::ceil(quota)));
-  return std::max(cores, 1u);
+  return availableCores();
 }
 
 //===-- Queue
@@ -99,14 +71,18 @@ Task *ThreadPool::pop() {
   return task;
 }
 
+/// How many threads more may be at work.
+unsigned ThreadPool::idleShare() const {
+  int working = busy.load();
+  return working < static_cast<int>(maxThreads) ? maxThreads - static_cast<unsigned>(std::max(working, 0)) : 0;
+}
+
 /// Whether there is something for one thread more.
-bool ThreadPool::hasWork() const { return queued.load() != 0 || (openPlaces.load() != 0 && busy.load() < maxThreads); }
+bool ThreadPool::hasWork() const { return queued.load() != 0 || (openPlaces.load() != 0 && idleShare() != 0); }
 
 /// Sees to it that some thread takes what is in the queue or helps with a loop, if one may.
 void ThreadPool::provideThread() {
-  unsigned waiting = queued.load(), places = openPlaces.load(), working = busy.load();
-  if (working < maxThreads)
-    waiting += std::min(places, maxThreads - working);
+  unsigned waiting = queued.load() + std::min(openPlaces.load(), idleShare());
   if (waiting == 0 || spinning.load() >= waiting)
     return;
   if (sleeping.load()) {
@@ -232,7 +208,8 @@ void ThreadPool::shutdown() {
 
 void ThreadPool::afterForkInChild() {
   new (&queueLock) std::mutex();
-  spinning = sleeping = threads = blocked = startedThreads = openPlaces = busy = 0;
+  spinning = sleeping = threads = blocked = startedThreads = openPlaces = 0;
+  busy = 0;
   groups = nullptr;
   exited = 0;
   reserve.forget();
@@ -244,7 +221,7 @@ void ThreadPool::afterForkInChild() {
 
 void ThreadPool::blockedChanged(int change) {
   blocked.fetch_add(static_cast<unsigned>(change));
-  busy.fetch_sub(static_cast<unsigned>(change));
+  busy.fetch_sub(change);
   if (change > 0)
     provideThread();
 }

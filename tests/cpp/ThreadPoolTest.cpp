@@ -1,10 +1,16 @@
 // The thread pool: everything submitted runs, tasks overlap, blocked workers are replaced, threads are few and lazy.
 #include "runtime/ThreadPool.h"
 #include "Check.h"
+#include "CpuLimits.h"
 #include "runtime/Token.h"
 
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -122,7 +128,114 @@ static void environmentSetsSize() {
   unsetenv("PYCOMPILER_NUM_THREADS");
 }
 
+static void affinitySetsSize() {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof(before), &before) == 0);
+  CPU_ZERO(&one);
+  for (size_t core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &before))
+      CPU_SET(core, &one);
+  REQUIRE(sched_setaffinity(0, sizeof(one), &one) == 0);
+  CHECK(ThreadPool::defaultSize() == 1);
+  sched_setaffinity(0, sizeof(before), &before);
+  CHECK(ThreadPool::defaultSize() <= static_cast<unsigned>(CPU_COUNT(&before)));
+}
+
+static void quotasOfControlGroups() {
+  namespace fs = std::filesystem;
+  fs::path root = fs::temp_directory_path() / ("cgroups" + std::to_string(getpid()));
+  auto write = [&](const char *path, const char *text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  };
+  auto quota = [&](const char *groups) {
+    write("groups", groups);
+    return cgroupQuota(root / "groups", root);
+  };
+  auto near = [](double a, double b) { return std::fabs(a - b) < 1e-9; };
+  CHECK(near(quota("0::/\n"), 0));
+  write("cpu.max", "max 100000\n");
+  write("a/cpu.max", "150000 100000\n");
+  write("a/b/cpu.max", "max 100000\n");
+  write("c/cpu.max", "300000 100000\n");
+  CHECK(near(quota("0::/\n"), 0));
+  CHECK(near(quota("0::/a\n"), 1.5));
+  CHECK(near(quota("0::/a/b\n"), 1.5)); // of the group above
+  CHECK(near(quota("0::/c/none\n"), 3));
+  // Version 1, beside a unified hierarchy without the controller.
+  write("cpu/d/cpu.cfs_quota_us", "50000\n");
+  write("cpu/d/cpu.cfs_period_us", "100000\n");
+  write("cpu/e/cpu.cfs_quota_us", "-1\n");
+  write("cpu/e/cpu.cfs_period_us", "100000\n");
+  CHECK(near(quota("3:cpuset:/a\n2:cpu,cpuacct:/d\n0::/\n"), 0.5));
+  CHECK(near(quota("2:cpu,cpuacct:/e\n"), 0));
+  // Seen from inside of a container, the path may be that of the host.
+  write("cpu.max", "200000 100000\n");
+  CHECK(near(quota("0::/host/path\n"), 2));
+  CHECK(near(cgroupQuota(root / "absent", root), 0));
+  fs::remove_all(root);
+}
+
+static void idlenessIsFree() {
+  ThreadPool pool(2);
+  std::atomic<int> done{0};
+  for (int i = 0; i < 100; ++i)
+    submit(pool, [&] { ++done; });
+  CHECK(eventually([&] { return done == 100; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20)); // long after the spinning
+  auto used = [] {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  double before = used();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(used() - before < 0.05);
+}
+
 #if !defined(__SANITIZE_THREAD__) // its runtime does not follow threads through fork
+static int32_t countIterations(const PcrtFrame *, const void *captured, int64_t low, int64_t high) {
+  *static_cast<std::atomic<int64_t> *>(const_cast<void *>(captured)) += high - low;
+  return PCRT_OK;
+}
+
+/// A fork while tasks wait and another thread is in a loop: the child runs what it is given, the parent goes on.
+static void forkWithPendingWork() {
+  std::atomic<int> done{0};
+  std::atomic<bool> stop{false};
+  ThreadPool pool(2);
+  std::thread looping([&] {
+    std::atomic<int64_t> iterations{0};
+    while (!stop)
+      pool.parallelFor(nullptr, countIterations, &iterations, 1000, 1);
+  });
+  for (int round = 0; round < 5; ++round) {
+    int before = done;
+    for (int i = 0; i < 200; ++i)
+      submit(pool, [&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        ++done;
+      });
+    pool.beforeFork();
+    pid_t child = fork();
+    if (child == 0) {
+      pool.afterForkInChild();
+      std::atomic<int64_t> iterations{0};
+      pool.parallelFor(nullptr, countIterations, &iterations, 1000, 1);
+      std::atomic<int> own{0};
+      submit(pool, [&] { ++own; });
+      _exit(iterations == 1000 && eventually([&] { return own == 1; }) ? 0 : 1);
+    }
+    pool.afterForkInParent();
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(eventually([&] { return done == before + 200; }));
+  }
+  stop = true;
+  looping.join();
+}
+
 static void forkResetsThreads() {
   std::atomic<int> done{0};
   ThreadPool pool(2);
@@ -151,8 +264,12 @@ int main() {
   RUN(nestedWaits);
   RUN(worksAfterShutdown);
   RUN(environmentSetsSize);
+  RUN(affinitySetsSize);
+  RUN(quotasOfControlGroups);
+  RUN(idlenessIsFree);
 #if !defined(__SANITIZE_THREAD__)
   RUN(forkResetsThreads);
+  RUN(forkWithPendingWork);
 #endif
   return test::failures() != 0;
 }

@@ -47,6 +47,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
   pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits}));
   pm.addPass(createExpandMath());
   pm.addPass(createExpandBFloat16());
+  pm.addPass(createParallelizeLoops());
 }
 
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {

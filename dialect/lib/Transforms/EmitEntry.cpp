@@ -5,8 +5,6 @@
 #include "array/Transforms/Passes.h"
 #include "runtime/Abi.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <cstddef>
 
@@ -47,47 +45,19 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
 
   /// Makes @main a private function over bare pointers.
   static void takePointers(func::FuncOp main, ArrayRef<EntryArgument> arguments) {
-    Location loc = main.getLoc();
     Block &body = main.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
-    LLVMTypeConverter converter(main.getContext());
-    auto pointerType = LLVM::LLVMPointerType::get(main.getContext());
-
-    for (auto [value, argument] : llvm::zip_equal(body.getArguments(), arguments)) {
-      if (argument.role == EntryRole::Frame)
-        continue;
-      value.setType(pointerType);
-      // An entry of its own type stands between the uses, which expect a memref, and the descriptor.
-      auto memref = UnrealizedConversionCastOp::create(builder, loc, argument.type, value);
-      value.replaceAllUsesExcept(memref.getResult(0), memref);
-      builder.setInsertionPoint(memref);
-      memref->setOperand(0, MemRefDescriptor::fromStaticShape(builder, loc, converter, argument.type, value));
-      builder.setInsertionPointAfter(memref);
-    }
+    for (auto [value, argument] : llvm::zip_equal(body.getArguments(), arguments))
+      if (argument.role != EntryRole::Frame)
+        takePointer(builder, value, argument.type);
     main.setType(builder.getFunctionType(body.getArgumentTypes(), main.getResultTypes()));
     SmallVector<Attribute> attributes;
     for (const EntryArgument &argument : arguments)
-      attributes.push_back(describePointer(argument, builder));
+      attributes.push_back(describePointer(builder, argument.role, argument.type, argument.isWritten));
     main.setAllArgAttrs(attributes);
     main->removeAttr(kArenaBytesAttr);
     main.setPrivate();
     main->setAttr("llvm.linkage", LLVM::LinkageAttr::get(main.getContext(), LLVM::Linkage::Internal));
-  }
-
-  /// What LLVM may assume of a pointer: that it is the only way to its buffer, its alignment, and that arguments are
-  /// read.
-  static DictionaryAttr describePointer(const EntryArgument &argument, Builder &builder) {
-    NamedAttrList attributes;
-    attributes.set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-    if (argument.role != EntryRole::Frame) {
-      int64_t alignment = PCRT_ALIGNMENT;
-      if (argument.role == EntryRole::Argument)
-        alignment = llvm::divideCeil(argument.type.getElementTypeBitWidth(), 8);
-      attributes.set(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment));
-    }
-    if ((argument.role == EntryRole::Argument && !argument.isWritten) || argument.role == EntryRole::Frame)
-      attributes.set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
-    return attributes.getDictionary(builder.getContext());
   }
 
   static void emitEntry(func::FuncOp main, ArrayRef<EntryArgument> arguments) {

@@ -1,7 +1,12 @@
 // The marks on the arguments of @main, kept as the argument attribute `array.role`, and access to C structures.
 #include "array/Transforms/Entry.h"
 
+#include "runtime/Abi.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::array {
 
@@ -18,6 +23,43 @@ std::optional<EntryRole> getEntryRole(func::FuncOp function, unsigned index) {
   if (found == std::end(kRoleNames))
     return std::nullopt;
   return static_cast<EntryRole>(found - std::begin(kRoleNames));
+}
+
+Value takeFrame(func::FuncOp function) {
+  unsigned count = function.getNumArguments();
+  for (unsigned index = 0; index < count; ++index)
+    if (getEntryRole(function, index) == EntryRole::Frame)
+      return function.getArgument(index);
+  (void)function.insertArgument(count, LLVM::LLVMPointerType::get(function.getContext()), DictionaryAttr(),
+                                function.getLoc());
+  setEntryRole(function, count, EntryRole::Frame);
+  return function.getArgument(count);
+}
+
+DictionaryAttr describePointer(Builder &builder, EntryRole role, MemRefType type, bool isWritten) {
+  NamedAttrList attributes;
+  attributes.set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+  if (role != EntryRole::Frame) {
+    int64_t alignment = PCRT_ALIGNMENT;
+    if (role == EntryRole::Argument)
+      alignment = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    attributes.set(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment));
+  }
+  if ((role == EntryRole::Argument && !isWritten) || role == EntryRole::Frame)
+    attributes.set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+  return attributes.getDictionary(builder.getContext());
+}
+
+void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type) {
+  Location loc = value.getLoc();
+  LLVMTypeConverter converter(builder.getContext());
+  value.setType(LLVM::LLVMPointerType::get(builder.getContext()));
+  // An entry of its own type stands between the uses, which expect a memref, and the descriptor.
+  auto memref = UnrealizedConversionCastOp::create(builder, loc, type, value);
+  value.replaceAllUsesExcept(memref.getResult(0), memref);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(memref);
+  memref->setOperand(0, MemRefDescriptor::fromStaticShape(builder, loc, converter, type, value));
 }
 
 Value offsetPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes) {

@@ -1,6 +1,7 @@
 // Emits one matrix product: a loop over blocks of columns and of depth, where the sizes ask for one, around the calls
 // that pack a block of the right operand and multiply all rows with it. The packed block stays in the second cache.
 #include "Gemm.h"
+#include "Parallel.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -13,8 +14,12 @@ namespace {
 constexpr int64_t depthBlock = 512;
 constexpr int64_t columnBlock = 1024;
 
-/// Rows of the left operand that pass while a panel stays in the first cache.
-constexpr int64_t rowBlock = 128;
+/// Rows of the left operand that pass while a panel stays in the first cache; where threads share them, there are more
+/// blocks of fewer rows, but not so few that panels are loaded too often.
+constexpr int64_t rowBlock = 128, leastRowBlock = 32, rowBlocks = 16;
+
+/// A byte that is packed.
+constexpr double packNs = 0.04;
 
 /// Blocks of k are of about the same size: a short last one would write c for little work.
 int64_t evenDepthBlock(int64_t k) { return llvm::divideCeil(k, llvm::divideCeil(k, depthBlock)); }
@@ -28,24 +33,37 @@ public:
   }
 
   void emit() {
-    blocks(call.n, columnBlock, [&](Value column, Value width) {
-      blocks(call.k, evenDepthBlock(call.k), [&](Value depth, Value height) {
+    int64_t n = std::min(call.n, columnBlock), k = evenDepthBlock(call.k);
+    double blockNs = estimateGemmNs(call.tile, call.m, n, k);
+    int64_t rowStep = rowBlock;
+    if (blockNs >= kSharedNs && call.m >= 4 * leastRowBlock)
+      rowStep = std::clamp<int64_t>(llvm::alignTo(llvm::divideCeil(call.m, rowBlocks), call.tile.rows), leastRowBlock,
+                                    rowBlock);
+    bool sharesRows = call.m >= 2 * rowStep;
+    double rowsNs = sharesRows ? blockNs / double(call.m) * double(rowStep) : 0;
+    panelNs =
+        sharesRows ? 0 : blockNs / double(call.m) * double(std::min(call.m, rowStep)) / double(n) * call.tile.columns();
+    blocks(call.n, columnBlock, 0, [&](Value column, Value width) {
+      blocks(call.k, k, 0, [&](Value depth, Value height) {
         if (pack)
           packBlock(depth, column, height, width);
-        blocks(call.m, rowBlock, [&](Value row, Value rows) { multiply(row, rows, depth, height, column, width); });
+        blocks(call.m, rowStep, rowsNs,
+               [&](Value row, Value rows) { multiply(row, rows, depth, height, column, width); });
       });
     });
   }
 
 private:
-  /// Calls `body(first, size)` for blocks of `total`, in a loop where there is more than one.
-  void blocks(int64_t total, int64_t step, llvm::function_ref<void(Value, Value)> body) {
+  /// Calls `body(first, size)` for blocks of `total`, in a loop where there is more than one. Threads may share it if
+  /// a block's time is given.
+  void blocks(int64_t total, int64_t step, double blockNs, llvm::function_ref<void(Value, Value)> body) {
     if (total <= step)
       return body(g.index(0), g.index(total));
-    g.loop(g.index(0), g.index(total), step, [&](Value first) {
+    scf::ForOp loop = g.loop(g.index(0), g.index(total), step, [&](Value first) {
       bool isEven = total % step == 0;
       body(first, isEven ? g.index(step) : g.min(g.sub(g.index(total), first), g.index(step)));
     });
+    markParallel(loop, llvm::divideCeil(total, step), blockNs);
   }
 
   /// The first block of depth starts the sums, the others add to them.
@@ -80,7 +98,8 @@ private:
     };
     if (call.n <= columns)
       return onePanel(g.index(0));
-    g.loop(g.index(0), width, columns, onePanel);
+    scf::ForOp loop = g.loop(g.index(0), width, columns, onePanel);
+    markParallel(loop, llvm::divideCeil(std::min(call.n, columnBlock), columns), panelNs);
   }
 
   /// The panel from column `first` of the block at `column`: a view of b, or packed before.
@@ -89,20 +108,37 @@ private:
     SmallVector<OpFoldResult> sizes{height, b.getIndexAttr(call.tile.columns())};
     Value buffer = pack ? call.packBuffer : call.b.buffer;
     // Packed panels of `height` rows follow each other.
-    Value offset =
-        pack ? Value(arith::MulIOp::create(b, first, height)) : position(call.b, depth, g.add(column, first));
+    Value offset = pack ? g.add(call.packOffset, arith::MulIOp::create(b, first, height))
+                        : position(call.b, depth, g.add(column, first));
     Value rowStride = g.index(pack ? call.tile.columns() : call.b.rowStride);
     SmallVector<OpFoldResult> strides{rowStride, b.getIndexAttr(1)};
     return memref::ReinterpretCastOp::create(b, type, buffer, OpFoldResult(offset), sizes, strides);
   }
 
+  /// Packs a block; threads may share a large one, some panels each.
   void packBlock(Value depth, Value column, Value height, Value width) {
+    int64_t columns = call.tile.columns(), n = std::min(call.n, columnBlock);
+    double panelPackNs =
+        double(evenDepthBlock(call.k) * columns * 2) * call.element.getIntOrFloatBitWidth() / 8 * packNs;
+    int64_t panels = llvm::divideCeil(n, columns), step = std::max<int64_t>(1, std::ceil(kPieceNs / panelPackNs));
+    if (panelPackNs * double(panels) < kSharedNs || panels < 2 * step)
+      return packPanels(depth, column, height, width, g.index(0));
+    scf::ForOp loop = g.loop(g.index(0), width, step * columns, [&](Value first) {
+      Value rest = g.min(g.sub(width, first), g.index(step * columns));
+      packPanels(depth, g.add(column, first), height, rest, first);
+    });
+    markParallel(loop, llvm::divideCeil(panels, step), panelPackNs * double(step));
+  }
+
+  /// Packs the columns from `column` on, which are the block's own from `first` on.
+  void packPanels(Value depth, Value column, Value height, Value width, Value first) {
     int64_t columns = call.tile.columns();
+    Value offset = g.add(call.packOffset, arith::MulIOp::create(b, first, height));
     Value count = arith::DivUIOp::create(b, g.add(width, columns - 1), g.index(columns));
     SmallVector<OpFoldResult> sizes{count, height, b.getIndexAttr(columns)};
     SmallVector<OpFoldResult> strides{g.mul(height, columns), b.getIndexAttr(columns), b.getIndexAttr(1)};
     Value packed = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, call.tile), call.packBuffer,
-                                                     OpFoldResult(g.index(0)), sizes, strides);
+                                                     OpFoldResult(offset), sizes, strides);
     func::CallOp::create(b, pack, ValueRange{source(depth, column, height, width), packed});
   }
 
@@ -117,6 +153,7 @@ private:
   ImplicitLocOpBuilder &b;
   const GemmCall &call;
   func::FuncOp tiles, pack;
+  double panelNs = 0; ///< of a panel, where threads may share the panels
 };
 
 } // namespace
@@ -133,6 +170,11 @@ int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, i
   if (packing == GemmPacking::InPlace)
     return 0;
   return evenDepthBlock(k) * llvm::alignTo(std::min(n, columnBlock), tile.columns());
+}
+
+double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
+  // Seven multiply-adds of a vector in two nanoseconds.
+  return double(m) * double(n) * double(k) / (3.5 * double(tile.lanes));
 }
 
 void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) { GemmEmitter(b, module, call).emit(); }

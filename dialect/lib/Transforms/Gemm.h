@@ -22,7 +22,8 @@ struct GemmCall {
   GemmPacking packing;
   int64_t m, n, k;
   GemmMatrix a, b, c;
-  Value packBuffer; ///< 1-D, of gemmPackElements(...) elements; null where nothing is packed.
+  Value packBuffer; ///< 1-D, of gemmPackElements(...) elements from `packOffset` on; null where nothing is packed.
+  Value packOffset;
   Value accumulate;
 };
 
@@ -31,6 +32,9 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 
 /// Elements that the packed block of a k x n operand takes; 0 where it is read in place.
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, int64_t n);
+
+/// What a product takes in one thread, roughly, in nanoseconds.
+double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
 
 /// Emits the product where `b` stands, and the functions that it calls where `module` has none yet.
 void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call);

@@ -62,11 +62,12 @@ struct GemmBuilder {
   Value advance(Value x, Value position, int64_t stride) { return stride == 0 ? x : add(x, mul(position, stride)); }
 
   /// A loop over [begin, end) whose body is built by `body(induction variable)`.
-  void loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> body) {
+  scf::ForOp loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> body) {
     auto loop = scf::ForOp::create(b, begin, end, index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
+    return loop;
   }
 
   ImplicitLocOpBuilder &b;

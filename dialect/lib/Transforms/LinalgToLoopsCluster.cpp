@@ -227,7 +227,7 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.size() > 1)
     shareRows(nests);
   rewriter.setInsertionPoint(nests.back().op);
-  emitNests(rewriter, indices, nests);
+  emitNests(rewriter, indices, nests, registerBits);
   for (Nest &nest : nests)
     rewriter.eraseOp(nest.op);
   nests.clear();

@@ -39,8 +39,10 @@ public:
       : b(b), indices(indices), op(nest.op), space(nest.space), strategy(nest.strategy), loc(op.getLoc()),
         accesses(space.accesses) {}
 
-  /// What precedes the loops.
-  void prepare();
+  /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
+  void prepare(double nestNs = 0);
+  /// Rows from `first` on: those that share memory take that of the first one.
+  void startAtRow(Value first);
   void emitLoops() { emitLevel(0, {}); }
   /// One iteration of the outermost loop, which is made elsewhere.
   void emitHoisted() { emitEntered(0, instances.front(), {}); }
@@ -67,6 +69,9 @@ private:
   Values emitTileElements(unsigned level, ArrayRef<Value> carried);
   Values emitStep(unsigned level, Value iv, ArrayRef<Value> carried);
   Values emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators, EmitBody emitBody);
+  /// The same for a loop at `level` over the elements of its dimension; marked if it is the outermost one and parallel.
+  Values emitLevelFor(unsigned level, Value begin, Value end, int64_t step, ArrayRef<Value> accumulators,
+                      EmitBody emitBody);
 
   // Inside of a level.
   void emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried);
@@ -109,6 +114,7 @@ private:
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
+  double nestNs = 0;
   SmallVector<unsigned> accessLevels;
   DenseMap<Operation *, unsigned> opLevels;
   SmallVector<SmallVector<Operation *>> opsOfLevel;

@@ -1,5 +1,6 @@
 // The order of the loops, what is emitted at which level, and the plain and the vector loop (LinalgToLoopsEmitter.h).
 #include "LinalgToLoopsEmitter.h"
+#include "Parallel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -76,7 +77,8 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
 
 //===--- Levels ---------------------------------------------------------------------------------------------------===//
 
-void NestEmitter::prepare() {
+void NestEmitter::prepare(double cost) {
+  nestNs = cost;
   orderLoops();
   if (reductionLevel < levels.size())
     findAccumulators();
@@ -145,7 +147,7 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   auto loop = [&](int64_t by) {
     Value size = indices.get(b, loc, space.dims[levels[level].dim].size);
-    return emitFor(indices.index(b, 0), size, by, carried, step);
+    return emitLevelFor(level, indices.index(b, 0), size, by, carried, step);
   };
   switch (levels[level].kind) {
   case Level::Scalar:
@@ -173,6 +175,17 @@ NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, A
   if (!carried.empty())
     scf::YieldOp::create(b, loc, results);
   return Values(loop.getResults());
+}
+
+NestEmitter::Values NestEmitter::emitLevelFor(unsigned level, Value begin, Value end, int64_t step,
+                                              ArrayRef<Value> carried, EmitBody emitBody) {
+  const LoopDim &dim = space.dims[levels[level].dim];
+  Values results = emitFor(begin, end, step, carried, emitBody);
+  std::optional<int64_t> first = getConstantIntValue(begin), last = getConstantIntValue(end);
+  if (level == 0 && nestNs >= kSharedNs && !dim.reduced && dim.size.isStatic() && first && last)
+    markParallel(cast<scf::ForOp>(*std::prev(b.getInsertionPoint())), llvm::divideCeil(*last - *first, step),
+                 nestNs / double(dim.size.factor) * double(step));
+  return results;
 }
 
 /// One iteration of the loop at `level`: indices advance, and what is inside is emitted.
@@ -227,7 +240,7 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   if (transposes && !(size.isStatic() && size.factor % lanes == 0)) {
     // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
-    results = emitFor(indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
+    results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
       Value rest = arith::SubIOp::create(b, loc, end, iv);
       rest = arith::MinUIOp::create(b, loc, rest, indices.index(b, lanes));
       setLanes(lanes, indices.firstLanes(b, loc, lanes, rest));
@@ -247,7 +260,7 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
     if (main - blocked == lanes)
       results = emitStep(level, indices.index(b, blocked), results);
     else if (main - blocked > 0)
-      results = emitFor(indices.index(b, blocked), indices.index(b, main), lanes, results, whole);
+      results = emitLevelFor(level, indices.index(b, blocked), indices.index(b, main), lanes, results, whole);
     if (rest > 0) {
       bool keepsLanes = isVectorReduced() || strategy.tileDim;
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
@@ -314,23 +327,128 @@ void NestEmitter::store(Instance &instance, const Access &access, Value value) {
   instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }
 
-void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests) {
+void NestEmitter::startAtRow(Value first) {
+  Instance &instance = instances.front();
+  for (const Access &access : accesses)
+    if (access.isOneRow)
+      instance.position[numberOf(access)] =
+          indices.advance(b, loc, instance.position[numberOf(access)], first, access.strides[0]);
+}
+
+/// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of its
+/// own first row.
+static void emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
+                     ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
+  const Extent &size = nests.front().space.dims.front().size;
+  auto loop = [&](Value begin, Value end, int64_t step, function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+    return loop;
+  };
+  auto row = [&](Value iv) {
+    for (auto &emitter : emitters)
+      emitter->emitRow(iv);
+  };
+  Value zero = indices.index(b, 0), rows = indices.get(b, loc, size);
+  double rowNs = size.isStatic() ? costNs / double(size.factor) : 0;
+  bool sharesMemory = llvm::any_of(nests, [](const Nest &nest) {
+    return llvm::any_of(nest.space.accesses, [](const Access &access) { return access.isOneRow; });
+  });
+  int64_t block = 0;
+  if (sharesMemory && costNs >= kSharedNs)
+    block = std::max<int64_t>(1, std::ceil(kPieceNs / rowNs));
+  if (block == 0 || block * 2 > size.factor) {
+    scf::ForOp rowLoop = loop(zero, rows, 1, row);
+    if (size.isStatic() && !sharesMemory)
+      markParallel(rowLoop, size.factor, rowNs);
+    return;
+  }
+  if (int64_t even = blockOf(size.factor, block, 1))
+    block = even;
+  scf::ForOp blocks = loop(zero, rows, block, [&](Value first) {
+    for (auto &emitter : emitters)
+      emitter->startAtRow(first);
+    Value end = indices.add(b, loc, first, indices.index(b, block));
+    if (size.factor % block != 0)
+      end = arith::MinUIOp::create(b, loc, end, rows);
+    loop(first, end, 1, row);
+  });
+  markParallel(blocks, llvm::divideCeil(size.factor, block), rowNs * double(block));
+}
+
+/// A reduction that was cut into blocks: their results, in a buffer for each output, and then the results' combination,
+/// in the order of the blocks.
+static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, int64_t blocks, double costNs) {
+  linalg::LinalgOp op = nest.op;
+  Location loc = op.getLoc();
+  struct Output {
+    Access whole;
+    Value buffer;
+    Combiner combiner;
+  };
+  SmallVector<Output, 2> outputs;
+  for (auto [number, access] : llvm::enumerate(MutableArrayRef(nest.space.accesses).drop_front(nest.space.numInputs))) {
+    Combiner combiner = *matchCombiner(op, number);
+    Value buffer = indices.scratch(b, MemRefType::get({blocks}, access.element), number, /*shared=*/true);
+    outputs.push_back({access, buffer, combiner});
+    access.memref = access.flat = buffer;
+    access.start = Extent(0);
+    access.strides.assign(access.strides.size(), Extent(0));
+    access.strides[0] = Extent(1);
+    access.init = indices.constant(b, combiner.neutral);
+  }
+  NestEmitter emitter(b, indices, nest);
+  emitter.prepare(costNs);
+  emitter.emitLoops();
+  SmallVector<Value> start;
+  for (Output &output : outputs) {
+    Value at = indices.get(b, loc, output.whole.start);
+    start.push_back(output.whole.init ? output.whole.init
+                                      : memref::LoadOp::create(b, loc, output.whole.flat, at).getResult());
+  }
+  auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, blocks), indices.index(b, 1), start);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next;
+    for (auto [output, before] : llvm::zip_equal(outputs, loop.getRegionIterArgs())) {
+      Value result = memref::LoadOp::create(b, loc, output.buffer, loop.getInductionVar());
+      Operation *combine = output.combiner.op->clone();
+      bool accumulatorIsFirst = output.combiner.op->getOperand(0) == output.whole.argument;
+      combine->setOperands(accumulatorIsFirst ? ValueRange{before, result} : ValueRange{result, before});
+      b.insert(combine);
+      next.push_back(combine->getResult(0));
+    }
+    scf::YieldOp::create(b, loc, next);
+  }
+  for (auto [output, result] : llvm::zip_equal(outputs, loop.getResults()))
+    memref::StoreOp::create(b, loc, result, output.whole.flat, indices.get(b, loc, output.whole.start));
+}
+
+void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits) {
+  double costNs = 0;
+  for (const Nest &nest : nests)
+    costNs += estimateNs(nest, registerBits);
+  if (nests.size() == 1) {
+    Nest nest = nests.front();
+    if (int64_t blocks = cutReduction(nest))
+      return emitCutReduction(b, indices, nest, blocks, costNs);
+    if (nest.space.hasReduction() && costNs >= kSharedNs)
+      cutColumns(nest, costNs, kPieceNs);
+    NestEmitter emitter(b, indices, nest);
+    emitter.prepare(costNs);
+    return emitter.emitLoops();
+  }
   SmallVector<std::unique_ptr<NestEmitter>> emitters;
   for (const Nest &nest : nests) {
     emitters.push_back(std::make_unique<NestEmitter>(b, indices, nest));
     emitters.back()->prepare();
   }
-  if (nests.size() == 1)
-    return emitters.front()->emitLoops();
   for (auto &emitter : emitters)
     emitter->emitHoisted();
-  Location loc = nests.back().op->getLoc();
-  Value rows = indices.get(b, loc, nests.front().space.dims.front().size);
-  auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), rows, indices.index(b, 1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  for (auto &emitter : emitters)
-    emitter->emitRow(loop.getInductionVar());
+  emitRows(b, indices, nests.back().op->getLoc(), nests, costNs, emitters);
 }
 
 } // namespace mlir::array::loops

@@ -45,8 +45,17 @@ struct Nest {
 };
 
 /// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
-/// over their rows. The ops stay.
-void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests);
+/// over their rows. Large parallel ones are marked (Parallel.h). The ops stay.
+void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits);
+
+/// What a nest takes in one thread, in nanoseconds; 0 when its sizes are not known.
+double estimateNs(const Nest &nest, int64_t registerBits);
+/// Cuts the columns of a reduction across them, of which the whole takes `costNs`, into blocks that take `leastNs` or
+/// more each, and become the first dimension.
+bool cutColumns(Nest &nest, double costNs, double leastNs);
+/// Cuts a large reduction to one element into blocks, by its size alone, so that the result depends on nothing else:
+/// they become the first dimension, and there are that many; 0 when it is not cut.
+int64_t cutReduction(Nest &nest);
 
 /// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *
 /// rowStride], both multiples of the side of a square.

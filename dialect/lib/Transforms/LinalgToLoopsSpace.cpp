@@ -1,5 +1,6 @@
 // Builds iteration spaces (LinalgToLoopsSpace.h): strides from indexing maps and layouts, ordering, coalescing.
 #include "LinalgToLoopsSpace.h"
+#include "Parallel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -59,12 +60,15 @@ Value IndexBuilder::firstLanes(OpBuilder &b, Location loc, int64_t lanes, Value 
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ramp(b, element, lanes, 1), bound);
 }
 
-Value IndexBuilder::scratch(OpBuilder &b, MemRefType type, unsigned number) {
+Value IndexBuilder::scratch(OpBuilder &b, MemRefType type, unsigned number, bool shared) {
   constexpr int64_t cacheLine = 64;
-  Value &buffer = buffers[{type, number}];
+  Value &buffer = buffers[{type.getAsOpaquePointer(), number, shared}];
   if (!buffer) {
     OpBuilder atEntry = OpBuilder::atBlockBegin(&entry);
-    buffer = memref::AllocaOp::create(atEntry, b.getUnknownLoc(), type, b.getI64IntegerAttr(cacheLine));
+    auto alloca = memref::AllocaOp::create(atEntry, b.getUnknownLoc(), type, b.getI64IntegerAttr(cacheLine));
+    if (!shared)
+      alloca->setAttr(kPrivateAttr, b.getUnitAttr());
+    buffer = alloca;
   }
   return buffer;
 }

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
+#include <map>
 
 namespace mlir::array::loops {
 
@@ -47,13 +48,14 @@ public:
   /// A mask of the first `count` lanes.
   Value firstLanes(OpBuilder &b, int64_t lanes, int64_t count);
   Value firstLanes(OpBuilder &b, Location loc, int64_t lanes, Value count);
-  /// A buffer on the stack. Every op of the function that asks for this type and number gets the same one.
-  Value scratch(OpBuilder &b, MemRefType type, unsigned number);
+  /// A buffer on the stack. Every op of the function that asks for this type and number gets the same one. It keeps
+  /// nothing from one iteration of a parallel loop to another, unless it is `shared` by them.
+  Value scratch(OpBuilder &b, MemRefType type, unsigned number, bool shared = false);
 
 private:
   Block &entry;
   DenseMap<Attribute, Value> constants;
-  DenseMap<std::pair<Type, unsigned>, Value> buffers;
+  std::map<std::tuple<const void *, unsigned, bool>, Value> buffers;
 };
 
 /// A memref as a flat 1-D view of its elements: `element(i...) = flat[offset + sum(i * stride)]`.

@@ -11,7 +11,7 @@ namespace mlir::array::loops {
 void NestEmitter::emitJammedLoop(unsigned level) {
   const Extent &size = space.dims[levels[level].dim].size;
   auto steps = [&](Value begin, Value end, int64_t count) {
-    emitFor(begin, end, count, {}, [&](Value iv, ArrayRef<Value>) {
+    emitLevelFor(level, begin, end, count, {}, [&](Value iv, ArrayRef<Value>) {
       emitJammedStep(level, iv, count);
       return Values();
     });

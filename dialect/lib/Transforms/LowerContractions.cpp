@@ -2,6 +2,7 @@
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
 // alone is for array-linalg-to-loops.
 #include "Gemm.h"
+#include "Parallel.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -220,13 +221,19 @@ public:
 
   void emit() {
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
+    planBatch();
     Value packed = packBuffer();
     Value accumulate = arith::ConstantIntOp::create(b, fill ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
       offsets.push_back(offsetOf(*operand));
-    for (const Dimension &dimension : product.outer)
-      enterLoop(dimension, offsets);
+    Value packOffset = g.index(0);
+    for (const Dimension &dimension : product.outer) {
+      if (&dimension == product.outer.begin() && batchBlocks > 1)
+        packOffset = enterSharedLoop(dimension, offsets);
+      else
+        enterLoop(dimension, offsets);
+    }
     for (const Dimension &dimension : product.outerReductions) {
       Value position = enterLoop(dimension, offsets);
       Value started = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, position, g.index(0));
@@ -237,13 +244,56 @@ public:
     GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
     GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
     emitGemm(b, op->getParentOfType<ModuleOp>(),
-             {element, tile, packing, m.size, n.size, k.size, left, right, result, packed, accumulate});
+             {element, tile, packing, m.size, n.size, k.size, left, right, result, packed, packOffset, accumulate});
     if (fill)
       fill.erase();
     op->erase();
   }
 
 private:
+  /// Whether threads share the outermost loop around the product: where there are many small products. Where something
+  /// is packed, there are some blocks of them, each with a packing buffer of its own.
+  void planBatch() {
+    if (product.outer.empty())
+      return;
+    int64_t size = product.outer.front().size, products = 1;
+    for (const Dimension &dimension : llvm::drop_begin(product.outer))
+      products *= dimension.size;
+    for (const Dimension &dimension : product.outerReductions)
+      products *= dimension.size;
+    itemNs = double(products) * estimateGemmNs(tile, product.m.size, product.n.size, product.k.size);
+    if (itemNs * double(size) < kSharedNs || (products == 1 && itemNs > 8 * kSharedNs))
+      return;
+    constexpr int64_t mostBlocks = 16;
+    batchStep = packing == GemmPacking::InPlace ? 1 : llvm::divideCeil(size, mostBlocks);
+    batchBlocks = llvm::divideCeil(size, batchStep);
+  }
+
+  /// enterLoop for a loop that threads share. Returns the offset of the block's packing buffer.
+  Value enterSharedLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
+    int64_t step = batchStep;
+    auto blocks = scf::ForOp::create(b, g.index(0), g.index(dimension.size), g.index(step));
+    markParallel(blocks, batchBlocks, itemNs * double(step));
+    b.setInsertionPointToStart(blocks.getBody());
+    Value position = blocks.getInductionVar(), packOffset = g.index(0);
+    if (step > 1 || packing != GemmPacking::InPlace) {
+      Value block = arith::DivUIOp::create(b, position, g.index(step));
+      packOffset = g.mul(block, packElements());
+      Value end = g.min(g.add(position, step), g.index(dimension.size));
+      auto loop = scf::ForOp::create(b, position, end, g.index(1));
+      b.setInsertionPointToStart(loop.getBody());
+      position = loop.getInductionVar();
+    }
+    for (auto [offset, stride] : llvm::zip_equal(offsets, dimension.strides))
+      offset = g.advance(offset, position, stride);
+    return packOffset;
+  }
+
+  /// Of one packing buffer; whole cache lines.
+  int64_t packElements() const {
+    return llvm::alignTo(gemmPackElements(tile, packing, product.k.size, product.n.size), 16);
+  }
+
   Value offsetOf(const Operand &operand) {
     if (!ShapedType::isDynamic(operand.offset))
       return g.index(operand.offset);
@@ -261,7 +311,7 @@ private:
 
   /// The buffer for the packed block, allocated where array-plan-memory looks for it.
   Value packBuffer() {
-    int64_t elements = gemmPackElements(tile, packing, product.k.size, product.n.size);
+    int64_t elements = packElements() * batchBlocks;
     if (elements == 0)
       return {};
     OpBuilder::InsertionGuard guard(b);
@@ -278,6 +328,8 @@ private:
   Type element;
   GemmTile tile;
   GemmPacking packing;
+  int64_t batchStep = 1, batchBlocks = 1;
+  double itemNs = 0;
 };
 
 struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {

@@ -177,27 +177,23 @@ struct LowerRuntimeCalls : impl::LowerRuntimeCallsBase<LowerRuntimeCalls> {
     function.walk([&](RuntimeCallOp call) { calls.push_back(call); });
     if (calls.empty())
       return;
-    Value frame = takeFrame(function);
+    Value frame = returnStatus(function);
     CallLowering lowering(function, frame);
     for (RuntimeCallOp call : calls)
       if (failed(lowering.lower(call)))
         return signalPassFailure();
   }
 
-  /// Appends the frame to the arguments and a status to the results.
-  static Value takeFrame(func::FuncOp function) {
+  /// A status as the result, and the frame among the arguments.
+  static Value returnStatus(func::FuncOp function) {
     OpBuilder builder(function.getContext());
     function.walk([&](func::ReturnOp leave) {
       builder.setInsertionPoint(leave);
       Value ok = LLVM::ConstantOp::create(builder, leave.getLoc(), builder.getI32Type(), int64_t(PCRT_OK));
       leave->setOperands(ok);
     });
-    unsigned index = function.getNumArguments();
-    (void)function.insertArgument(index, LLVM::LLVMPointerType::get(function.getContext()), DictionaryAttr(),
-                                  function.getLoc());
     (void)function.insertResult(0, builder.getI32Type(), DictionaryAttr());
-    setEntryRole(function, index, EntryRole::Frame);
-    return function.getArgument(index);
+    return takeFrame(function);
   }
 };
 

@@ -93,8 +93,8 @@ typedef int32_t (*PcrtLoopBody)(const struct PcrtFrame *frame, const void *captu
 
 // Does the iterations [0, count) of a loop by calls of `body`, some of them perhaps at the same time in other threads,
 // each of at least `grain` iterations but for the last one. `captured` is for the body, and lives until this returns.
-typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
-                                   int64_t grain);
+typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody body, const void *captured,
+                                   int64_t count, int64_t grain);
 
 // Every library routine, one slot of the table each. X(name). Append only.
 //   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.

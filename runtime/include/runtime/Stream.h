@@ -47,6 +47,8 @@ public:
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
 
+  bool isInPlace() const { return inPlace; }
+
   /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread
   /// holds. Long: in place too, but let others go on meanwhile. Enqueue: hand it over.
   enum class Manner { Short, Long, Enqueue };

@@ -1,6 +1,6 @@
-// The threads that run executions: one shared queue, threads started when first needed, and groups of threads that share
-// a loop (lib/ParallelFor.cpp). Before it: Futex; after it: Stream, which submits executions, and Token, whose waiters
-// tell the pool when they block one of its threads.
+// The threads that run executions: one shared queue, threads started when first needed, and groups of threads that
+// share a loop (lib/ParallelFor.cpp). Before it: Futex; after it: Stream, which submits executions, and Token, whose
+// waiters tell the pool when they block one of its threads.
 #ifndef PYCOMPILER_RUNTIME_THREADPOOL_H
 #define PYCOMPILER_RUNTIME_THREADPOOL_H
 
@@ -78,6 +78,7 @@ private:
   bool startThread();
   void blockedChanged(int change);
   bool hasWork() const;
+  unsigned idleShare() const;
   bool helpGroup();
   void open(ParallelGroup &group, bool isOutside);
   void close(ParallelGroup &group, bool isOutside);
@@ -93,7 +94,8 @@ private:
   std::atomic<unsigned> threads{0}, blocked{0};
   /// Places in groups that a worker may take, and threads at work: workers, and others in a loop of their own. A worker
   /// takes a place only while fewer threads are at work than the pool has.
-  std::atomic<unsigned> openPlaces{0}, busy{0};
+  std::atomic<unsigned> openPlaces{0};
+  std::atomic<int> busy{0};
   std::atomic<uint32_t> startedThreads{0};
   FutexWord epoch{0}, exited{0};
   std::atomic<bool> stopping{false};

@@ -4,6 +4,7 @@
 // f32.
 #include "../LibraryCalls.h"
 #include "Elements.h"
+#include "Rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -115,8 +116,8 @@ private:
 
 } // namespace
 
-int32_t library::cumulative(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                            int32_t outputCount, const int64_t *params) {
+static int32_t cumulativeWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount,
+                               const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
   if (inputCount != 1 || outputCount != 1 || inputs[0].dtype != outputs[0].dtype || params[1] < 0 ||
       params[1] >= inputs[0].rank || !sameDims(inputs[0], outputs[0]))
     return PCRT_INVALID_ARGUMENT;
@@ -157,4 +158,11 @@ int32_t library::cumulative(const PcrtFrame *, const PcrtTensor *inputs, int32_t
   else
     isKnown &= withElement(inputs[0].dtype, run);
   return isKnown ? PCRT_OK : PCRT_INVALID_ARGUMENT;
+}
+
+int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                            const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
+  bool isCut = params[1] != 0;
+  return isCut ? overRows(cumulativeWhole, frame, inputs, inputCount, outputs, outputCount, params, 1)
+               : cumulativeWhole(frame, inputs, inputCount, outputs, outputCount, params);
 }

@@ -1,7 +1,8 @@
 // The library routine behind array.fft, on pocketfft: any length, several axes, batched over the leading dimensions.
 #include "../LibraryCalls.h"
+#include "Rows.h"
 
-// One thread a call (independent calls overlap in the pool), and plans of repeated lengths are kept.
+// No threads of its own (the pool's share the rows), and plans of repeated lengths are kept.
 #define POCKETFFT_NO_MULTITHREADING
 #define POCKETFFT_CACHE_SIZE 16
 #include "pocketfft/pocketfft_hdronly.h"
@@ -90,8 +91,8 @@ bool valid(FftType type, const PcrtTensor &input, const PcrtTensor &output, int6
 
 } // namespace
 
-int32_t library::fft(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                     int32_t outputCount, const int64_t *params) {
+static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                        int32_t outputCount, const int64_t *params) {
   bool isWide;
   if (inputCount != 1 || outputCount != 1)
     return PCRT_INVALID_ARGUMENT;
@@ -115,4 +116,11 @@ int32_t library::fft(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputC
     return PCRT_LIBRARY_FAILED;
   }
   return PCRT_OK;
+}
+
+int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                     int32_t outputCount, const int64_t *params) {
+  bool isCut = inputCount == 1 && params[1] < inputs[0].rank;
+  return isCut ? overRows(fftWhole, frame, inputs, inputCount, outputs, outputCount, params, 4)
+               : fftWhole(frame, inputs, inputCount, outputs, outputCount, params);
 }

@@ -5,6 +5,7 @@
 // digits of the key, least significant first, which keeps equal keys in order. What is sorted are the keys alone where
 // there is one operand, 64-bit words of key and position for one key of up to 32 bits, and pairs of both otherwise.
 #include "../LibraryCalls.h"
+#include "Rows.h"
 #include "runtime/DType.h"
 
 #include <algorithm>
@@ -329,8 +330,8 @@ bool valid(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outpu
 
 } // namespace
 
-int32_t library::sort(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                      int32_t outputCount, const int64_t *params) {
+static int32_t sortWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                         int32_t outputCount, const int64_t *params) {
   if (!valid(inputs, inputCount, outputs, outputCount, params))
     return PCRT_INVALID_ARGUMENT;
   Lines lines(inputs[0], params[0]);
@@ -351,6 +352,13 @@ int32_t library::sort(const PcrtFrame *, const PcrtTensor *inputs, int32_t input
     return PCRT_OUT_OF_MEMORY;
   }
   return PCRT_OK;
+}
+
+int32_t library::sort(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                      int32_t outputCount, const int64_t *params) {
+  bool isCut = params[0] != 0;
+  return isCut ? overRows(sortWhole, frame, inputs, inputCount, outputs, outputCount, params, 20)
+               : sortWhole(frame, inputs, inputCount, outputs, outputCount, params);
 }
 
 namespace {
@@ -377,8 +385,8 @@ void takeChosen(const Bits *source, Bits *target, int64_t stride, size_t count,
 
 } // namespace
 
-int32_t library::top_k(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                       int32_t outputCount, const int64_t *params) {
+static int32_t top_kWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                          int32_t outputCount, const int64_t *params) {
   if (inputCount != 1 || outputCount != 2 || params[0] < 0 || params[0] >= inputs[0].rank ||
       outputs[0].dtype != inputs[0].dtype || outputs[1].dtype != PCRT_DTYPE_Int32 ||
       outputs[0].dims[params[0]] > inputs[0].dims[params[0]])
@@ -417,4 +425,11 @@ int32_t library::top_k(const PcrtFrame *, const PcrtTensor *inputs, int32_t inpu
     return PCRT_OUT_OF_MEMORY;
   }
   return PCRT_OK;
+}
+
+int32_t library::top_k(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                       int32_t outputCount, const int64_t *params) {
+  bool isCut = params[0] != 0;
+  return isCut ? overRows(top_kWhole, frame, inputs, inputCount, outputs, outputCount, params, 10)
+               : top_kWhole(frame, inputs, inputCount, outputs, outputCount, params);
 }

@@ -1,6 +1,7 @@
 // The library routine behind the special functions: one loop over the elements, with the function that the code names.
 // f32 is computed in f64 and rounded once.
 #include "../LibraryCalls.h"
+#include "Rows.h"
 #include "SpecialFunctions.h"
 #include "runtime/DType.h"
 
@@ -88,8 +89,8 @@ bool valid(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outpu
 
 } // namespace
 
-int32_t library::special(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                         int32_t outputCount, const int64_t *params) {
+static int32_t specialWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                            int32_t outputCount, const int64_t *params) {
   if (!valid(inputs, inputCount, outputs, outputCount, params))
     return PCRT_INVALID_ARGUMENT;
   int64_t count = 1;
@@ -100,4 +101,11 @@ int32_t library::special(const PcrtFrame *, const PcrtTensor *inputs, int32_t in
   else
     applyCode<double>(params[0], inputs, outputs[0], count);
   return PCRT_OK;
+}
+
+int32_t library::special(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                         const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
+  bool isCut = true;
+  return isCut ? overRows(specialWhole, frame, inputs, inputCount, outputs, outputCount, params, 50)
+               : specialWhole(frame, inputs, inputCount, outputs, outputCount, params);
 }

@@ -20,10 +20,10 @@
 // AVX512-COUNT-2: llvm.load {{.*}} -> vector<64xf32>
 // AVX512-NOT:     llvm.store {{.*}} : vector
 // AVX512:         llvm.func @pcrt_main
-func.func @main(%x: tensor<1024x1024xf32>, %y: tensor<1024x1024xf32>) -> tensor<f32> {
-  %0 = array.mul %x, %y : tensor<1024x1024xf32>
-  %1 = array.constant dense<1.0> : tensor<1024x1024xf32>
-  %2 = array.add %0, %1 : tensor<1024x1024xf32>
-  %3 = array.reduce_sum %2 axes = [0, 1] : (tensor<1024x1024xf32>) -> tensor<f32>
+func.func @main(%x: tensor<256x256xf32>, %y: tensor<256x256xf32>) -> tensor<f32> {
+  %0 = array.mul %x, %y : tensor<256x256xf32>
+  %1 = array.constant dense<1.0> : tensor<256x256xf32>
+  %2 = array.add %0, %1 : tensor<256x256xf32>
+  %3 = array.reduce_sum %2 axes = [0, 1] : (tensor<256x256xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }

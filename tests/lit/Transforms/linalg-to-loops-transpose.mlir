@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: func @add
 // CHECK-SAME:    (%[[A:.*]]: memref<64x32xf32>
-// CHECK:         %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
+// CHECK:         %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64, array.private} : memref<1024xf32>
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]]
 // CHECK:         scf.for {{.*}} to %c32 step %c32
 // CHECK:           scf.for {{.*}} to %c64 step %c32

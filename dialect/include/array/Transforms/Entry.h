@@ -29,6 +29,16 @@ void setEntryRole(func::FuncOp function, unsigned index, EntryRole role);
 /// The mark of argument `index`, or nothing when it has none.
 std::optional<EntryRole> getEntryRole(func::FuncOp function, unsigned index);
 
+/// The call frame among the arguments of `function`: the argument with its role, which is added where there is none.
+Value takeFrame(func::FuncOp function);
+
+/// What LLVM may assume of a pointer that stands for an argument with a role: that it is the only way to its buffer,
+/// its alignment, and that arguments are only read. `type` is null for the frame.
+DictionaryAttr describePointer(Builder &builder, EntryRole role, MemRefType type, bool isWritten);
+
+/// Turns `value`, an argument of type `type`, into a pointer, from which a memref is made for its users.
+void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type);
+
 /// The address `bytes` after `base`, both of type !llvm.ptr; and the pointer that is stored there.
 Value offsetPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes);
 Value loadPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes);

@@ -128,7 +128,9 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`; loads and stores assume the
     alignment of the element only; loops are not unrolled. Nothing is read or written outside of a buffer's elements,
     lanes that are masked off do not trap, and the order of a reduction depends on shapes only. A reduction along
-    the vectors is re-associated; every other operation keeps its flags.
+    the vectors is re-associated; every other operation keeps its flags. The outermost loop of a nest is marked with
+    `array.parallel` where its iterations are independent and worth several threads; a large reduction to one element is
+    cut into blocks, by its size alone, whose results are combined in order.
   }];
   let options = [Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -163,6 +165,24 @@ def ExpandBFloat16 : Pass<"array-expand-bfloat16", "::mlir::ModuleOp"> {
     Invariant: operations stand on scalars and 1-D vectors.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+//===--- Threads --------------------------------------------------------------------------------------------------===//
+
+def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
+  let summary = "Give the marked loops of @main to the runtime, to be shared by threads";
+  let description = [{
+    An outermost `scf.for` with the attribute `array.parallel = <grain>` becomes a private function over a range of its
+    iterations, and its place a call of `parallel_for` of PcrtTable (runtime/include/runtime/Abi.h). What the loop uses is
+    passed through a structure on the stack: the pointers of @main's arguments, and values; addresses and constants are
+    computed again, and buffers on the stack with `array.private` are made for each piece. @main gets the call frame as its
+    last argument, with the role "frame". A loop that uses a buffer of another kind stays as it is.
+
+    Invariants: whoever set the attribute knows that the iterations are independent of each other (they write disjoint
+    elements); nothing in the loop fails or returns; so the result depends on the iterations alone, not on the threads.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 //===--- Vectors --------------------------------------------------------------------------------------------------===//

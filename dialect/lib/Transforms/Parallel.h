@@ -1,0 +1,45 @@
+// Loops whose iterations may run at the same time: whoever emits one knows it and marks it here;
+// array-parallelize-loops takes the marked loops to the runtime. Costs are rough, in nanoseconds of one thread.
+#ifndef ARRAY_LIB_TRANSFORMS_PARALLEL_H
+#define ARRAY_LIB_TRANSFORMS_PARALLEL_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
+
+namespace mlir::array {
+
+/// The attribute of a loop whose iterations don't depend on each other (they share buffers that they read, and write
+/// elements of their own): the least number of iterations that is worth a piece.
+inline constexpr llvm::StringLiteral kParallelAttr = "array.parallel";
+
+/// The attribute of a buffer on the stack that holds nothing from one iteration of such a loop to another: each piece
+/// may have its own.
+inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
+
+/// Work from which on it pays to share it, and the least work of a piece. Waking a thread takes 10 to 25 us.
+inline constexpr double kSharedNs = 30000, kPieceNs = 8000;
+
+/// Marks a loop of `trips` iterations, if it is large enough.
+inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
+  double total = nsOfIteration * double(trips);
+  if (trips < 2 || total < kSharedNs)
+    return;
+  int64_t grain = std::max<int64_t>(1, std::ceil(kPieceNs / nsOfIteration));
+  if (grain * 2 <= trips)
+    loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
+}
+
+/// The divisor of `total` that is at least `least` and next to it, and a multiple of `unit` if there is such a one; 0
+/// if the nearest one leaves fewer than two blocks.
+inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
+  for (int64_t multiple : {unit, int64_t(1)})
+    for (int64_t block = std::max<int64_t>(least + multiple - 1, 1) / multiple * multiple;
+         block > 0 && block <= std::min(total / 2, 8 * least); block += multiple)
+      if (total % block == 0)
+        return block;
+  return 0;
+}
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TRANSFORMS_PARALLEL_H

@@ -1,0 +1,73 @@
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-linalg-to-loops))' --split-input-file | FileCheck %s
+
+// The vectors' loop of a large elementwise op is marked; the rest is done after it.
+// CHECK-LABEL: func.func @large(
+// CHECK:         scf.for
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         vector.maskedload
+func.func @large(%x: memref<1000003xf32>, %r: memref<1000003xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1000003xf32>) outs(%r : memref<1000003xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @small(
+// CHECK-NOT:     array.parallel
+func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<10003xf32>) outs(%r : memref<10003xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A large sum: blocks, whose sums go to a buffer that threads share, then the sum of those in order.
+// CHECK-LABEL: func.func @sum(
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 32 : index
+// CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32xf32>
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %[[BLOCKS]]
+// CHECK:           memref.store %{{.*}}, %[[SUMS]][%[[I]]]
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         %[[START:.*]] = memref.load
+// CHECK:         %[[SUM:.*]] = scf.for %[[J:.*]] = %{{.*}} to %[[BLOCKS]] {{.*}} iter_args(%[[ACC:.*]] = %[[START]])
+// CHECK:           %[[PART:.*]] = memref.load %[[SUMS]][%[[J]]]
+// CHECK:           arith.addf %[[PART]], %[[ACC]]
+// CHECK:         memref.store %[[SUM]]
+func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<1048576xf32>) outs(%r : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A reduction across rows is cut into blocks of columns.
+// CHECK-LABEL: func.func @columns(
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             scf.for
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+func.func @columns(%x: memref<1024x1024xf32>, %r: memref<1024xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<1024x1024xf32>) outs(%r : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -1,0 +1,144 @@
+"""Kernels that threads share: the same bits with one, two and three threads, and what NumPy says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.nn
+import pycompiler.numpy as jnp
+
+RNG = np.random.default_rng(7)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape, dtype=np.float32)
+
+
+def layer(x: Any, scale: Any) -> Any:
+    centered = x - x.mean(-1, keepdims=True)
+    return centered / jnp.sqrt((centered * centered).mean(-1, keepdims=True) + 1e-5) * scale
+
+
+def steps(x: Any) -> Any:
+    return pc.lax.fori_loop(0, 3, lambda i, y: jnp.tanh(y) * 0.5 + x, x)
+
+
+def rows_of(table: Any, index: Any) -> Any:
+    return table[index] * 2
+
+
+# Each is large enough for several threads; sizes that no block divides are among them.
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "add": (lambda x, y: x + y, (normal(300_007), normal(300_007))),
+    "gelu": (lambda x: pc.nn.gelu(x), (normal(400, 1024),)),
+    "integers": (lambda x: x * 3 // 7, (RNG.integers(-1000, 1000, (600, 512), dtype=np.int32),)),
+    "bits": (lambda x: (x > 0) & (x < 1), (normal(512, 701),)),
+    "bfloat16": (lambda x: (x.astype(jnp.bfloat16) * 3).astype(jnp.float32), (normal(500, 600),)),
+    "softmax": (lambda x: pc.nn.softmax(x), (normal(512, 1024),)),
+    "softmax of odd rows": (lambda x: pc.nn.softmax(x), (normal(509, 1003),)),
+    "layer": (layer, (normal(640, 768), normal(768))),
+    "sum": (lambda x: x.sum(), (normal(1024, 1024),)),
+    "sum of an odd number": (lambda x: x.sum(), (normal(999_983),)),
+    "sum of a million": (lambda x: (x * x).sum(), (normal(1000, 1000),)),
+    "extremes": (lambda x: (x.max(), x.min()), (normal(900_000),)),
+    "argmax": (lambda x: x.argmax(), (normal(700_000),)),
+    "integer sum": (lambda x: x.sum(), (RNG.integers(-9, 9, 600_000, dtype=np.int32),)),
+    "sum of columns": (lambda x: x.sum(0), (normal(1024, 768),)),
+    "sum of odd columns": (lambda x: x.sum(0), (normal(700, 1001),)),
+    "sum of rows": (lambda x: x.sum(1), (normal(700, 1001),)),
+    "transposed": (lambda x, y: x.T + y, (normal(800, 640), normal(640, 800))),
+    "product": (lambda x, y: x @ y, (normal(384, 640), normal(640, 512))),
+    "odd product": (lambda x, y: x @ y, (normal(301, 517), normal(517, 403))),
+    "product of few rows": (lambda x, y: x @ y, (normal(40, 600), normal(600, 1100))),
+    "product with a transposed": (lambda x, y: x @ y.T, (normal(300, 600), normal(410, 600))),
+    "products": (lambda x, y: x @ y, (normal(50, 60, 70), normal(50, 70, 64))),
+    "packed products": (lambda x, y: x @ y, (normal(37, 60, 70), normal(37, 70, 45))),
+    "loop": (steps, (normal(300, 512),)),
+    "rows": (rows_of, (normal(3000, 256), RNG.integers(0, 3000, 2000, dtype=np.int32))),
+    "sort": (lambda x: jnp.sort(x), (normal(64, 3000),)),
+    "cumulative": (lambda x: jnp.cumsum(x, 1), (normal(300, 2000),)),
+    "fft": (lambda x: jnp.abs(jnp.fft.fft(x)), (normal(64, 4096),)),
+}
+
+
+def results(name: str) -> list[np.ndarray]:
+    function, args = PROGRAMS[name]
+    return [np.asarray(leaf) for leaf in pc.tree.leaves(pc.jit(function)(*args))]
+
+
+def digests() -> dict[str, str]:
+    return {
+        name: hashlib.sha256(b"".join(result.tobytes() for result in results(name))).hexdigest() for name in PROGRAMS
+    }
+
+
+def run(code: str, **settings: str) -> str:
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **settings}, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+IMPORT = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_parallel"
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    code = f"{IMPORT}, json; print(json.dumps(test_parallel.digests()))"
+    one, two, three = (json.loads(run(code, PYCOMPILER_NUM_THREADS=str(count))) for count in (1, 2, 3))
+    assert one == two
+    assert one == three
+    assert json.loads(run(code, PYCOMPILER_SYNC="1")) == one
+
+
+NUMPY: dict[str, Callable[..., Any]] = {
+    "add": lambda x, y: x + y,
+    "softmax of odd rows": lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True),
+    "sum of a million": lambda x: (x.astype(np.float64) ** 2).sum(),
+    "sum of odd columns": lambda x: x.sum(0, dtype=np.float64),
+    "sum of columns": lambda x: x.sum(0, dtype=np.float64),
+    "integer sum": lambda x: x.sum(),
+    "transposed": lambda x, y: x.T + y,
+    "product": lambda x, y: x @ y,
+    "odd product": lambda x, y: x @ y,
+    "product of few rows": lambda x, y: x @ y,
+    "product with a transposed": lambda x, y: x @ y.T,
+    "products": lambda x, y: x @ y,
+    "packed products": lambda x, y: x @ y,
+    "rows": lambda table, index: table[index] * 2,
+    "bits": lambda x: (x > 0) & (x < 1),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_results_are_those_of_numpy(name: str) -> None:
+    (result,) = results(name)
+    np.testing.assert_allclose(result, NUMPY[name](*PROGRAMS[name][1]), rtol=2e-5, atol=2e-4)
+
+
+def test_extremes_keep_nans() -> None:
+    x = normal(900_000)
+    x[123_456] = np.nan
+    assert all(np.isnan(np.asarray(value)) for value in pc.jit(lambda x: (x.max(), x.min()))(x))
+
+
+def test_large_loops_are_shared() -> None:
+    text = pc.jit(lambda x: x + 1).lower(normal(1 << 20)).as_text("loops")
+    assert "@main_piece0" in text
+
+
+def test_small_loops_are_not() -> None:
+    x = normal(64, 64)
+    for function in (lambda x: x + 1, lambda x: x @ x, lambda x: pc.nn.softmax(x), lambda x: x.sum()):
+        assert "@main_piece0" not in pc.jit(function).lower(x).as_text("loops")

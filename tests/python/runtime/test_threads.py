@@ -1,0 +1,149 @@
+"""The runtime's threads: independent calls overlap; they start when needed, cost nothing when idle, survive a fork."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as jnp
+
+two_threads = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+
+
+def python(code: str, **settings: str) -> str:
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import pycompiler as pc, pycompiler.numpy as jnp, os, time\n{code}"],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pc.jit
+def serial(x: Any, steps: Any) -> Any:
+    """A chain of scalar operations: nothing in it can be shared."""
+    return pc.lax.fori_loop(0, steps, lambda i, y: jnp.sin(y) + x, x)
+
+
+def chain(x: Any, steps: int) -> Any:
+    for _ in range(4):
+        x = serial(x, steps)
+    return x
+
+
+LONG, SHORT = 6_000_000, 60_000
+
+
+@pytest.fixture
+def numbers() -> tuple[Any, Any]:
+    x, y = jnp.asarray(0.5), jnp.asarray(0.25)
+    pc.block_until_ready((serial(x, 10), serial(y, 10)))
+    return x, y
+
+
+@two_threads
+def test_a_short_call_passes_a_long_one(numbers: tuple[Any, Any]) -> None:
+    x, y = numbers
+    long, short = serial(x, LONG), serial(y, SHORT)
+    short.block_until_ready()
+    assert not long.is_ready()
+    long.block_until_ready()
+
+
+@two_threads
+def test_a_short_chain_passes_a_long_one(numbers: tuple[Any, Any]) -> None:
+    x, y = numbers
+    long, short = chain(x, LONG // 4), chain(y, SHORT)
+    short.block_until_ready()
+    assert not long.is_ready()
+    long.block_until_ready()
+
+
+@two_threads
+def test_a_parallel_call_passes_a_serial_one(numbers: tuple[Any, Any]) -> None:
+    """The loops find the other thread busy and are done by one."""
+    product = pc.jit(lambda a: (a @ a).sum())
+    a = jnp.ones((256, 256))
+    pc.block_until_ready(product(a))
+    long, short = serial(numbers[0], LONG), product(a)
+    assert float(short) == 256**3
+    assert not long.is_ready()
+    long.block_until_ready()
+
+
+@two_threads
+@pytest.mark.skipif(os.getloadavg()[0] > 0.6 * (os.cpu_count() or 1), reason="the machine has other work")
+def test_two_calls_take_the_time_of_one(numbers: tuple[Any, Any]) -> None:
+    def seconds(*starts: Any) -> float:
+        begin = time.perf_counter()
+        pc.block_until_ready([serial(x, LONG) for x in starts])
+        return time.perf_counter() - begin
+
+    # Other programs only ever lengthen a run: one fair try is enough.
+    assert any(seconds(*numbers) < 1.5 * seconds(numbers[0]) for _ in range(5))
+
+
+COUNT_THREADS = "print(len(os.listdir('/proc/self/task')) - before, end=' ')\n"
+
+
+def test_small_calls_start_no_thread() -> None:
+    out = python(
+        "before = len(os.listdir('/proc/self/task'))\n"
+        "x = jnp.arange(16.0)\n"
+        "for _ in range(50): x = x * 2 - x\n"
+        "x.block_until_ready(); pc.jit(lambda x: x @ x)(x).block_until_ready()\n"
+        f"{COUNT_THREADS}"
+        "y = jnp.ones((1024, 1024)); (y @ y).block_until_ready()\n"
+        "pc.jit(lambda y: (y * 2).sum(0))(y).block_until_ready()\n"
+        f"{COUNT_THREADS}",
+        PYCOMPILER_NUM_THREADS="2",
+    )
+    small, large = (int(word) for word in out.split())
+    assert small == 0
+    assert 1 <= large <= 2
+
+
+def test_one_thread_or_none_is_enough() -> None:
+    code = "y = jnp.ones((1024, 1024)); print(float((y @ y).sum()), end=' ')\n"
+    assert python(code, PYCOMPILER_NUM_THREADS="1") == python(code, PYCOMPILER_SYNC="1") == "1073741824.0"
+    count = "before = 1\n" + code + COUNT_THREADS
+    assert python(count, PYCOMPILER_SYNC="1").split()[1] == "0"
+
+
+def test_an_idle_process_uses_no_time() -> None:
+    out = python(
+        "import resource\n"
+        "def used():\n"
+        "    usage = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "    return usage.ru_utime + usage.ru_stime\n"
+        "y = jnp.ones((512, 512))\n"
+        "for _ in range(20): y = (y @ y) * 0.001\n"
+        "y.block_until_ready(); time.sleep(0.05); before = used()\n"
+        "time.sleep(0.5); print(used() - before)\n"
+    )
+    assert float(out) < 0.05
+
+
+def test_a_child_computes_and_the_parent_goes_on() -> None:
+    out = python(
+        "y = jnp.ones((700, 700)); f = pc.jit(lambda y: (y @ y) * (1 / 700))\n"
+        "z = f(y)\n"
+        "for _ in range(20): z = f(z)\n"  # in flight at the fork
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    ok = abs(float(f(z).sum()) - 490000) < 10 and abs(float(z.sum()) - 490000) < 10\n"
+        "    os._exit(0 if ok else 1)\n"
+        "for _ in range(20): z = f(z)\n"
+        "print(abs(float(z.sum()) - 490000) < 10, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    assert out == "True 0"
