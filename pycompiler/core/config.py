@@ -77,7 +77,7 @@ class Setting:
         there = sum(device.platform == "cpu" for device in devices())
         if str(value).strip() not in ("", str(there)):
             raise ValueError(
-                f"config: {self.name} is {there} in this process and can't become {value!r}: it is fixed when a process "
+                f"config: {self.name} is {there} in this process and can't become {value!r}: it is fixed when one "
                 f"starts, by {self.environment}, a number from 1 to 1024"
             )
         return there
