@@ -271,7 +271,7 @@ static bool readAliases(CompiledCallObject *call) {
 static bool readPlaced(CompiledCallObject *call) {
   *call->placed = *call->used;
   for (const Output &output : *call->results)
-    if (output.kind == OutputKind::Argument)
+    if (output.kind == OutputKind::Argument || output.kind == OutputKind::View)
       call->placed->push_back(output.index);
   return true;
 }

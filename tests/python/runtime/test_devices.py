@@ -127,6 +127,20 @@ def test_donated_arguments_that_have_to_be_moved():
     np.testing.assert_array_equal(np.asarray(double), np.full(4096, 4.0))
 
 
+def test_parts_and_shapes_of_an_array_are_where_it_is():
+    far, near = pc.device_put(pnp.arange(65536.0), pc.devices()[1]), pnp.arange(65536.0)
+    for part in (far.reshape(256, 256), far[: 1 << 15], far[7], pnp.ravel(far.reshape(256, 256)), far[::2]):
+        assert place(part) == (1, True)
+    assert place(near.reshape(256, 256)) == (0, False)
+    moved, _ = pc.jit(lambda x, y: (x.reshape(256, 256), y + 1))(near, far[0])
+    assert place(moved) == (1, True)
+    assert float(moved[1, 1]) == 257
+    with pc.default_device(pc.devices()[2]):
+        here = pnp.arange(8.0)
+        here.block_until_ready()
+    assert place(here[1]) == (0, False)
+
+
 def test_constants_are_copied_once_for_a_device():
     table = pnp.arange(float(1 << 18)).block_until_ready()
     device = pc.devices()[3]
