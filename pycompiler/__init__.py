@@ -4,7 +4,7 @@ The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `
 nor LLVM; the first compilation does. A name that is not there yet is absent, and asking for it names the nearest.
 """
 
-from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, profiler, random, scipy, tree, tree_util
+from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, profiler, random, scipy, sharding, tree, tree_util
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
 from pycompiler import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
 from pycompiler._runtime import Array, Device
@@ -27,10 +27,12 @@ from pycompiler.core.config import (
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
 )
+from pycompiler.core.mesh import make_mesh, set_mesh
 from pycompiler.environment import print_environment_info
 from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.memory import live_arrays
+from pycompiler.parallel import pmap, shard_map
 from pycompiler.placement import (
     default_backend,
     device_count,
@@ -42,6 +44,9 @@ from pycompiler.placement import (
     process_count,
     process_index,
 )
+from pycompiler.sharded import make_array_from_callback, make_array_from_single_device_arrays
+from pycompiler.sharding import NamedSharding
+from pycompiler.sharding import PartitionSpec as P
 from pycompiler.transforms import (
     ShapeDtypeStruct,
     checkpoint,
@@ -75,6 +80,8 @@ jacobian = jacrev
 __all__ = [
     "Array",
     "Device",
+    "NamedSharding",
+    "P",
     "ShapeDtypeStruct",
     "__version__",
     "ad_checkpoint",
@@ -119,11 +126,15 @@ __all__ = [
     "local_device_count",
     "local_devices",
     "log_compiles",
+    "make_array_from_callback",
+    "make_array_from_single_device_arrays",
     "make_jaxpr",
+    "make_mesh",
     "named_call",
     "named_scope",
     "nn",
     "numpy",
+    "pmap",
     "print_environment_info",
     "process_count",
     "process_index",
@@ -131,6 +142,9 @@ __all__ = [
     "random",
     "remat",
     "scipy",
+    "set_mesh",
+    "shard_map",
+    "sharding",
     "threefry_partitionable",
     "transfer_guard",
     "transfer_guard_device_to_device",

@@ -103,6 +103,21 @@ class Array:
         """The only element as a Python scalar; waits. ValueError when there is not exactly one."""
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
 
+def array_of_bytes(bytes: object, aval: ShapedArray, device: Device) -> Array:
+    """An array of a device whose memory is a copy of a contiguous buffer's. ValueError for another number of bytes."""
+
+def sharded_array(aval: ShapedArray, shards: tuple[Array, ...], sharding: Any) -> Array:
+    """An array whose elements are those of the arrays of several devices."""
+
+def sharding_of(array: Array) -> Any:
+    """The sharding of an array of several devices; None for one of a single device."""
+
+def shards_of(array: Array) -> Any:
+    """The arrays of the devices, a tuple; None for an array of a single device."""
+
+def set_assembler(function: Callable[[Array], Any]) -> None:
+    """Set the function that makes an ndarray of an array of several devices."""
+
 def array_from_numpy(array: np.ndarray[Any, Any], aval: ShapedArray) -> Array:
     """Copy a C-contiguous ndarray whose shape and dtype are those of `aval`; ValueError when they are not."""
 
@@ -389,13 +404,15 @@ class JitFunction:
         traced: Callable[..., Any],
         static_argnums: tuple[int, ...] = (),
         static_argnames: tuple[str, ...] = (),
+        sharded: Callable[..., Any] | None = None,
     ) -> None:
         """`miss(args, kwargs, key)` compiles: args and kwargs are as passed, leaves not converted. It returns a
         CompiledCall, which is called with the leaves, or something else, which is called as the function was. Either is
         kept under the key.
 
         `traced(*args, **kwargs)` is called instead of everything else when a leaf is a tracer or this thread is
-        tracing. static_argnums are not negative: the caller resolves negative ones, and names to numbers and back.
+        tracing; `sharded` (without it, `traced`) when a leaf is on several devices. static_argnums are not negative:
+        the caller resolves negative ones, and names to numbers and back.
         """
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """TypeError names the argument that is not an array, ValueError a static argument that is not hashable."""

@@ -13,10 +13,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator
+from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator, sharding_of
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
+from pycompiler.core.sharding import SingleDeviceSharding
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
 from pycompiler.dispatch import dispatched
@@ -25,6 +26,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
 from pycompiler.random.keys import key_data
+from pycompiler.sharded import shards
 
 Binary = Callable[[Any, Any], Any]
 
@@ -315,6 +317,11 @@ def _reduce(self: Array) -> tuple[Any, ...]:
     return _from_host, (_host(self), self.weak_type)
 
 
+def _sharding(self: Array) -> Any:
+    found = sharding_of(self)
+    return SingleDeviceSharding(self.device) if found is None else found
+
+
 def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
     """The module whose functions take this array, `pycompiler.numpy`. Raises ValueError for a version it is not."""
     if api_version not in (None, interchange.API_VERSION):
@@ -347,6 +354,12 @@ _OWN: dict[str, Any] = {
     "__dlpack_device__": interchange.dlpack_device,
     "devices": _devices,
     "platform": lambda self: next(iter(_devices(self))).platform,
+    "sharding": property(lambda self: _sharding(self), doc="On which devices the elements are, and which where."),
+    "is_fully_replicated": property(lambda self: self.sharding.is_fully_replicated, doc="Whether each device has all."),
+    "is_fully_addressable": property(lambda self: True, doc="Whether all elements are this process's: they are."),
+    "addressable_shards": property(shards, doc="The parts of the devices, a list of Shard."),
+    "global_shards": property(shards, doc="The parts of the devices, a list of Shard."),
+    "addressable_data": lambda self, index: shards(self)[index].data,
     # The memory of a CPU is the host's: there is nothing to copy, and a read waits for what is pending.
     "copy_to_host_async": lambda self: None,
     "tolist": lambda self: _host(self).tolist(),

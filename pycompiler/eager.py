@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pycompiler import checks, key_reuse
+from pycompiler import checks, distribution, key_reuse
 from pycompiler._runtime import CallKey, CompiledCall, JitFunction, PyTreeDef, ShapedArray
 from pycompiler.compile import compiled
 from pycompiler.core import axes
@@ -74,24 +74,36 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
 
     graphs: Cache[ClosedGraph] = Cache(lambda: config.cache_size)
 
-    def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+    def graph_for(args: Sequence[Any], make: Callable[[ClosedGraph], Any]) -> tuple[ClosedGraph, Any]:
+        """The graph for arguments like these, and what `make` makes of it."""
         avals = tuple(map(get_aval, args))
         known = (avals, trace_key())
         with graphs.making(known):
             graph = graphs.get(known)
-            if graph is None:
-                graph = record(flat, avals, Origin("jit", apply))
-                compilation = compiled(graph, primitive.name, eager=True)
-                # Whatever line it was first evaluated for, it is evaluated for others.
-                for equation in graph.graph.equations:
-                    equation.source = None
-                graphs.put(known, graph)
-            else:
-                compilation = compiled(graph, primitive.name, eager=True)
-        return served(compilation.call(_tree(primitive, graph.out_avals)), graph)
+            if graph is not None:
+                return graph, make(graph)
+            graph = record(flat, avals, Origin("jit", apply))
+            made = make(graph)
+            # Whatever line it was first evaluated for, it is evaluated for others.
+            for equation in graph.graph.equations:
+                equation.source = None
+            graphs.put(known, graph)
+        return graph, made
+
+    def serve(graph: ClosedGraph) -> Callable[..., Any]:
+        if distribution.concerns(graph):
+            return sharded
+        return served(compiled(graph, primitive.name, eager=True).call(_tree(primitive, graph.out_avals)), graph)
+
+    def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+        return graph_for(args, serve)[1]
+
+    def sharded(*args: Any) -> Any:
+        graph, outs = graph_for(args, lambda graph: distribution.execute(graph, primitive.name, args))
+        return _tree(primitive, graph.out_avals).unflatten(outs)
 
     apply.__name__ = primitive.name
-    return JitFunction(apply, miss, apply)
+    return JitFunction(apply, miss, apply, sharded=sharded)
 
 
 def _tree(primitive: Primitive, avals: Sequence[ShapedArray]) -> PyTreeDef:
@@ -103,9 +115,14 @@ def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
         return call_graph(graph, name, operands)
 
     def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+        if distribution.concerns(graph):
+            return sharded
         return served(compiled(graph, name).call(tree_flatten(graph.out_avals)[1]), graph)
 
-    return JitFunction(apply, miss, apply)
+    def sharded(*args: Any) -> tuple[Any, ...]:
+        return tuple(distribution.execute(graph, name, args))
+
+    return JitFunction(apply, miss, apply, sharded=sharded)
 
 
 def forget() -> None:

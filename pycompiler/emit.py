@@ -28,6 +28,7 @@ from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
+from pycompiler.ops.shard_map import sharding_constraint
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
 
 ENTRY = "main"
@@ -287,6 +288,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     key_use: Emitter.nothing,
     name_value: Emitter.same,
     device_put: Emitter.same,
+    sharding_constraint: Emitter.same,
     custom_lin: Emitter.forward,
     custom_jvp_call: Emitter.inlined,
     custom_vjp_call: Emitter.inlined,

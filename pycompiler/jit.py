@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pycompiler import eager, key_reuse, misses
+from pycompiler import distribution, eager, key_reuse, misses
 from pycompiler._runtime import (
     CallKey,
     CompiledCall,
@@ -31,7 +31,7 @@ from pycompiler._runtime import (
 )
 from pycompiler.checks import are_on, watched
 from pycompiler.compile import Compilation, compiled
-from pycompiler.core import errors
+from pycompiler.core import axes, errors
 from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.cache import Cache
@@ -46,6 +46,7 @@ from pycompiler.core.source import function_place, warn
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.lax import tracing
+from pycompiler.lax.shardings import constrained
 from pycompiler.stages import Lowered, Signature, Traced
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
@@ -168,6 +169,11 @@ class _Program:
         if signature.graph.axis_names:
             # The traces of these axes take the call.
             return self.traced
+        if any(isinstance(const, Tracer) for const in signature.graph.consts):
+            # What it closes over is being traced, though none of its arguments is.
+            return self.traced
+        if distribution.concerns(signature.graph):
+            return self.sharded
         call = self._compile(signature)
         return self._checked(signature, call) if are_on() else call
 
@@ -234,12 +240,22 @@ class _Program:
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
-        if config.disable_jit:
+        if config.disable_jit or axes.typing() is not None:
             return self.fun(*args, **kwargs)
         signature, leaves = self.signature(args, kwargs)
         if self.options.inline and current_trace() is not None:
             return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
         return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))
+
+    @boundary
+    def sharded(self, *args: Any, **kwargs: Any) -> Any:
+        """Called by the runtime when an argument is on several devices, and for what is about a mesh."""
+        if config.disable_jit:
+            return self.fun(*args, **kwargs)
+        signature, leaves = self.signature(args, kwargs)
+        if signature.graph.axis_names:
+            return self.traced(*args, **kwargs)
+        return signature.out_tree.unflatten(distribution.execute(signature.graph, self.name, leaves, signature.donated))
 
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
@@ -326,6 +342,25 @@ def _resolve(
     return tuple(sorted(set(resolved))), tuple(dict.fromkeys(names))
 
 
+def _divided(
+    fun: Callable[..., Any], in_shardings: Any, out_shardings: Any, static: Sequence[int]
+) -> Callable[..., Any]:
+    """The function with its arguments and results divided over devices."""
+
+    @functools.wraps(fun)
+    def divided(*args: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        places = [place for place in range(len(args)) if place not in static]
+        if in_shardings is not None:
+            moving = constrained("jit: in_shardings", tuple([args[place] for place in places]), in_shardings)
+            for place, arg in zip(places, moving, strict=True):
+                given[place] = arg
+        out = fun(*given, **kwargs)
+        return out if out_shardings is None else constrained("jit: out_shardings", out, out_shardings)
+
+    return divided
+
+
 class _NotGiven:
     def __repr__(self) -> str:
         return "<not given>"
@@ -339,6 +374,8 @@ def jit(
     fun: Any = _NOT_GIVEN,
     /,
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
@@ -350,6 +387,8 @@ def jit(
 
     Args:
       fun: a function of trees of arrays that returns a tree of arrays. Without it, a decorator is returned.
+      in_shardings, out_shardings: over which devices the positional arguments (but for static ones) and the results are
+        divided: trees of shardings that are prefixes of them, None where that is left open.
       static_argnums, static_argnames: arguments that are hashable Python values and not arrays; another value compiles
         again.
       donate_argnums, donate_argnames: arguments whose arrays are given up: a call deletes them, and their memory is
@@ -368,6 +407,8 @@ def jit(
     Array(1., dtype=float32)
     """
     options: dict[str, Any] = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
         "static_argnums": static_argnums,
         "static_argnames": static_argnames,
         "donate_argnums": donate_argnums,
@@ -384,6 +425,8 @@ def jit(
     both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
     if both:
         raise ValueError(f"jit: an argument can't be static and donated, as {', '.join(sorted(both))} would be")
+    if in_shardings is not None or out_shardings is not None:
+        fun = _divided(fun, in_shardings, out_shardings, numbers)
     return _function(fun, _Options(numbers, names, donated, donated_names, keep_unused, inline))
 
 
@@ -398,7 +441,8 @@ def eager_function(
 
 def _function(fun: Callable[..., Any], options: _Options) -> JitFunction:
     program = _Program(fun, options)
-    function = JitFunction(fun, program.miss, program.traced, options.static_argnums, options.static_argnames)
+    numbers, names = options.static_argnums, options.static_argnames
+    function = JitFunction(fun, program.miss, program.traced, numbers, names, program.sharded)
     functools.update_wrapper(function, fun)
     program.function = weakref.ref(function)
     function.trace = program.trace

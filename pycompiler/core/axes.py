@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Generator, Hashable, Mapping
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycompiler.core.config import config
@@ -36,12 +36,42 @@ class Binding(NamedTuple):
     trace: Trace | None
 
 
+class Typing:
+    """Follows over which axes of a mesh each value may differ, and takes every operation that is bound meanwhile."""
+
+    __slots__ = ()
+
+    def bind(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Apply an operation to operands that differ over the same axes."""
+        raise NotImplementedError
+
+    def same(self, x: Any, as_: Any) -> None:
+        """A new tracer differs over the axes over which another value does."""
+        raise NotImplementedError
+
+
+class Manual(NamedTuple):
+    """The axes of a mesh over which a function is written for one device.
+
+    `varying`: values that are equal everywhere are told from those that differ, which derivatives then rely on;
+    `typing` is there while the user's function is traced.
+    """
+
+    names: frozenset[Name]
+    varying: bool
+    typing: Typing | None
+
+
 class _Scope(threading.local):
     def __init__(self) -> None:
         # The innermost binding of each name, the outermost name first.
         self.bindings: dict[Name, Binding] = {}
         # The axis of the batch trace whose rule is running.
         self.mapping: Axis | None = None
+        # The axes of the mesh whose program for one device is being traced or transformed.
+        self.manual: Manual | None = None
+        # The mesh that set_mesh made the current one.
+        self.mesh: Hashable = None
 
 
 _scope = _Scope()
@@ -69,19 +99,69 @@ def bound(name: Name | None, size: Dimension, trace: Trace | None) -> Generator[
         yield
 
 
-def unbound() -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def unbound() -> Generator[None]:
     """No name is in scope while the block runs: what is compiled there serves every scope."""
-    return _bindings({})
+    before, _scope.manual = _scope.manual, None
+    try:
+        with _bindings({}):
+            yield
+    finally:
+        _scope.manual = before
 
 
 @contextlib.contextmanager
 def _bindings(bindings: dict[Name, Binding]) -> Generator[None]:
     before, _scope.bindings = _scope.bindings, bindings
-    with config.scope(tuple([(name, binding.size) for name, binding in bindings.items()])):
+    with config.scope(_key()):
         try:
             yield
         finally:
             _scope.bindings = before
+
+
+def _key() -> tuple[Hashable, ...]:
+    """What compiled functions depend on."""
+    names: tuple[Hashable, ...] = tuple([(name, binding.size) for name, binding in _scope.bindings.items()])
+    manual = _scope.manual
+    if manual is not None:
+        names = (*names, (manual.names, manual.varying, manual.typing is not None))
+    return names if _scope.mesh is None else (*names, _scope.mesh)
+
+
+@contextlib.contextmanager
+def manual(sizes: Mapping[Any, int], varying: bool, typing: Typing | None) -> Generator[None]:
+    """The axes of a mesh are in scope while the block runs: operations over them stay what they are."""
+    inner = {other: binding for other, binding in _scope.bindings.items() if other not in sizes}
+    before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, typing)
+    try:
+        with _bindings({**inner, **{name: Binding(size, None) for name, size in sizes.items()}}):
+            yield
+    finally:
+        _scope.manual = before
+
+
+def manual_axes() -> Manual | None:
+    """The axes of the mesh whose program for one device is being traced or transformed."""
+    return _scope.manual
+
+
+def typing() -> Typing | None:
+    """What follows values over the axes of a mesh, if anything does."""
+    manual = _scope.manual
+    return None if manual is None else manual.typing
+
+
+def swap_mesh(mesh: Hashable) -> Hashable:
+    """Make a mesh this thread's current one; gives the one before back."""
+    before, _scope.mesh = _scope.mesh, mesh
+    config.set_scope(_key())
+    return before
+
+
+def current_mesh() -> Hashable:
+    """The mesh that `swap_mesh` made the current one."""
+    return _scope.mesh
 
 
 def in_scope() -> Mapping[Name, Binding]:
@@ -123,7 +203,7 @@ def mapping() -> Axis | None:
 
 def signature() -> Hashable:
     """What a transformed graph with free names depends on, beside its arguments."""
-    return (*[(name, binding.size) for name, binding in _scope.bindings.items()], _scope.mapping)
+    return (*_key(), _scope.mapping)
 
 
 # Dispatch.

@@ -384,6 +384,11 @@ class Config:
             self._local.scope = before
             swap_context_key(key)
 
+    def set_scope(self, names: tuple[Hashable, ...]) -> None:
+        """Make `names` part of this thread's key from now on."""
+        self._local.scope = names
+        swap_context_key(self._key())
+
     def _setting(self, name: str) -> Setting:
         setting = self._table.get(name.removeprefix("jax_"))
         if setting is None:

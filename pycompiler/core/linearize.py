@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pycompiler.core import axes
 from pycompiler.core.aval import get_aval, strong
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, close_over, pruned
@@ -41,6 +42,11 @@ def linearize(
     tangents = [
         linear.new_input(strong(get_aval(x))) if v else Zero(get_aval(x)) for x, v in zip(primals, varying, strict=True)
     ]
+    typing = axes.typing()
+    if typing is not None:
+        for x, tangent in zip(primals, tangents, strict=True):
+            if type(tangent) is not Zero:
+                typing.same(tangent, x)
     try:
         outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(origin), active)
         # A residual that only dead equations read need not be kept.

@@ -197,6 +197,7 @@ from pycompiler.lax.reduction import (
     top_k,
 )
 from pycompiler.lax.scans import associative_scan, map, scan
+from pycompiler.lax.shardings import pcast, with_sharding_constraint
 from pycompiler.lax.solvers import custom_linear_solve, custom_root
 from pycompiler.lax.special import (
     bessel_i0e,
@@ -349,6 +350,7 @@ __all__ = [
     "pad",
     "padtype_to_pads",
     "pbroadcast",
+    "pcast",
     "platform_dependent",
     "pmax",
     "pmean",
@@ -421,6 +423,7 @@ __all__ = [
     "transpose",
     "unstack",
     "while_loop",
+    "with_sharding_constraint",
     "zeta",
 ]
 

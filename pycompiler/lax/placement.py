@@ -11,11 +11,14 @@ import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import ShapedArray, current_trace, device_count
+from pycompiler.core.aval import get_aval
 from pycompiler.core.places import Place, check_place, deferred, is_place, making_on, put, single_device
+from pycompiler.core.sharding import NamedSharding
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten, tree_map
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops.placement import device_put as primitive
+from pycompiler.ops.shard_map import sharding_constraint
 
 # Where there is one device, arrays are made at once.
 _SEVERAL = device_count() > 1
@@ -29,6 +32,9 @@ def place_leaf(
     check_place(function, place)
     if not isinstance(x, Tracer) and current_trace() is None:
         return put(x, place, donate=donate, may_alias=may_alias)
+    if isinstance(place, NamedSharding):
+        place.check_compatible_aval(get_aval(x).shape)
+        return sharding_constraint.bind(x, sharding=place)
     return x if place is None else primitive.bind(x, device=place, src=None)
 
 

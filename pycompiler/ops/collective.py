@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, shaped
-from pycompiler.core.axes import Axis, Name, mapping
+from pycompiler.core.axes import Axis, Name, manual_axes, mapping
 from pycompiler.core.batch import map_axes
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.structural import reduce_sum, with_batch_dim
@@ -206,9 +206,14 @@ def _psum_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any
     return psum.bind(*primals, **params), psum.bind(*tangents, **params)
 
 
-def _psum_transpose(ct: Value, x: Value, **params: Any) -> tuple[Value]:
+def _psum_transpose(ct: Value, x: Value, *, axes: tuple[Name, ...], axis_index_groups: Groups) -> tuple[Value]:
     # What every member has of the sum goes back to each of them.
-    return (psum.bind(ct, **params),)
+    manual = manual_axes()
+    if manual is not None and manual.varying and axis_index_groups is None:
+        # The sum is one value, and so is its cotangent.
+        ct = pvary.bind(ct, axes=tuple([name for name in axes if name in manual.names]))
+        axes = tuple([name for name in axes if name not in manual.names])
+    return (psum.bind(ct, axes=axes, axis_index_groups=axis_index_groups) if axes else ct,)
 
 
 psum = _reduction("psum", "iufc", reduce_sum, _sum, _times, _psum_jvp, _psum_transpose)
@@ -228,6 +233,50 @@ def _extremum(name: str, local: Primitive, reference: Callable[..., Any]) -> Pri
 
 pmax = _extremum("pmax", reduce_max, _max)
 pmin = _extremum("pmin", reduce_min, _min)
+
+
+# pvary(x): x, of which is forgotten that all devices along these axes of a mesh have the same. See `varying`.
+
+
+def _vary_shape(x: ShapedArray, *, axes: tuple[Name, ...]) -> ShapedArray:
+    return x
+
+
+def _vary_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
+    return pvary.bind(*primals, **params), pvary.bind(*tangents, **params)
+
+
+def _vary_transpose(ct: Value, x: Value, *, axes: tuple[Name, ...]) -> tuple[Value]:
+    return (psum.bind(ct, axes=axes, axis_index_groups=None) if axes else ct,)
+
+
+def _vary_batch(args: Sequence[Value], dims: Dims, *, axes: tuple[Name, ...]) -> tuple[Value, int | None]:
+    others = tuple([name for name in axes if name != asking().name])
+    return (pvary.bind(args[0], axes=others) if others else args[0]), dims[0]
+
+
+def _vary_reference(x: Any, *, axes: tuple[Name, ...]) -> Any:
+    return x
+
+
+def _vary_over(*, axes: tuple[Name, ...]) -> tuple[Name, ...]:
+    return axes
+
+
+def _vary_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    yield Sample((rng.normal(size=(MEMBERS, 3)).astype(np.float32),), {"axes": (SAMPLED,)})
+
+
+pvary = Primitive(
+    name="pvary",
+    shape_rule=_vary_shape,
+    jvp=_vary_jvp,
+    transpose=_vary_transpose,
+    batch=_vary_batch,
+    reference=_vary_reference,
+    sampler=_vary_samples,
+    axis_names=_vary_over,
+)
 
 
 # axis_index
@@ -267,4 +316,4 @@ axis_index = Primitive(
     axis_names=_index_over,
 )
 
-TABLE = (psum, pmax, pmin, axis_index)
+TABLE = (psum, pmax, pmin, pvary, axis_index)

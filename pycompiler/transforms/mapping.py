@@ -65,11 +65,11 @@ def vmap(
         flat = FlatFunction("vmap", fun, in_tree)
         check_arrays("vmap", fun, leaves, in_tree)
         leaves = on_device(leaves)
-        dims = [*_in_axes(flat, in_axes, args), *(0 for _ in tree_leaves(kwargs))]
-        dims = [_canonical_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
-        size = _mapped_size(flat, leaves, dims, axis_size)
+        dims = [*in_axes_of(flat, in_axes, args), *(0 for _ in tree_leaves(kwargs))]
+        dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
+        size = mapped_size_of(flat, leaves, dims, axis_size)
         outs, out_dims = map_axes(flat, leaves, dims, flat.origin(), Axis(axis_name, size))
-        wanted = _out_axes(flat, out_axes, outs)
+        wanted = out_axes_of(flat, out_axes, outs)
         results = [
             _place(flat, i, out, dim, axis, size, sum_match)
             for i, (out, dim, axis) in enumerate(zip(outs, out_dims, wanted, strict=True))
@@ -79,20 +79,22 @@ def vmap(
     return vmap_fun
 
 
-def _in_axes(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[MappedAxis]:
+def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[MappedAxis]:
     """The mapped axis of each leaf of the positional arguments."""
     if not isinstance(in_axes, tuple):
-        _check_entries("in_axes", in_axes)
+        _check_entries(flat.transform, "in_axes", in_axes)
         if not _is_leaf(in_axes):
             raise TypeError(
-                f"vmap: in_axes must be an int, None, or a tuple with an entry for each argument, got {in_axes}"
+                f"{flat.transform}: in_axes must be an int, None, or a tuple with an entry for each argument, got "
+                f"{in_axes}"
             )
         return [_axis(in_axes)] * len(tree_leaves(tuple(args)))
     entries: tuple[Any, ...] = in_axes  # pyright: ignore[reportUnknownVariableType]
-    _check_entries("in_axes", entries)
+    _check_entries(flat.transform, "in_axes", entries)
     if len(entries) != len(args):
         raise ValueError(
-            f"vmap: in_axes {entries} has {len(entries)} entries, the call has {len(args)} positional arguments"
+            f"{flat.transform}: in_axes {entries} has {len(entries)} entries, the call has {len(args)} positional "
+            "arguments"
         )
     found: list[MappedAxis] = []
     for index, (entry, arg) in enumerate(zip(entries, args, strict=True)):
@@ -101,20 +103,20 @@ def _in_axes(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[Mapp
         except ValueError as error:
             name = argument_names(flat.fun, tree_flatten(((None,) * index + (0,), {}))[1], range(index + 1))[0]
             raise ValueError(
-                f"vmap: in_axes[{index}], for argument '{name}' of {flat.origin().name}, is not a prefix of its "
-                f"tree: {error}"
+                f"{flat.transform}: in_axes[{index}], for argument '{name}' of {flat.origin().name}, is not a prefix "
+                f"of its tree: {error}"
             ) from None
     return found
 
 
-def _out_axes(flat: FlatFunction, out_axes: Any, outs: Sequence[Any]) -> list[MappedAxis]:
+def out_axes_of(flat: FlatFunction, out_axes: Any, outs: Sequence[Any]) -> list[MappedAxis]:
     """Where the mapped axis is put in each leaf of the result."""
-    _check_entries("out_axes", out_axes)
+    _check_entries(flat.transform, "out_axes", out_axes)
     try:
         return _prefix_leaves(out_axes, flat.out_tree.unflatten(outs))
     except ValueError as error:
         raise ValueError(
-            f"vmap: out_axes is not a prefix of the tree of the output of {flat.origin().name}: {error}"
+            f"{flat.transform}: out_axes is not a prefix of the tree of the output of {flat.origin().name}: {error}"
         ) from None
 
 
@@ -126,10 +128,10 @@ def _is_leaf(axes: Any) -> bool:
     return axes is None or hasattr(axes, "__index__")
 
 
-def _check_entries(what: str, axes: Any) -> None:
+def _check_entries(transform: str, what: str, axes: Any) -> None:
     for entry in tree_flatten(axes, _is_none)[0]:
         if isinstance(entry, bool) or not _is_leaf(entry):
-            raise TypeError(f"vmap: {what} holds ints and None, got {entry!r} of type {type(entry).__name__}")
+            raise TypeError(f"{transform}: {what} holds ints and None, got {entry!r} of type {type(entry).__name__}")
 
 
 def _prefix_leaves(axes: Any, tree: Any) -> list[MappedAxis]:
@@ -145,19 +147,19 @@ def _axis(entry: Any) -> MappedAxis:
     return None if entry is None else entry.__index__()
 
 
-def _canonical_axis(flat: FlatFunction, index: int, leaf: Any, axis: MappedAxis) -> MappedAxis:
+def canonical_mapped_axis(flat: FlatFunction, index: int, leaf: Any, axis: MappedAxis) -> MappedAxis:
     if axis is None:
         return None
     aval = get_aval(leaf)
     if not -aval.ndim <= axis < aval.ndim:
         raise ValueError(
-            f"vmap: axis {axis} of argument '{flat.names()[index]}' of {flat.origin().name} is to be mapped, but it is "
-            f"{short(aval)}, with {aval.ndim} axes"
+            f"{flat.transform}: axis {axis} of argument '{flat.names()[index]}' of {flat.origin().name} is to be "
+            f"mapped, but it is {short(aval)}, with {aval.ndim} axes"
         )
     return axis % aval.ndim
 
 
-def _mapped_size(
+def mapped_size_of(
     flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[MappedAxis], axis_size: Dimension | None
 ) -> Dimension:
     found = [
@@ -170,14 +172,16 @@ def _mapped_size(
         sizes.add(axis_size)
     if not sizes:
         raise ValueError(
-            f"vmap: nothing is mapped in this call of {flat.origin().name}: in_axes must name an axis of one argument "
-            "at least, or axis_size be given"
+            f"{flat.transform}: nothing is mapped in this call of {flat.origin().name}: in_axes must name an axis of "
+            "one argument at least, or axis_size be given"
         )
     if len(sizes) > 1:
         names = argument_names(flat.fun, flat.in_tree)
         shown = [f"'{names[i]}' {short(leaves[i])}, axis {dims[i]}: {size}" for i, size in found]
         shown += [f"axis_size: {axis_size}"] if axis_size is not None else []
-        raise ValueError(f"vmap: the sizes of the mapped axes of {flat.origin().name} differ: {'; '.join(shown)}")
+        raise ValueError(
+            f"{flat.transform}: the sizes of the mapped axes of {flat.origin().name} differ: {'; '.join(shown)}"
+        )
     return sizes.pop()
 
 
@@ -191,14 +195,14 @@ def _place(
             return reduce_sum.bind(out, axes=(dim,))
         if dim is not None:
             raise ValueError(
-                f"vmap: out_axes is None for output{flat.out_tree.paths()[index]} of {flat.origin().name}, but its "
-                "value depends on the mapped axis"
+                f"{flat.transform}: out_axes is None for output{flat.out_tree.paths()[index]} of {flat.origin().name}, "
+                "but its value depends on the mapped axis"
             )
         return out
     rank = len(out.shape if is_float0 else get_aval(out).shape) + (dim is None)
     if not -rank <= axis < rank:
         raise ValueError(
-            f"vmap: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
+            f"{flat.transform}: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
             f"{flat.origin().name} has {rank} axes with it"
         )
     if is_float0:

@@ -4,6 +4,7 @@
 #include "Call.h"
 #include "Operators.h"
 #include "Placement.h"
+#include "Sharded.h"
 #include "runtime/Profile.h"
 
 #include <string>
@@ -227,7 +228,10 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
 //-----------------------------------------------------------------------------------------------------===//
 
 static PyObject *isReady(PyObject *self, PyObject *) {
-  return ensureElements(asArray(self)) ? PyBool_FromLong(asArray(self)->buffer->isReady()) : nullptr;
+  ArrayObject *array = asArray(self);
+  if (isSharded(array))
+    return PyBool_FromLong(areShardsReady(array));
+  return ensureElements(array) ? PyBool_FromLong(array->buffer->isReady()) : nullptr;
 }
 
 /// The memory of arrays that were deleted.
@@ -244,17 +248,23 @@ void pcrt::python::deleteElements(ArrayObject *array, std::string why) {
 }
 
 static PyObject *deleteArray(PyObject *self, PyObject *) {
-  if (!isDeleted(asArray(self)->buffer))
-    deleteElements(asArray(self), "this array, or an array that it was computed from, was deleted by delete()");
+  static const char why[] = "this array, or an array that it was computed from, was deleted by delete()";
+  if (isSharded(asArray(self)))
+    deleteShards(asArray(self), why);
+  else if (!isDeleted(asArray(self)->buffer))
+    deleteElements(asArray(self), why);
   Py_RETURN_NONE;
 }
 
 static PyObject *isArrayDeleted(PyObject *self, PyObject *) {
-  return PyBool_FromLong(isDeleted(asArray(self)->buffer));
+  ArrayObject *array = asArray(self);
+  return PyBool_FromLong(isSharded(array) ? areShardsDeleted(array) : isDeleted(array->buffer));
 }
 
 static PyObject *blockUntilReady(PyObject *self, PyObject *) {
-  return ensureElements(asArray(self)) && waitFor(asArray(self)->buffer) ? Py_NewRef(self) : nullptr;
+  ArrayObject *array = asArray(self);
+  bool done = isSharded(array) ? waitForShards(array) : ensureElements(array) && waitFor(array->buffer);
+  return done ? Py_NewRef(self) : nullptr;
 }
 
 /// NumPy's format of a dtype, or null: the struct module's letter but for complex numbers. On LP64 "l" is NumPy's own
@@ -272,6 +282,11 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   AvalObject *aval = array->aval;
   view->obj = nullptr;
   const char *format = formatOf(aval->code);
+  if (isSharded(array)) {
+    // NumPy asks for __array__ then.
+    PyErr_SetString(PyExc_BufferError, "the elements are in several buffers; use np.asarray");
+    return -1;
+  }
   if (!format) {
     PyErr_Format(PyExc_BufferError, "%s has no buffer format; use np.asarray", name(aval->code));
     return -1;
@@ -307,6 +322,8 @@ static void releaseBuffer(PyObject *, Py_buffer *view) {
 
 /// A read-only ndarray over the same memory.
 static PyRef viewAsNumpy(ArrayObject *array) {
+  if (isSharded(array))
+    return PyRef::steal(assemble(array));
   static PyObject *const toNdarray = [] {
     PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
     return numpy ? PyObject_GetAttrString(numpy.get(), "asarray") : nullptr;
@@ -355,6 +372,10 @@ static PyObject *item(PyObject *self, PyObject *) {
   if (array->aval->size != 1) {
     PyErr_Format(PyExc_ValueError, "item: %S has %zd elements, not one", array->aval, array->aval->size);
     return nullptr;
+  }
+  if (isSharded(array)) {
+    PyRef ndarray = PyRef::steal(assemble(array));
+    return ndarray ? PyObject_CallMethod(ndarray.get(), "item", nullptr) : nullptr;
   }
   if (!ensureElements(array) || !waitFor(array->buffer))
     return nullptr;

@@ -17,7 +17,7 @@ using namespace pcrt::python;
 namespace {
 struct JitObject {
   PyObject_HEAD vectorcallfunc vectorcall;
-  PyObject *fun, *miss, *traced;
+  PyObject *fun, *miss, *traced, *sharded;
   PyObject *dict, *weakReferences;
   PyObject *staticNames; // tuple of str
   std::vector<Py_ssize_t> *staticNumbers;
@@ -62,12 +62,15 @@ public:
       keep(object);
     }
     word(Word::identity(asArray(object)->aval));
+    foundSharded |= asArray(object)->shards != nullptr;
     leaves.push(asArray(object));
     return true;
   }
 
   SmallVector<ArrayObject *, 32> leaves;
   bool foundTracer = false;
+  /// Some leaf is on several devices: a call of compiled code for one is none for it.
+  bool foundSharded = false;
 };
 
 class CallReader {
@@ -402,6 +405,8 @@ static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, 
       return nullptr;
     return PyObject_Vectorcall(jit->traced, values, flags, names);
   }
+  if (reader.sink.foundSharded)
+    return PyObject_Vectorcall(jit->sharded, values, flags, names);
   const auto &words = reader.sink.words;
   PyRef call = PyRef::borrow(jit->cache->find(words.data(), words.size(), reader.hash));
   if (!call) {
@@ -436,10 +441,10 @@ static bool readStaticNumbers(JitObject *jit, PyObject *numbers) {
 }
 
 static PyObject *newJit(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"fun", "miss", "traced", "static_argnums", "static_argnames", nullptr};
-  PyObject *fun, *miss, *traced, *staticNumbers = nullptr, *staticNames = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|O!O!:JitFunction", const_cast<char **>(names), &fun, &miss,
-                                   &traced, &PyTuple_Type, &staticNumbers, &PyTuple_Type, &staticNames))
+  static const char *names[] = {"fun", "miss", "traced", "static_argnums", "static_argnames", "sharded", nullptr};
+  PyObject *fun, *miss, *traced, *staticNumbers = nullptr, *staticNames = nullptr, *sharded = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|O!O!O:JitFunction", const_cast<char **>(names), &fun, &miss,
+                                   &traced, &PyTuple_Type, &staticNumbers, &PyTuple_Type, &staticNames, &sharded))
     return nullptr;
   PyRef self = PyRef::steal(type->tp_alloc(type, 0));
   if (!self)
@@ -449,6 +454,7 @@ static PyObject *newJit(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   jit->fun = Py_NewRef(fun);
   jit->miss = Py_NewRef(miss);
   jit->traced = Py_NewRef(traced);
+  jit->sharded = Py_NewRef(sharded ? sharded : traced);
   jit->staticNames = staticNames ? Py_NewRef(staticNames) : PyTuple_New(0);
   jit->staticNumbers = new std::vector<Py_ssize_t>();
   jit->cache = new CallCache();
@@ -466,6 +472,7 @@ static int traverseJit(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(jit->fun);
   Py_VISIT(jit->miss);
   Py_VISIT(jit->traced);
+  Py_VISIT(jit->sharded);
   Py_VISIT(jit->dict);
   Py_VISIT(jit->lastMiss);
   if (!jit->cache)
@@ -485,7 +492,7 @@ static int clearJit(PyObject *self) {
   Py_CLEAR(jit->dict);
   Py_CLEAR(jit->lastMiss);
   // Still callable, should a finalizer do so: with an error.
-  for (PyObject **part : {&jit->fun, &jit->miss, &jit->traced})
+  for (PyObject **part : {&jit->fun, &jit->miss, &jit->traced, &jit->sharded})
     if (*part)
       Py_SETREF(*part, Py_NewRef(Py_None));
   if (jit->cache)
@@ -499,7 +506,7 @@ static void deallocateJit(PyObject *self) {
   if (jit->weakReferences)
     PyObject_ClearWeakRefs(self);
   clearJit(self);
-  for (PyObject *part : {jit->fun, jit->miss, jit->traced, jit->staticNames})
+  for (PyObject *part : {jit->fun, jit->miss, jit->traced, jit->sharded, jit->staticNames})
     Py_XDECREF(part);
   delete jit->cache;
   delete jit->staticNumbers;

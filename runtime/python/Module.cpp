@@ -9,6 +9,7 @@
 #include "Operators.h"
 #include "Placement.h"
 #include "Profiling.h"
+#include "Sharded.h"
 #include "Spmd.h"
 #include "Subscript.h"
 #include "runtime/Lapack.h"
@@ -168,6 +169,12 @@ static void addArrayFunctions(nb::module_ &module) {
         return nb::steal(orThrow(arrayFromNumpy(array.ptr(), requireAval(aval))));
       },
       nb::arg("array"), nb::arg("aval"));
+  module.def(
+      "array_of_bytes",
+      [](nb::handle bytes, nb::handle aval, Device &device) {
+        return nb::steal(orThrow(arrayOfBytes(bytes.ptr(), requireAval(aval), device)));
+      },
+      nb::arg("bytes"), nb::arg("aval"), nb::arg("device"));
   module.def("with_weak_type", withWeakType, nb::arg("array"), nb::arg("weak_type"));
   module.def("reshaped", reshaped, nb::arg("array"), nb::arg("aval"));
   module.def("worth_viewing", Buffer::isWorthViewing, nb::arg("part_bytes"), nb::arg("whole_bytes"));
@@ -287,7 +294,8 @@ NB_MODULE(_runtime, module) {
   orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
           addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
           addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
-          addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) && addFilledFunctions(raw));
+          addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) &&
+          addShardedFunctions(raw) && addFilledFunctions(raw));
   nb::class_<LoadedExecutable>(module, "Executable")
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())

@@ -1,0 +1,77 @@
+"""Over which devices of a mesh values are divided, said inside of a function. Part of lax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycompiler.core import axes
+from pycompiler.core.aval import get_aval
+from pycompiler.core.mesh import PartitionSpec, current_mesh
+from pycompiler.core.sharding import NamedSharding, Sharding
+from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.lax.operands import check_arrays
+from pycompiler.ops.collective import pvary
+from pycompiler.ops.shard_map import sharding_constraint
+
+
+def _is_entry(x: object) -> bool:
+    return x is None or isinstance(x, (Sharding, PartitionSpec))
+
+
+def constrained(function: str, tree: Any, shardings: Any) -> Any:
+    """A tree of arrays under a tree of shardings (or specs of the current mesh) that is a prefix of it; None: as it is.
+
+    Raises ValueError for another structure, and for a dimension that can't be divided evenly.
+    """
+    entries, treedef = tree_flatten(shardings, _is_entry)
+    for entry in entries:
+        if not _is_entry(entry):
+            raise TypeError(f"{function}: takes shardings and specs, got {entry!r} of type {type(entry).__name__}")
+    try:
+        subtrees = treedef.flatten_up_to(tree)
+    except ValueError as error:
+        raise ValueError(f"{function}: the shardings are not a prefix of the tree: {error}") from None
+    leaves, whole = tree_flatten(tree)
+    wanted = [entry for entry, subtree in zip(entries, subtrees, strict=True) for _ in tree_leaves(subtree)]
+    check_arrays(function, *leaves)
+    return whole.unflatten([_bound(function, x, entry) for x, entry in zip(leaves, wanted, strict=True)])
+
+
+def _bound(function: str, x: Any, entry: Any) -> Any:
+    if entry is None or axes.manual_axes() is not None:
+        # A function for one device has nothing to divide.
+        return x
+    sharding: Sharding = NamedSharding(current_mesh(function), entry) if isinstance(entry, PartitionSpec) else entry
+    sharding.check_compatible_aval(get_aval(x).shape)
+    return sharding_constraint.bind(x, sharding=sharding)
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """x, a tree of arrays, divided over devices as a tree of shardings says that is a prefix of it.
+
+    A PartitionSpec is over the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay as they are.
+
+    Raises ValueError when a dimension can't be divided evenly.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> sharding = pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x"))
+    >>> pc.jit(lambda x: pc.lax.with_sharding_constraint(x * 2, sharding))(pnp.arange(3.0)).sharding.spec
+    P('x',)
+    """
+    return constrained("with_sharding_constraint", x, shardings)
+
+
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """x, of which all devices along a mesh axis have the same, as a value that may differ along it.
+
+    In `shard_map` operations do this by themselves; of a derivative it says where the devices' shares are summed.
+    """
+    if to != "varying":
+        raise ValueError(f"pcast: to must be 'varying', got {to!r}")
+    names: Sequence[Any] = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    for name in names:
+        axes.size_of(name, "pcast")
+    leaves, tree = tree_flatten(x)
+    check_arrays("pcast", *leaves)
+    return tree.unflatten([pvary.bind(leaf, axes=tuple(names)) for leaf in leaves])

@@ -1,0 +1,15 @@
+"""Where the elements of arrays are: meshes of devices, partition specs, shardings."""
+
+from pycompiler.core.mesh import AxisType, Mesh, PartitionSpec, get_mesh, set_mesh
+from pycompiler.core.sharding import NamedSharding, Sharding, SingleDeviceSharding
+
+__all__ = [
+    "AxisType",
+    "Mesh",
+    "NamedSharding",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_mesh",
+    "set_mesh",
+]

@@ -1,0 +1,170 @@
+"""`shard_map`: a function written for one device of a mesh, run by all of them on their parts of the arguments.
+
+Here it is traced and bound; the rules of the primitive are in `ops.shard_map`. `pmap`, for one axis, is built on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler._runtime import swap_trace
+from pycompiler.core import axes
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.graph import ClosedGraph, close_over
+from pycompiler.core.leaks import check_leaks
+from pycompiler.core.mesh import Layout, Mesh, PartitionSpec, current_mesh, layout_of
+from pycompiler.core.record import GraphTrace
+from pycompiler.core.trace import Origin
+from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.ops.shard_map import local_aval, mentioned, shard_map
+from pycompiler.ops.varying import Differing
+
+
+class _Infer:
+    def __repr__(self) -> str:
+        return "Infer"
+
+
+# in_specs that are to be those of the arguments.
+Infer = _Infer()
+
+
+def _is_spec(x: object) -> bool:
+    return x is None or isinstance(x, PartitionSpec)
+
+
+def _prefix_specs(function: str, what: str, specs: Any, tree: Any) -> list[PartitionSpec]:
+    """A spec for each leaf of a tree, given a tree of specs that is a prefix of it."""
+    entries, treedef = tree_flatten(specs, _is_spec)
+    for entry in entries:
+        if not _is_spec(entry):
+            raise TypeError(f"{function}: {what} holds PartitionSpecs, got {entry!r} of type {type(entry).__name__}")
+    try:
+        subtrees = treedef.flatten_up_to(tree)
+    except ValueError as error:
+        raise ValueError(f"{function}: {what} is not a prefix of the tree: {error}") from None
+    return [
+        entry if entry is not None else PartitionSpec()
+        for entry, subtree in zip(entries, subtrees, strict=True)
+        for _ in tree_leaves(subtree)
+    ]
+
+
+def over_mesh(
+    f: Callable[..., Any], mesh: Mesh | None, in_specs: Any, out_specs: Any, axis_names: Any, check_vma: bool
+) -> Callable[..., Any]:
+    """The function of whole arrays that `shard_map` gives, which binds the primitive: it is not compiled yet."""
+
+    def mapped(*args: Any) -> Any:
+        over = current_mesh("shard_map") if mesh is None else mesh
+        leaves, in_tree = tree_flatten((args, {}))
+        flat = FlatFunction("shard_map", f, in_tree)
+        check_arrays("shard_map", f, leaves, in_tree)
+        name = flat.origin().name
+        if axes.manual_axes() is not None:
+            raise ValueError(
+                f"shard_map: {name} is mapped over {over} inside of a function that is written for one device already; "
+                "call it outside, or use collectives over the axes that are in scope"
+            )
+        manual = frozenset(axis_names) or frozenset(over.axis_names)
+        if not manual <= set(over.axis_names):
+            raise ValueError(f"shard_map: axis_names {set(manual)} are to be axes of the mesh, {over.axis_names}")
+        specs = _prefix_specs("shard_map", "in_specs", in_specs, args)
+        sizes = {axis: size for axis, size in over.shape.items() if axis in manual}
+        layouts = [
+            layout_of(f"shard_map: in_specs for argument '{flat.names()[i]}' of {name}", spec, sizes, get_aval(x).shape)
+            for i, (spec, x) in enumerate(zip(specs, leaves, strict=True))
+        ]
+
+        def out_layouts(outs: Sequence[Any]) -> list[Layout]:
+            found = _prefix_specs("shard_map", "out_specs", out_specs, flat.out_tree.unflatten(outs))
+            return [
+                _out_layout(f"shard_map: out_specs for output{path} of {name}", spec, sizes, out)
+                for path, spec, out in zip(flat.out_tree.paths(), found, outs, strict=True)
+            ]
+
+        outs = bind_over_mesh(flat, over, sizes, leaves, layouts, out_layouts, check_vma, flat.origin())
+        return flat.out_tree.unflatten(outs)
+
+    mapped.__name__ = mapped.__qualname__ = getattr(f, "__name__", type(f).__name__)
+    return mapped
+
+
+def _out_layout(function: str, spec: PartitionSpec, sizes: dict[str, int], out: Any) -> Layout:
+    # One device's part has any size.
+    return layout_of(function, spec, sizes, [0] * len(get_aval(out).shape))
+
+
+def bind_over_mesh(
+    function: Callable[..., Sequence[Any]],
+    mesh: Mesh,
+    sizes: dict[str, int],
+    leaves: Sequence[Any],
+    in_layouts: Sequence[Layout],
+    out_layouts: Callable[[Sequence[Any]], Sequence[Layout]],
+    varying: bool,
+    origin: Origin,
+) -> Sequence[Any]:
+    """Trace a flat function for one device and bind it. `out_layouts` is asked for those of its results.
+
+    Raises ValueError, with `varying`, for a result that is to be equal on devices on which it may differ.
+    """
+    trace = GraphTrace(origin)
+    typing = Differing(sizes, trace.level) if varying else None
+    avals = [local_aval(get_aval(x), layout, mesh) for x, layout in zip(leaves, in_layouts, strict=True)]
+    with axes.manual(sizes, varying, typing):
+        tracers = [trace.new_input(aval) for aval in avals]
+        if typing is not None:
+            for tracer, layout in zip(tracers, in_layouts, strict=True):
+                typing.put(tracer, mentioned(layout))
+        previous = swap_trace(trace)
+        try:
+            outs: Sequence[Any] = function(*tracers)
+            layouts = tuple(out_layouts(outs))
+            if typing is not None:
+                _check_equal(origin, typing, outs, layouts)
+                outs = [typing.aligned(x, mentioned(layout)) for x, layout in zip(outs, layouts, strict=True)]
+            closed = trace.close(outs)
+        finally:
+            trace.done = True
+            swap_trace(previous)
+    del tracers, outs
+    check_leaks(trace)
+    return _bind(closed, mesh, leaves, in_layouts, layouts, varying)
+
+
+def _bind(
+    closed: ClosedGraph,
+    mesh: Mesh,
+    leaves: Sequence[Any],
+    in_layouts: Sequence[Layout],
+    out_layouts: Sequence[Layout],
+    varying: bool,
+) -> Sequence[Any]:
+    """What the function closes over is an argument of which every device has all."""
+    opened, consts = close_over(closed)
+    whole: list[Layout] = [((),) * len(get_aval(const).shape) for const in consts]
+    return shard_map.bind(
+        *consts,
+        *leaves,
+        graph=opened,
+        mesh=mesh,
+        in_layouts=(*whole, *in_layouts),
+        out_layouts=tuple(out_layouts),
+        varying=varying,
+    )
+
+
+def _check_equal(origin: Origin, typing: Differing, outs: Sequence[Any], layouts: Sequence[Layout]) -> None:
+    for number, (out, layout) in enumerate(zip(outs, layouts, strict=True)):
+        differing = typing.of(out) - mentioned(layout)
+        if differing:
+            shown = ", ".join(sorted(map(repr, differing)))
+            raise ValueError(
+                f"shard_map: result {number} of {origin.name}, {short(out)} on each device, may differ over the mesh "
+                f"axes {shown}, which its entry of out_specs does not name, as if it were equal on all of them.\nWhat "
+                f"to do: make it equal, by lax.psum or lax.pmean over {shown}; or name the axis in out_specs, so that "
+                "the parts become one array; or, where it is known to be equal, give check_vma=False."
+            )

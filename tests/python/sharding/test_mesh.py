@@ -1,0 +1,180 @@
+"""Meshes, specs, shardings, and arrays that are laid out by them; against JAX's where it has the same."""
+
+import pickle
+
+import jax
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
+from pycompiler.sharding import PartitionSpec as P
+
+MESH = pc.make_mesh((4, 2), ("x", "y"))
+JMESH = jax.sharding.Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
+SPECS = [(), ("x",), (None, "x"), ("x", "y"), (("x", "y"),), (("y", "x"), None), ("y", None), (None, ("x", "y"))]
+
+
+def _both(spec):
+    return NamedSharding(MESH, P(*spec)), jax.sharding.NamedSharding(JMESH, jax.sharding.PartitionSpec(*spec))
+
+
+def test_a_mesh_names_the_axes_of_its_devices():
+    assert dict(MESH.shape) == {"x": 4, "y": 2}
+    assert MESH.axis_names == ("x", "y")
+    assert MESH.size == 8
+    assert not MESH.empty
+    assert MESH.devices[1, 0] is pc.devices()[2]
+    assert Mesh(np.array(pc.devices()).reshape(4, 2), ("x", "y")) == MESH
+    assert hash(MESH) == hash(pickle.loads(pickle.dumps(MESH)))
+    assert pc.make_mesh((4, 2), ("x", "z")) != MESH
+    assert MESH.axis_types == (AxisType.Auto, AxisType.Auto)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: pc.make_mesh((16,), ("x",)), "needs 16 devices, there are 8"),
+        (lambda: pc.make_mesh((4, 2), ("x",)), "one length"),
+        (lambda: Mesh(pc.devices(), ("x", "y")), "needs 1 axis names"),
+        (lambda: Mesh(pc.devices()[:1] * 2, ("x",)), "twice"),
+        (lambda: Mesh(np.array(pc.devices()).reshape(4, 2), ("x", "x")), "named twice"),
+        (lambda: NamedSharding(MESH, P("z")), "names the axis 'z', but the mesh has 'x', 'y'"),
+        (lambda: NamedSharding(MESH, P("x", "x")), "names the axis 'x' twice"),
+        (lambda: NamedSharding(MESH, P("x")).shard_shape((7,)), r"of size 7.*'x' \(of size 4\).*What to do: pad"),
+        (lambda: NamedSharding(MESH, P("x", None)).shard_shape((8,)), "2 entries, for an array of 1 dim"),
+    ],
+)
+def test_what_does_not_fit_is_named(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+def test_specs_are_compared_by_value():
+    assert P("x", ("y",)) == P("x", "y") == ("x", "y")
+    assert P("x") != P("x", None)
+    assert repr(P("x", None, ("x", "y"))) == "P('x', None, ('x', 'y'))"
+    assert len(P("x", None)) == 2
+    assert P("x", None)[0] == "x"
+    assert list(P("a", "b")) == ["a", "b"]
+    assert {P("x"): 1}[P("x")] == 1
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_indices_and_shapes_are_jaxs(spec):
+    ours, theirs = _both(spec)
+    shape = (8, 16)
+    assert ours.shard_shape(shape) == theirs.shard_shape(shape)
+    assert ours.is_fully_replicated == theirs.is_fully_replicated
+    indices = {device.id: index for device, index in ours.devices_indices_map(shape).items()}
+    for device, index in theirs.devices_indices_map(shape).items():
+        assert [s.indices(n) for s, n in zip(indices[device.id], shape, strict=True)] == [
+            s.indices(n) for s, n in zip(index, shape, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_equivalence_is_jaxs(spec):
+    ours, theirs = _both(spec)
+    for other in SPECS:
+        our_other, their_other = _both(other)
+        assert ours.is_equivalent_to(our_other, 2) == theirs.is_equivalent_to(their_other, 2), other
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_shards_are_jaxs(spec):
+    ours, theirs = _both(spec)
+    values = np.arange(128, dtype=np.float32).reshape(8, 16)
+    x, y = ours.place(values), jax.device_put(values, theirs)
+    assert isinstance(x, pc.Array)
+    np.testing.assert_array_equal(np.asarray(x), values)
+    assert x.sharding == ours
+    assert x.shape == (8, 16)
+    assert x.committed
+    by_device = {shard.device.id: shard for shard in x.addressable_shards}
+    for shard in y.addressable_shards:
+        mine = by_device[shard.device.id]
+        assert mine.replica_id == shard.replica_id
+        np.testing.assert_array_equal(np.asarray(mine.data), np.asarray(shard.data))
+    assert {shard.data.sharding.device_list for shard in x.addressable_shards} == {(d,) for d in pc.devices()}
+
+
+def test_a_sharded_array_is_an_array():
+    sharding = NamedSharding(MESH, P("x"))
+    values = np.arange(8, dtype=np.float32)
+    x = sharding.place(values)
+    assert repr(x) == repr(pnp.arange(8.0))
+    assert x.block_until_ready() is x
+    assert x.is_ready()
+    assert x.tolist() == values.tolist()
+    assert float(sharding.place(values)[3]) == 3.0
+    assert x.devices() == set(pc.devices())
+    again = pickle.loads(pickle.dumps(x))
+    np.testing.assert_array_equal(np.asarray(again), values)
+    assert bytes(memoryview(np.asarray(x))) == values.tobytes()
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(x)[0] = 1
+    x.delete()
+    assert x.is_deleted()
+    with pytest.raises(pc.errors.ExecutionError, match="deleted"):
+        np.asarray(x)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "bfloat16", "float16", "complex64", "uint32"])
+def test_every_dtype_is_placed(dtype):
+    values = np.arange(16).reshape(8, 2).astype(pnp.dtype(dtype))
+    x = NamedSharding(MESH, P(("x", "y"))).place(values)
+    assert x.dtype == values.dtype
+    np.testing.assert_array_equal(np.asarray(x), values)
+
+
+def test_an_array_moves_between_shardings():
+    values = np.arange(64, dtype=np.int32).reshape(8, 8)
+    x = NamedSharding(MESH, P("x", "y")).place(values)
+    for spec in SPECS:
+        moved = NamedSharding(MESH, P(*spec)).place(x)
+        np.testing.assert_array_equal(np.asarray(moved), values)
+        assert moved.sharding.spec == P(*spec)
+        for shard in moved.addressable_shards:
+            np.testing.assert_array_equal(np.asarray(shard.data), values[shard.index])
+    other = pc.make_mesh((2,), ("z",), devices=pc.devices()[4:6])
+    moved = NamedSharding(other, P(None, "z")).place(x)
+    assert moved.devices() == set(pc.devices()[4:6])
+    np.testing.assert_array_equal(np.asarray(moved), values)
+    one = SingleDeviceSharding(pc.devices()[3]).place(x)
+    np.testing.assert_array_equal(np.asarray(one), values)
+
+
+def test_arrays_are_made_of_parts():
+    sharding = NamedSharding(MESH, P("x", "y"))
+    values = np.arange(32, dtype=np.float32).reshape(8, 4)
+    asked = []
+
+    def part(index):
+        asked.append(index)
+        return values[index]
+
+    x = pc.make_array_from_callback((8, 4), sharding, part)
+    np.testing.assert_array_equal(np.asarray(x), values)
+    assert len(asked) == 8
+    y = pc.make_array_from_single_device_arrays((8, 4), sharding, [s.data for s in x.addressable_shards])
+    np.testing.assert_array_equal(np.asarray(y), values)
+    asked.clear()
+    pc.make_array_from_callback((8, 4), NamedSharding(MESH, P("x")), part)
+    assert len(asked) == 4
+    with pytest.raises(ValueError, match="parts of the shape"):
+        pc.make_array_from_callback((8, 4), sharding, lambda index: values)
+    with pytest.raises(ValueError, match="8 devices, got 1"):
+        pc.make_array_from_single_device_arrays((8, 4), sharding, [x.addressable_shards[0].data])
+
+
+def test_the_current_mesh():
+    assert pc.sharding.get_mesh().empty
+    with pc.set_mesh(MESH):
+        assert pc.sharding.get_mesh() == MESH
+        f = pc.shard_map(lambda x: pc.lax.psum(x, "x"), in_specs=P("x"), out_specs=P())
+        np.testing.assert_array_equal(np.asarray(f(np.arange(4.0, dtype=np.float32))), [6.0])
+    assert pc.sharding.get_mesh().empty
+    with pytest.raises(ValueError, match="there is no mesh"):
+        pc.shard_map(lambda x: x, in_specs=P("x"), out_specs=P("x"))(np.arange(4.0))

@@ -1,0 +1,300 @@
+"""`shard_map` against JAX's, on the same mesh of eight devices."""
+
+import jax
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.sharding import NamedSharding
+from pycompiler.sharding import PartitionSpec as P
+
+MESH = pc.make_mesh((4, 2), ("x", "y"))
+JMESH = jax.sharding.Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
+A = np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32)
+B = np.random.default_rng(1).normal(size=(4, 6)).astype(np.float32)
+V = np.arange(8, dtype=np.float32)
+
+
+def _jspecs(specs):
+    return jax.tree.map(lambda spec: jax.sharding.PartitionSpec(*spec), specs, is_leaf=lambda s: isinstance(s, P))
+
+
+def both(fun, in_specs, out_specs, **options):
+    """The function for pycompiler and for JAX: `fun` is given the modules."""
+    ours = pc.shard_map(lambda *xs: fun(pc, lax, *xs), mesh=MESH, in_specs=in_specs, out_specs=out_specs, **options)
+    theirs = jax.shard_map(
+        lambda *xs: fun(jax, jax.lax, *xs),
+        mesh=JMESH,
+        in_specs=_jspecs(in_specs),
+        out_specs=_jspecs(out_specs),
+        **options,
+    )
+    return ours, theirs
+
+
+def close(got, wanted, tolerance=1e-5):
+    for x, y in zip(pc.tree.leaves(got), jax.tree.leaves(wanted), strict=True):
+        assert x.shape == y.shape
+        assert x.dtype == y.dtype
+        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=tolerance, atol=tolerance)
+
+
+CASES = {
+    "local": (lambda m, c, x: x * 2 + 1, (P("x", "y"),), P("x", "y"), (A,)),
+    "psum": (lambda m, c, x: c.psum(x, "x"), (P("x"),), P(), (V,)),
+    "psum of both": (lambda m, c, x: c.psum(x, ("x", "y")), (P(("x", "y")),), P(), (V,)),
+    "pmean": (lambda m, c, x: c.pmean(x, "y"), (P("x", "y"),), P("x"), (A,)),
+    "pmax": (lambda m, c, x: c.pmax(x, "x") - c.pmin(x, "x"), (P("x"),), P(), (V,)),
+    "gather": (lambda m, c, x: c.all_gather(x, "x", tiled=True) * 2, (P("x"),), P("x"), (V,)),
+    "stacked": (lambda m, c, x: c.all_gather(x, "y"), (P(None, "y"),), P("y"), (A,)),
+    "scatter": (lambda m, c, x: c.psum_scatter(x, "x", tiled=True), (P(None, "y"),), P("x", "y"), (A,)),
+    "exchange": (
+        lambda m, c, x: c.all_to_all(x, "y", 0, 1, tiled=True),
+        (P("x", "y"),),
+        P(("x", "y"), None),
+        (A,),
+    ),
+    "permute": (
+        lambda m, c, x: c.ppermute(x, "x", [(i, (i + 1) % 4) for i in range(4)]),
+        (P("x"),),
+        P("x"),
+        (V,),
+    ),
+    "index": (lambda m, c, x: x + 10 * c.axis_index("x") + c.axis_index("y"), (P("x", "y"),), P("x", "y"), (A,)),
+    "product": (
+        lambda m, c, a, b: c.psum(a @ b, "y"),
+        (P("x", "y"), P("y")),
+        P("x"),
+        (A, B),
+    ),
+    "tree": (
+        lambda m, c, t, s: {"a": t["a"] + s, "b": (c.psum(t["b"].sum(), ("x", "y")), s * 3)},
+        ({"a": P("x"), "b": P(None, ("x", "y"))}, P()),
+        {"a": P("x"), "b": (P(), P())},
+        ({"a": V, "b": np.ones((3, 8), np.float32)}, np.float32(2)),
+    ),
+    "constant": (lambda m, c, x: m.numpy.ones((2,)), (P("x"),), P("x"), (V,)),
+    "scan": (
+        lambda m, c, x: c.scan(lambda s, r: (s + c.psum(r, "x"), s * r), m.numpy.zeros(2), x.reshape(2, 2))[1],
+        (P("x"),),
+        P("x"),
+        (np.arange(16, dtype=np.float32),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("jitted", [False, True])
+def test_values(name, jitted):
+    fun, in_specs, out_specs, args = CASES[name]
+    options = {"check_vma": False} if name == "scan" else {}
+    ours, theirs = both(fun, in_specs, out_specs, **options)
+    close((pc.jit(ours) if jitted else ours)(*args), jax.jit(theirs)(*args))
+
+
+def test_results_are_where_the_specs_say():
+    x = pc.shard_map(lambda x: x + 1, mesh=MESH, in_specs=P("x"), out_specs=P("x"))(V)
+    assert x.sharding == NamedSharding(MESH, P("x"))
+    assert {shard.data.shape for shard in x.addressable_shards} == {(2,)}
+    y = pc.shard_map(lambda x: lax.psum(x, "x"), mesh=MESH, in_specs=P("x"), out_specs=P())(x)
+    assert y.is_fully_replicated
+    assert y.shape == (2,)
+
+
+GRADIENTS = ["local", "psum", "psum of both", "pmean", "gather", "scatter", "exchange", "permute", "product", "scan"]
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_gradients(name, check_vma):
+    fun, in_specs, out_specs, args = CASES[name]
+    if name == "scan" and check_vma:
+        pytest.skip("JAX asks for casts of the carry")
+    ours, theirs = both(fun, in_specs, out_specs, check_vma=check_vma)
+    numbers = tuple(range(len(args)))
+
+    def loss(module, f):
+        def total(*xs):
+            out = f(*xs)
+            return (out * module.numpy.sin(out)).sum()
+
+        return total
+
+    wanted = jax.grad(loss(jax, jax.jit(theirs)), numbers)(*args)
+    close(pc.grad(loss(pc, ours), numbers)(*args), wanted, 1e-4)
+    close(pc.jit(pc.grad(loss(pc, pc.jit(ours)), numbers))(*args), wanted, 1e-4)
+
+
+def test_the_derivative_of_the_derivative():
+    fun, in_specs, out_specs, args = CASES["product"]
+    ours, theirs = both(fun, in_specs, out_specs)
+
+    def second(module, f):
+        inner = module.grad(lambda a, b: (f(a, b) ** 3).sum())
+        return module.grad(lambda a, b: (inner(a, b) ** 2).sum(), (0, 1))
+
+    close(second(pc, ours)(*args), second(jax, jax.jit(theirs))(*args), 1e-2)
+
+
+def test_jvp_and_vmap():
+    fun, in_specs, out_specs, args = CASES["product"]
+    ours, theirs = both(fun, in_specs, out_specs)
+    tangents = tuple(x * 0.5 + 1 for x in args)
+    close(pc.jvp(ours, args, tangents), jax.jvp(jax.jit(theirs), args, tangents))
+    many = tuple(np.stack([x, x + 1, x * 2]) for x in args)
+    close(pc.vmap(ours)(*many), jax.vmap(theirs)(*many), 1e-4)
+    close(pc.vmap(ours, (0, None), 1)(many[0], args[1]), jax.vmap(theirs, (0, None), 1)(many[0], args[1]), 1e-4)
+    named = pc.shard_map(lambda x: lax.psum(x, ("x", "v")), mesh=MESH, in_specs=P("x"), out_specs=P())
+    got = pc.vmap(named, axis_name="v")(np.stack([V, V + 1]))
+    total = (V.reshape(4, 2).sum(0) * 2) + 4
+    np.testing.assert_allclose(np.asarray(got), [total, total])
+
+
+# Derivatives inside: what is equal on all devices has a derivative that is equal on all of them.
+INSIDE = {
+    "loss": lambda m, c, w, x: c.psum(((x @ w) ** 2).sum(), ("x", "y")),
+    "local loss": lambda m, c, w, x: ((x @ w) ** 2).sum(),
+    "mean": lambda m, c, w, x: c.pmean(m.numpy.sin(x @ w).sum(), ("x", "y")),
+    "penalty": lambda m, c, w, x: (w**2).sum() + c.psum((x @ w).sum(), ("x", "y")),
+    "product": lambda m, c, w, x: c.psum((x @ w).sum() ** 2, "x") * (w**2).sum(),
+    "gathered": lambda m, c, w, x: (c.all_gather(x @ w, "x") ** 2).sum() * w.sum(),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_gradients_inside(name):
+    fun = INSIDE[name]
+
+    def step(module, collectives, w, x):
+        return module.grad(lambda w: fun(module, collectives, w, x))(w)
+
+    w = B[:, 0]
+    ours, theirs = both(step, (P(), P(("x", "y"))), P())
+    close(ours(w, A), jax.jit(theirs)(w, A), 1e-4)
+
+
+def test_a_step_of_training():
+    def step(module, collectives, w, x, y):
+        def loss(w):
+            h = module.numpy.tanh(x @ w["a"] + w["b"])
+            return ((h.sum(1) - y) ** 2).mean()
+
+        value, gradient = module.value_and_grad(loss)(w)
+        gradient = collectives.pmean(gradient, ("x", "y"))
+        new = module.tree.map(lambda a, g: a - 0.1 * g, w, gradient)
+        return new, collectives.pmean(value, ("x", "y"))
+
+    weights = {"a": B, "b": np.zeros(6, np.float32)}
+    specs = (P(), P(("x", "y")), P(("x", "y")))
+    ours, theirs = both(step, specs, (P(), P()))
+    close(ours(weights, A, V), jax.jit(theirs)(weights, A, V), 1e-4)
+
+
+def test_loops_need_no_casts():
+    def local(x):
+        return lax.scan(lambda s, r: (s + lax.psum(r, "x"), s * r), pnp.zeros(2), x.reshape(2, 2))[1]
+
+    x = np.arange(16, dtype=np.float32)
+    checked = pc.shard_map(local, mesh=MESH, in_specs=P("x"), out_specs=P("x"))
+    unchecked = pc.shard_map(local, mesh=MESH, in_specs=P("x"), out_specs=P("x"), check_vma=False)
+    close(checked(x), unchecked(x))
+    loss = [lambda x, f=f: (f(x) ** 2).sum() for f in (checked, unchecked)]
+    close(pc.grad(loss[0])(x), pc.grad(loss[1])(x))
+
+
+def test_a_cast_says_where_shares_are_summed():
+    def local(w, x):
+        varying = lax.pcast(w, ("x", "y"), to="varying")
+        return pc.grad(lambda v: (v * x).sum())(varying)[None]
+
+    f = pc.shard_map(local, mesh=MESH, in_specs=(P(), P(("x", "y"))), out_specs=P(("x", "y")))
+    close(f(np.ones(1, np.float32), V), V[:, None])
+    with pytest.raises(ValueError, match="'varying'"):
+        lax.pcast(V, "x", to="reduced")
+
+
+def test_what_is_closed_over_is_on_every_device():
+    w = pnp.arange(2.0)
+    f = pc.shard_map(lambda x: x * w, mesh=MESH, in_specs=P("x"), out_specs=P("x"))
+    np.testing.assert_array_equal(np.asarray(f(V)), V * np.tile([0, 1], 4))
+
+    def loss(w):
+        return pc.shard_map(lambda x: x * w, mesh=MESH, in_specs=P("x"), out_specs=P("x"))(V).sum()
+
+    np.testing.assert_allclose(np.asarray(pc.grad(loss)(w)), V.reshape(4, 2).sum(0))
+
+
+def test_loops_and_branches_around_it():
+    f = pc.shard_map(lambda x: lax.psum(x, "x") * 0.1 + x, mesh=MESH, in_specs=P("x"), out_specs=P("x"))
+    g = jax.shard_map(
+        lambda x: jax.lax.psum(x, "x") * 0.1 + x,
+        mesh=JMESH,
+        in_specs=jax.sharding.PartitionSpec("x"),
+        out_specs=jax.sharding.PartitionSpec("x"),
+    )
+
+    def program(module, f):
+        def run(x):
+            x, ys = module.lax.scan(lambda c, _: (f(c), c.sum()), x, None, length=3)
+            x = module.lax.fori_loop(0, 3, lambda i, c: f(c) * 0.5, x)
+            return module.lax.cond(x.sum() > 0, f, lambda x: x, x), ys
+
+        return run
+
+    close(pc.jit(program(pc, f))(V), jax.jit(program(jax, g))(V), 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (
+            lambda: pc.shard_map(lambda a: a, mesh=MESH, in_specs=P("x"), out_specs=P("x"))(np.ones(7, np.float32)),
+            ValueError,
+            r"shard_map: in_specs for argument 'a' .*of size 7.*'x' \(of size 4\).*What to do",
+        ),
+        (
+            lambda: pc.shard_map(lambda a: a, mesh=MESH, in_specs=P("x"), out_specs=P())(V),
+            ValueError,
+            "may differ over the mesh axes 'x'(.|\n)*lax.psum",
+        ),
+        (
+            lambda: pc.shard_map(lambda a: lax.psum(a, "z"), mesh=MESH, in_specs=P("x"), out_specs=P())(V),
+            NameError,
+            "'z'",
+        ),
+        (lambda: pc.shard_map(lambda a: a, mesh=MESH, out_specs=P()), ValueError, "in_specs must be given"),
+        (
+            lambda: pc.shard_map(lambda a: a, mesh=MESH, in_specs=(P(), P()), out_specs=P())(V),
+            ValueError,
+            "in_specs is not a prefix",
+        ),
+        (
+            lambda: pc.shard_map(lambda a: a, mesh=MESH, in_specs=P(), out_specs=P("x", "y"))(V),
+            ValueError,
+            "2 entries, for an array of 1 dim",
+        ),
+    ],
+)
+def test_errors(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_an_unchecked_result_may_differ():
+    f = pc.shard_map(lambda a: a, mesh=MESH, in_specs=P("x"), out_specs=P(), check_vma=False)
+    np.testing.assert_array_equal(np.asarray(f(V)), [0, 1])
+
+
+def test_it_is_traced_once():
+    count = []
+
+    def local(x):
+        count.append(1)
+        return x
+
+    f = pc.shard_map(local, mesh=MESH, in_specs=P("x"), out_specs=P("x"))
+    for _ in range(3):
+        f(V)
+    assert len(count) == 1
