@@ -46,7 +46,9 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     Raises TypeError for a traced array: where it is, is known when it is computed.
     """
     if isinstance(arr, Tracer):
-        raise TypeError("visualize_array_sharding: a traced array is nowhere yet; call it on the result of the function")
+        raise TypeError(
+            "visualize_array_sharding: a traced array is nowhere yet; call it on the result of the function"
+        )
     visualize_sharding(arr.shape, arr.sharding, **kwargs)
 
 
@@ -77,9 +79,7 @@ def drawn(shape: tuple[int, ...], sharding: Sharding, min_width: int = 9, max_wi
     longest = max((max_width - 1) // columns - 1, 3)
     width = min(width, longest)
     rule = "─" * width
-    rows = [
-        "│" + "│".join(_fitted(labels[row, column], width) for column in starts[1]) + "│" for row in starts[0]
-    ]
+    rows = ["│" + "│".join(_fitted(labels[row, column], width) for column in starts[1]) + "│" for row in starts[0]]
     inner = "├" + "┼".join([rule] * columns) + "┤"
     top, bottom = ("┌" + "┬".join([rule] * columns) + "┐", "└" + "┴".join([rule] * columns) + "┘")
     return "\n".join([top, f"\n{inner}\n".join(rows), bottom])

@@ -300,8 +300,7 @@ def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shap
     layout: list[tuple[str, ...]] = []
     seen: set[str] = set()
     for part in spec:
-        names: tuple[Any, ...] = part if type(part) is tuple else (part,)
-        names = () if part is None or part is PartitionSpec.UNCONSTRAINED else names
+        names = _names(part)
         for name in names:
             if name not in sizes:
                 raise ValueError(
@@ -323,6 +322,13 @@ def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shap
                 "(None in the spec)"
             )
     return tuple(layout)
+
+
+def _names(part: Any) -> tuple[Any, ...]:
+    """The axes of an entry of a spec."""
+    if part is None or part is PartitionSpec.UNCONSTRAINED:
+        return ()
+    return cast(tuple[Any, ...], part) if isinstance(part, tuple) else (part,)
 
 
 def spec_of(layout: Layout) -> PartitionSpec:
