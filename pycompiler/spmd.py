@@ -27,7 +27,7 @@ from pycompiler.core.record import record
 from pycompiler.core.source import swap_source
 from pycompiler.core.trace import Origin
 from pycompiler.ops.arithmetic import rem
-from pycompiler.ops.collective import Groups, axis_index, pmax, pmin, psum
+from pycompiler.ops.collective import Groups, axis_index, pmax, pmin, psum, pvary
 from pycompiler.ops.elementwise import div
 from pycompiler.ops.exchange import all_gather, all_to_all, reduce_scatter
 from pycompiler.ops.sending import pbroadcast, ppermute
@@ -145,7 +145,12 @@ def _index(mesh: _Mesh, *, axis_name: Name) -> Any:
     return rem.bind(div.bind(number, stride), size)
 
 
+def _same(mesh: _Mesh, x: Any, *, axes: tuple[Name, ...]) -> Any:
+    return x
+
+
 _RULES: dict[Primitive, Callable[..., Any]] = {
+    pvary: _same,
     psum: _reduction("sum"),
     pmax: _reduction("max"),
     pmin: _reduction("min"),

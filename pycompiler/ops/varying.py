@@ -13,7 +13,7 @@ from pycompiler._runtime import current_trace
 from pycompiler.core import axes
 from pycompiler.core.axes import Name
 from pycompiler.core.batch import BatchTracer
-from pycompiler.core.graph import ClosedGraph, Graph, Var
+from pycompiler.core.graph import Var
 from pycompiler.core.jvp import JvpTracer
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import GraphTracer
@@ -82,33 +82,3 @@ class Differing(axes.Typing):
         for result in out if primitive.multiple_results else (out,):
             self.put(result, wanted)
         return out
-
-
-def without_pvary(closed: ClosedGraph) -> ClosedGraph:
-    """The graph in which each value stands for its `pvary`, also in the graphs inside: what is compiled."""
-
-    def make() -> ClosedGraph:
-        graph = closed.graph
-        if not closed.axis_names:
-            return closed
-        same: dict[Any, Any] = {}
-        equations: list[Any] = []
-        for equation in graph.equations:
-            inputs = [same.get(atom, atom) for atom in equation.inputs]
-            if equation.primitive is pvary:
-                same[equation.outputs[0]] = inputs[0]
-                continue
-            params = {name: _cleaned(value) for name, value in equation.params.items()}
-            equations.append(type(equation)(equation.primitive, inputs, params, equation.outputs, equation.source))
-        outputs = [same.get(atom, atom) for atom in graph.outputs]
-        return ClosedGraph(Graph(graph.constvars, graph.inputs, equations, outputs), closed.consts)
-
-    return closed.derive("without pvary", make)
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, ClosedGraph):
-        return without_pvary(value)
-    if type(value) is tuple:
-        return tuple([_cleaned(part) for part in value])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return value

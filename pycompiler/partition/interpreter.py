@@ -29,7 +29,6 @@ from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
 from pycompiler.ops.shard_map import shard_map, sharding_constraint
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
-from pycompiler.ops.varying import without_pvary
 from pycompiler.partition.layouts import Part, common, moved, whole
 from pycompiler.partition.rules import RULES
 
@@ -62,7 +61,7 @@ def partition(closed: ClosedGraph, mesh: Mesh, in_layouts: tuple[Layout, ...]) -
                 for a, layout in zip(closed.in_avals, in_layouts, strict=True)
             ]
             local = record(run, avals, Origin("jit", run))
-        return Partitioned(without_pvary(local), tuple(out_layouts))
+        return Partitioned(local, tuple(out_layouts))
 
     return closed.derive(("partition", mesh, in_layouts), make)
 
