@@ -4,10 +4,25 @@ The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `
 nor LLVM; the first compilation does. A name that is not there yet is absent, and asking for it names the nearest.
 """
 
-from pycompiler import ad_checkpoint, dtypes, lax, nn, numpy, profiler, random, scipy, sharding, tree, tree_util
+from pycompiler import (
+    ad_checkpoint,
+    debug,
+    dtypes,
+    experimental,
+    lax,
+    nn,
+    numpy,
+    profiler,
+    random,
+    scipy,
+    sharding,
+    tree,
+    tree_util,
+)
 from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
 from pycompiler import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
 from pycompiler._runtime import Array, Device
+from pycompiler.callbacks import effects_barrier, pure_callback
 from pycompiler.core import errors
 from pycompiler.core.config import (
     checking_leaks,
@@ -95,6 +110,7 @@ __all__ = [
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
+    "debug",
     "debug_infs",
     "debug_key_reuse",
     "debug_nans",
@@ -107,10 +123,12 @@ __all__ = [
     "devices",
     "disable_jit",
     "dtypes",
+    "effects_barrier",
     "enable_x64",
     "ensure_compile_time_eval",
     "errors",
     "eval_shape",
+    "experimental",
     "explain_cache_misses",
     "grad",
     "hessian",
@@ -139,6 +157,7 @@ __all__ = [
     "process_count",
     "process_index",
     "profiler",
+    "pure_callback",
     "random",
     "remat",
     "scipy",

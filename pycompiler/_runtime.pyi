@@ -302,6 +302,8 @@ def register_node(
 
 # Execution
 
+_HostCall = tuple[Callable[..., Any], tuple[ShapedArray, ...], tuple[ShapedArray, ...], bool, str]
+
 class Executable:
     """Machine code that was loaded from a relocatable ELF object."""
 
@@ -314,8 +316,14 @@ class Executable:
         cost_ns: float = 0.0,
         may_block: bool = False,
         sites: Sequence[tuple[str, str]] = (),
+        callbacks: Sequence[_HostCall] = (),
+        effects: int = 0,
     ) -> Executable:
         """Load an object whose function `entry` is called with the frame of runtime/Abi.h.
+
+        `callbacks` are the functions that it calls by slot: (function of Arrays, their avals, those of the results,
+        whether the code goes on at once, a name). A function gives buffers of the bytes of each result. `effects`: 0
+        none, 1 some, 2 ordered ones.
 
         `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
         counts. It decides whether a call may run in place, until runs have been measured; with `inf` it never may.
@@ -337,6 +345,9 @@ class Executable:
         """
     def execute(self, args: Sequence[Array], out_avals: Sequence[ShapedArray]) -> list[Array]:
         """Enqueue one run; returns before it is done (a short one whose inputs are ready runs in place)."""
+
+def effects_barrier() -> None:
+    """Wait for launches with effects and for callbacks; raise what went wrong in one whose results nobody reads."""
 
 class CompiledCall:
     """What an entry of a jitted function's cache holds.

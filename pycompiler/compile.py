@@ -33,12 +33,14 @@ from pycompiler.built import built_executable
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
 from pycompiler.core.config import config
+from pycompiler.core.effects import is_ordered
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
 from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
 from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
+from pycompiler.ops.callbacks import host_call, host_calls
 from pycompiler.ops.placement import device_put
 from pycompiler.views import views
 
@@ -162,7 +164,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
             outputs.append(("view", (number, atom.aval, offset)))
         else:
             outputs.append(("result", computed.setdefault(atom, len(computed))))
-    if not computed:
+    if not computed and not graph.effects:
         return Plan(None, (), (), tuple(outputs))
     live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
     read = {atom for equation in live.equations for atom in equation.inputs}
@@ -272,6 +274,11 @@ def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
     return tuple(found)
 
 
+def _effects(graph: Graph) -> int:
+    """What the runtime must know of what a graph does: 0 nothing, 1 something, 2 something in order."""
+    return 2 if is_ordered(graph.effects) else 1 if graph.effects else 0
+
+
 def compile_graph(
     closed: ClosedGraph,
     name: str,
@@ -327,6 +334,8 @@ def compile_graph(
         cost_ns=math.inf if result.is_unbounded else result.flops / _OPERATIONS_PER_NS,
         may_block=may_block,
         sites=result.sites,
+        callbacks=[host_call(equation) for equation in host_calls(plan.graph)],
+        effects=_effects(plan.graph),
     )
     loaded = time.perf_counter()
     milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - finished) * 1e3}

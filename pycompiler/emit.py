@@ -19,11 +19,13 @@ from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
+from pycompiler.core.effects import is_ordered
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.key_use import key_use
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
+from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.placement import device_put
@@ -85,6 +87,12 @@ class Emitter:
         self._locations: dict[tuple[int, int], ir.Location] = {}
         self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
+        # Of the equations that call the host, by id.
+        self.slots: dict[int, int] = {}
+        # What the next ordered effect comes after, in the block that is being made; the first result and argument of
+        # what has such effects.
+        self._token: ir.Value | None = None
+        self._token_type = ir.Type.parse("!array.token", context)
 
     def type_of(self, aval: ShapedArray) -> ir.Type:
         """The tensor type of an aval."""
@@ -140,8 +148,11 @@ class Emitter:
     def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:
         """`func.func @name`: its arguments are the graph's inputs, then its constants."""
         variables = (*graph.inputs, *graph.constvars)
-        arguments = [self.type_of(var.aval) for var in variables]
-        results = [self.type_of(atom.aval) for atom in graph.outputs]
+        # The entry's order starts with nothing; a nested function is handed the token.
+        ordered = is_ordered(graph.effects)
+        handed = [self._token_type] if ordered and private else []
+        arguments = handed + [self.type_of(var.aval) for var in variables]
+        results = handed + [self.type_of(atom.aval) for atom in graph.outputs]
         attributes = {
             "sym_name": ir.StringAttr.get(name, self.context),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(arguments, results, self.context)),
@@ -157,7 +168,17 @@ class Emitter:
         )
         block = ir.Block.create_at_start(function.regions[0], arguments)
         ip = ir.InsertionPoint(block)
-        outputs = self._body(graph, dict(zip(variables, block.arguments, strict=True)), ip)
+        given = list(block.arguments)
+        caller = self._token
+        if handed:
+            self._token = given.pop(0)
+        elif ordered:
+            start = ir.Operation.create("array.create_token", [self._token_type], loc=self.unknown, ip=ip)
+            self._token = start.results[0]
+        outputs = self._body(graph, dict(zip(variables, given, strict=True)), ip)
+        if handed:
+            outputs = [self._token, *outputs]
+        self._token = caller
         ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
 
     def _body(self, graph: Graph, values: dict[Any, ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
@@ -206,10 +227,40 @@ class Emitter:
         attributes: dict[str, ir.Attribute] | None = None,
         regions: int = 0,
     ) -> ir.Operation:
-        """An op with the results, and at the place, of an equation."""
+        """An op with the results, and at the place, of an equation. One with ordered effects gives a token first."""
         results = [self.type_of(var.aval) for var in equation.outputs]
+        if self._is_ordered(equation):
+            results.insert(0, self._token_type)
         location = self.location(equation.source)
         return ir.Operation.create(name, results, operands, attributes or {}, loc=location, ip=ip, regions=regions)
+
+    @staticmethod
+    def _is_ordered(equation: Equation) -> bool:
+        return is_ordered(equation.effects)
+
+    def _ordered(self, equation: Equation, operands: Sequence[ir.Value]) -> list[ir.Value]:
+        """The operands of an op, the token first if it has ordered effects."""
+        if not self._is_ordered(equation):
+            return list(operands)
+        assert self._token is not None
+        return [self._token, *operands]
+
+    def _results(self, equation: Equation, operation: ir.Operation) -> list[ir.Value]:
+        """The results of an op but for the token, which the next one takes."""
+        results = list(operation.results)
+        if self._is_ordered(equation):
+            self._token = results.pop(0)
+        return results
+
+    def host_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.host_call` of the equation's slot. Without effects and results there is nothing to call for."""
+        if not equation.effects and not equation.outputs:
+            return []
+        attributes = {"slot": self.attribute(self.slots[id(equation)])}
+        if equation.effects:
+            attributes["effectful"] = ir.UnitAttr.get(self.context)
+        given = self._ordered(equation, operands)
+        return self._results(equation, self._operation("array.host_call", equation, given, ip, attributes))
 
     def nothing(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """What is said to checks, and not to the compiler."""
@@ -232,16 +283,17 @@ class Emitter:
         """`array.call` of a private function."""
         callee = self._callee(equation.params["graph"], equation.params["name"])
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
-        return list(self._operation("array.call", equation, operands, ip, attributes).results)
+        given = self._ordered(equation, operands)
+        return self._results(equation, self._operation("array.call", equation, given, ip, attributes))
 
     def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.while`: its regions read what is the same in every iteration from outside."""
         params = equation.params
         cond_consts, body_consts, carry = split_operands(operands, params["cond_nconsts"], params["body_nconsts"])
-        loop = self._operation("array.while", equation, carry, ip, regions=2)
-        self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, equation)
+        loop = self._operation("array.while", equation, self._ordered(equation, carry), ip, regions=2)
+        self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, equation, is_condition=True)
         self._region(loop.regions[1], params["body_jaxpr"].graph, body_consts, equation)
-        return list(loop.results)
+        return self._results(equation, loop)
 
     def scan(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.scan`: its region reads the constants from outside."""
@@ -250,28 +302,53 @@ class Emitter:
         attributes = {
             "length": self.attribute(params["length"]),
             "reverse": self.attribute(params["reverse"]),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get((last - first, len(operands) - last), self.context),
         }
-        loop = self._operation("array.scan", equation, operands[first:], ip, attributes, regions=1)
+        given = self._ordered(equation, operands[first:])
+        sliced = len(operands) - last
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get((len(given) - sliced, sliced), self.context)
+        loop = self._operation("array.scan", equation, given, ip, attributes, regions=1)
         self._region(loop.regions[0], params["jaxpr"].graph, list(operands[:first]), equation)
-        return list(loop.results)
+        return self._results(equation, loop)
 
     def cond(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.cond`: its regions read all but the index from outside."""
         branches: tuple[ClosedGraph, ...] = equation.params["branches"]
         choice = self._operation("array.cond", equation, operands[:1], ip, regions=len(branches))
         for region, branch in zip(choice.regions, branches, strict=True):
-            self._region(region, branch.graph, list(operands[1:]), equation)
-        return list(choice.results)
+            self._region(region, branch.graph, list(operands[1:]), equation, is_branch=True)
+        return self._results(equation, choice)
 
-    def _region(self, region: ir.Region, graph: Graph, captured: list[ir.Value], equation: Equation) -> None:
-        """A block that computes a graph; its first inputs are values from outside, the others its arguments."""
+    def _region(
+        self,
+        region: ir.Region,
+        graph: Graph,
+        captured: list[ir.Value],
+        equation: Equation,
+        *,
+        is_condition: bool = False,
+        is_branch: bool = False,
+    ) -> None:
+        """A block that computes a graph; its first inputs are values from outside, the others its arguments.
+
+        With ordered effects it takes a token before these (a branch has it from outside), and yields one before its
+        results (a condition, which stands before the body, none).
+        """
         location = self.location(equation.source)
+        ordered = self._is_ordered(equation)
         inputs = graph.inputs[len(captured) :]
         arguments = [self.type_of(var.aval) for var in inputs]
+        if ordered and not is_branch:
+            arguments.insert(0, self._token_type)
         block = ir.Block.create_at_start(region, arguments, [location] * len(arguments))
-        values = dict(zip(graph.inputs, (*captured, *block.arguments), strict=True))
+        given = list(block.arguments)
+        outer = self._token
+        if ordered and not is_branch:
+            self._token = given.pop(0)
+        values = dict(zip(graph.inputs, (*captured, *given), strict=True))
         outputs = self._body(graph, values, ir.InsertionPoint(block))
+        if ordered and not is_condition:
+            outputs = [self._token, *outputs]
+        self._token = outer
         ir.Operation.create("array.yield", operands=outputs, loc=location, ip=ir.InsertionPoint(block))
 
     def _callee(self, closed: ClosedGraph, name: str) -> str:
@@ -299,6 +376,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     while_: Emitter.while_loop,
     scan: Emitter.scan,
     cond: Emitter.cond,
+    **dict.fromkeys(HOST_CALLS, Emitter.host_call),
 }
 
 
@@ -310,6 +388,7 @@ def emit(graph: Graph, context: ir.Context, aliases: Sequence[tuple[int, int]] =
     Raises `ir.MLIRError` with the user's file and line when an op does not verify.
     """
     emitter = Emitter(context)
+    emitter.slots = {id(equation): slot for slot, equation in enumerate(host_calls(graph))}
     emitter.function(ENTRY, graph, private=False, aliases=aliases)
     emitter.module.operation.verify()
     return emitter.module

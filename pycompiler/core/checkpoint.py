@@ -16,6 +16,8 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.aval import get_aval, same_type, short, strong
 from pycompiler.core.batch import batch_graph
 from pycompiler.core.call import call, reference_of
+from pycompiler.core.effects import does_io
+from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, close_over, eliminate_dead_code
 from pycompiler.core.jvp import jvp_graph
@@ -214,8 +216,11 @@ def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tu
     remade: list[Equation] = []
     for equation in reversed(graph.equations):
         wanted = [var for var in equation.outputs if var in needed]
-        if not wanted:
+        effects = equation.effects
+        if not wanted and not effects:
             continue
+        if does_io(effects):
+            raise _not_again(equation)
         avals = [atom.aval for atom in equation.inputs]
         keeps = policy is not None and policy(equation.primitive, *avals, **equation.params)
         if keeps and refused.isdisjoint(equation.outputs):
@@ -226,6 +231,14 @@ def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tu
     saved.reverse()
     remade.reverse()
     return saved, remade
+
+
+def _not_again(equation: Equation) -> NotDifferentiableError:
+    where = f"{equation.source.describe()}\n" if equation.source else ""
+    return NotDifferentiableError(
+        f"{where}checkpoint: {equation.primitive.name} has effects, and what is recomputed would have them again. What "
+        "to do: call it outside of the function that is recomputed"
+    )
 
 
 def _refused(graph: Graph, policy: Policy | None) -> set[Atom]:

@@ -14,6 +14,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core import axes
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, same_type, short
+from pycompiler.core.effects import NONE, Effects
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source
 from pycompiler.core.trace import Tracer
@@ -63,6 +64,21 @@ class Equation:
         self.outputs = outputs
         self.source = source
 
+    @property
+    def effects(self) -> Effects:
+        """What running it does beside giving its results."""
+        primitive = self.primitive
+        if primitive.effects is not None:
+            return primitive.effects(**self.params)
+        found = NONE
+        # What holds graphs has several results.
+        if primitive.multiple_results:
+            for value in self.params.values():
+                for part in value if type(value) is tuple else (value,):  # pyright: ignore[reportUnknownVariableType]
+                    if isinstance(part, ClosedGraph):
+                        found |= part.effects
+        return found
+
     def __repr__(self) -> str:
         return "\n".join(_Printer().equation(self, ""))
 
@@ -70,7 +86,7 @@ class Equation:
 class Graph:
     """A function: constants and inputs, equations in an order in which they can be run, outputs."""
 
-    __slots__ = ("constvars", "equations", "inputs", "outputs")
+    __slots__ = ("_effects", "constvars", "equations", "inputs", "outputs")
 
     def __init__(
         self, constvars: Sequence[Var], inputs: Sequence[Var], equations: Sequence[Equation], outputs: Sequence[Atom]
@@ -79,6 +95,14 @@ class Graph:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
+        self._effects: Effects | None = None
+
+    @property
+    def effects(self) -> Effects:
+        """Of all its equations."""
+        if self._effects is None:
+            self._effects = NONE.union(*[equation.effects for equation in self.equations])
+        return self._effects
 
     def __repr__(self) -> str:
         return _Printer().graph(self, "")
@@ -102,6 +126,11 @@ class ClosedGraph(axes.NamesAxes):
     @property
     def out_avals(self) -> tuple[ShapedArray, ...]:
         return tuple([atom.aval for atom in self.graph.outputs])
+
+    @property
+    def effects(self) -> Effects:
+        """What running it does beside giving its results."""
+        return self.graph.effects
 
     @property
     def axis_names(self) -> frozenset[axes.Name]:
@@ -149,7 +178,7 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
 
 
 def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Graph:
-    """The graph without the outputs not in `keep`, and without the equations that nothing needs.
+    """The graph without the outputs not in `keep`, and without the equations that nothing needs and that do nothing.
 
     Inputs and constants stay, so that its caller need not change.
     """
@@ -158,7 +187,7 @@ def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Gra
     equations: list[Equation] = []
     for equation in reversed(graph.equations):
         # One without results is there for what it does.
-        if not equation.outputs or not needed.isdisjoint(equation.outputs):
+        if not equation.outputs or not needed.isdisjoint(equation.outputs) or equation.effects:
             needed.update(equation.inputs)
             equations.append(equation)
     equations.reverse()

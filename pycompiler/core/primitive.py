@@ -14,6 +14,7 @@ import numpy as np
 
 from pycompiler._runtime import ShapedArray, current_trace
 from pycompiler.core import axes
+from pycompiler.core.effects import Effects
 from pycompiler.core.trace import Tracer
 
 
@@ -97,7 +98,8 @@ eager_slot: Callable[[Primitive, Sequence[Any], dict[str, Any]], Any] = _no_eval
 class Primitive:
     """One operation. `jvp` is None where it has no derivative (its results are integers or its derivative is zero
     everywhere), `transpose` where it is linear in no argument; `linearize` is given by primitives that hold graphs,
-    `axis_names` by those over named axes: the names among the parameters."""
+    `axis_names` by those over named axes: the names among the parameters, `effects` by those that do something beside
+    computing their results: what, by the parameters."""
 
     name: str
     shape_rule: ShapeRule
@@ -109,6 +111,7 @@ class Primitive:
     multiple_results: bool = False
     linearize: LinearizeRule | None = None
     axis_names: Callable[..., Iterable[axes.Name]] | None = None
+    effects: Callable[..., Effects] | None = None
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the operation: recorded, transformed or evaluated, as the newest of these traces says: the arguments',

@@ -20,7 +20,7 @@ from pycompiler.lax.arrays import (
     tile,
     unstack,
 )
-from pycompiler.lax.barriers import optimization_barrier
+from pycompiler.lax.barriers import after_all, create_token, optimization_barrier
 from pycompiler.lax.bits import bitcast_convert_type, clz, mulhi, nextafter, population_count, reduce_precision
 from pycompiler.lax.branches import cond, switch
 from pycompiler.lax.complexes import complex, conj, imag, real
@@ -235,6 +235,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "after_all",
     "all_gather",
     "all_to_all",
     "approx_max_k",
@@ -287,6 +288,7 @@ __all__ = [
     "convert_element_type",
     "cos",
     "cosh",
+    "create_token",
     "cumlogsumexp",
     "cummax",
     "cummin",

@@ -1,8 +1,12 @@
-"""What is said to the compiler and computes nothing: `optimization_barrier`. Part of lax."""
+"""What is said to the compiler and computes nothing: `optimization_barrier`, tokens. Part of lax."""
 
 from typing import Any
 
+import numpy as np
+
+from pycompiler.core.aval import get_aval, short
 from pycompiler.core.checkpoint import optimization_barrier as barrier
+from pycompiler.core.structural import broadcast_in_dim
 from pycompiler.core.tree import tree_flatten
 from pycompiler.lax.operands import check_arrays
 
@@ -19,3 +23,30 @@ def optimization_barrier(operand: Any, /) -> Any:
     leaves, tree = tree_flatten(operand)
     check_arrays("optimization_barrier", *leaves)
     return tree.unflatten(barrier.bind(*leaves) if leaves else ())
+
+
+def create_token(_: Any = None) -> Any:
+    """A token: an array of no elements, which a computation hands on to say that it is done.
+
+    >>> from pycompiler import lax
+    >>> lax.create_token().shape
+    (0,)
+    """
+    return broadcast_in_dim.bind(np.bool_(False), shape=(0,), broadcast_dimensions=())
+
+
+def after_all(*operands: Any) -> Any:
+    """A token that is there when all of these tokens are.
+
+    Raises TypeError for what is no token.
+
+    >>> from pycompiler import lax
+    >>> lax.after_all(lax.create_token(), lax.create_token()).shape
+    (0,)
+    """
+    check_arrays("after_all", *operands)
+    for operand in operands:
+        aval = get_aval(operand)
+        if aval.shape != (0,) or aval.dtype != np.bool_:
+            raise TypeError(f"after_all: takes tokens, as create_token makes them, got {short(aval)}")
+    return barrier.bind(*operands)[0] if operands else create_token()

@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, same_type, short
 from pycompiler.core.call import reference_of
+from pycompiler.core.effects import does_io
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
 from pycompiler.core.jvp import jvp_graph
@@ -28,6 +29,7 @@ from pycompiler.ops.graphs import (
     check_takes,
     full_jvp,
     full_transpose,
+    io_is_chosen,
     listed,
     made_real,
     mapped_graph,
@@ -223,6 +225,8 @@ def _batch(
         mapped = union(mapped_graph(branch, in_dims, size, None)[1] for branch in branches)
         batched = [mapped_graph(branch, in_dims, size, mapped)[0] for branch in branches]
         return tuple(run_cond(index, batched, operands)), tuple(0 if m else None for m in mapped)
+    if any(does_io(branch.effects) for branch in branches):
+        raise io_is_chosen("cond", "computes all branches, and selects")
     everywhere = (True,) * len(branches[0].out_avals)
     # A branch that reads nothing mapped, and no index along the axis, is computed once.
     each: list[list[Any]] = []

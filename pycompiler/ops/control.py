@@ -12,6 +12,7 @@ import numpy as np
 from pycompiler.core.aval import ShapedArray, get_aval, same_type
 from pycompiler.core.call import reference_of
 from pycompiler.core.checkpoint import optimization_barrier
+from pycompiler.core.effects import does_io
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph
@@ -31,6 +32,7 @@ from pycompiler.ops.graphs import (
     check_takes,
     fixed_point,
     full_jvp,
+    io_is_chosen,
     listed,
     made_real,
     mapped_graph,
@@ -229,6 +231,8 @@ def _batch(
     carry = [with_batch_dim(x, d, 0, size) if m else x for x, d, m in zip(carry, carry_dims, mapped, strict=True)]
     if not condition_is_mapped:
         return run_while(cond, body, cond_consts, body_consts, carry, max_steps), tuple(axes_of(mapped))
+    if does_io(cond.effects | body.effects):
+        raise io_is_chosen("while_loop", "runs until the condition holds for no element, and selects")
     any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts)
     running = evaluate(cond, (*cond_consts, *carry))[0]
     _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry], max_steps)

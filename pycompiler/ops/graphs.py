@@ -17,6 +17,7 @@ from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.linearize import linearize
 from pycompiler.core.primitive import UndefinedPrimal, Zero, is_undefined, is_zero
 from pycompiler.core.record import record
+from pycompiler.core.source import user_source
 from pycompiler.core.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back, transpose_graph
@@ -178,6 +179,17 @@ def mapped_graph(
         return record(run, avals, Origin("vmap", evaluate)), tuple(mapped)
 
     return graph.derive(("mapped", dims, size, forced), make)
+
+
+def io_is_chosen(name: str, how: str) -> NotImplementedError:
+    """The error for what does input or output for some of the mapped elements only."""
+    source = user_source()
+    return NotImplementedError(
+        (f"{source.describe()}\n" if source else "")
+        + f"{name}: io_callback under vmap with a mapped condition: what is mapped {how}, so that the callback would "
+        "run for elements that it is not meant for. What to do: map over a condition that is the same for all, or loop "
+        "with lax.map"
+    )
 
 
 # Graphs rebuilt without tracing them again

@@ -31,6 +31,8 @@ def products_apart(graph: ClosedGraph, consts_linear: Flags, num_carry: int, xs_
 
 
 def _apart(graph: Graph, consts_linear: Flags, num_carry: int, xs_linear: Flags) -> Apart | None:
+    if graph.effects:
+        return None  # they stay in the iterations
     first, last = len(consts_linear), len(consts_linear) + num_carry
     consts, carry, xs = graph.inputs[:first], graph.inputs[first:last], graph.inputs[last:]
     # What depends on a linear input; on the constants alone; of that, what is linear and not greater than they are.

@@ -105,6 +105,9 @@ class _Finder:
                 self._fixed.add(var)
         for equation in self.graph.equations:
             self._maker.update((var, equation) for var in equation.outputs)
+            # What does something beside is done in every iteration.
+            if equation.effects or not equation.outputs:
+                continue
             if all(type(atom) is Literal or atom in self._fixed for atom in equation.inputs):
                 self._fixed.update(equation.outputs)
 
@@ -149,7 +152,8 @@ class _Finder:
     def invariant_graph(self) -> ClosedGraph:
         """(constants, carry) -> what was hoisted."""
         inputs = self.graph.inputs[: self.num_consts + self.num_carry]
-        fixed = [equation for equation in self.graph.equations if self._fixed.issuperset(equation.outputs)]
+        equations = [equation for equation in self.graph.equations if equation.outputs]
+        fixed = [equation for equation in equations if self._fixed.issuperset(equation.outputs)]
         return ClosedGraph(eliminate_dead_code(Graph((), inputs, fixed, self.hoisted)), ())
 
     def known_graph(self) -> ClosedGraph:

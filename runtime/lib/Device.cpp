@@ -1,5 +1,7 @@
 // The devices of this process, and what they do around fork().
 #include "runtime/CpuDevice.h"
+#include "runtime/EffectfulLaunch.h"
+#include "runtime/HostCallback.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -40,10 +42,17 @@ static bool anyInFlight() {
 /// A child has none of the workers, so nothing may be in flight; then no lock may be held either.
 static void beforeFork() {
   while (true) {
-    Device::synchronizeAll();
+    // A callback that forks is in flight itself.
+    bool waits = !callbacks::isRunning();
+    if (waits) {
+      Device::synchronizeAll();
+      callbacks::drain();
+    }
     cpuThreads().beforeFork();
-    if (!anyInFlight())
+    callbacks::beforeFork();
+    if (!waits || (!anyInFlight() && callbacks::pending() == 0))
       break;
+    callbacks::afterForkInParent();
     cpuThreads().afterForkInParent();
   }
   for (Device *device : Device::all())
@@ -53,12 +62,15 @@ static void beforeFork() {
 static void afterForkInParent() {
   for (Device *device : Device::all())
     device->memory().afterFork();
+  callbacks::afterForkInParent();
   cpuThreads().afterForkInParent();
 }
 
 static void afterForkInChild() {
   for (Device *device : Device::all())
     device->memory().afterFork();
+  EffectfulLaunch::afterForkInChild();
+  callbacks::afterForkInChild();
   cpuThreads().afterForkInChild();
 }
 
@@ -90,6 +102,11 @@ bool Device::synchronizeAll(InterruptHook hook) {
 }
 
 void Device::shutdownAll() {
-  synchronizeAll();
+  // Callbacks may launch, and what they launch may call back.
+  do {
+    synchronizeAll();
+    callbacks::drain();
+  } while (anyInFlight());
   cpuThreads().shutdown();
+  callbacks::shutdown();
 }

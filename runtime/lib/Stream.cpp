@@ -152,6 +152,8 @@ Execution::Execution(Stream &stream, const Launch &launch)
     others()[i] = launch.after[i];
     others()[i]->retain();
   }
+  if (request.completes)
+    request.completes->retain();
   request.args = buffers();
   request.results = buffers() + request.argCount;
   request.after = others();
@@ -208,7 +210,13 @@ void Execution::runIfUnclaimed() {
   for (unsigned i = 0; i < request.afterCount; ++i)
     request.after[i]->release();
   executable = nullptr;
+  Token *also = request.completes;
+  RefPtr<Error> cause = also ? error : nullptr;
   complete(std::move(error));
+  if (also) {
+    also->complete(std::move(cause));
+    also->release();
+  }
   for (unsigned i = 0; i < request.resultCount; ++i)
     request.results[i]->release();
   release(); // the execution's own reference
@@ -237,6 +245,8 @@ Stream::Manner Stream::mannerOf(const Launch &launch) const {
 
 void Stream::runInPlace(const Launch &launch) {
   RefPtr<Error> error = perform(device, launch);
+  if (launch.completes)
+    launch.completes->complete(error);
   if (!error)
     return;
   RefPtr<Token> failed = Token::failed(std::move(error));

@@ -1,6 +1,7 @@
 // Launching from Python, and CompiledCall.
 #include "Call.h"
 
+#include "Callback.h"
 #include "Placement.h"
 
 #include <algorithm>
@@ -72,6 +73,16 @@ private:
 /// Out of line: what runs at once and is short is not to pay for this.
 [[gnu::noinline]] static bool launchLong(Stream &stream, Launch &launch, Stream::Manner manner, uint64_t resultBytes) {
   launch.place = launchPlace();
+  // A copy between devices has no executable.
+  if (launch.executable && launch.executable->effects() != Executable::Effects::None) {
+    HeldArguments held(launch);
+    if (manner == Stream::Manner::Enqueue && !stream.hasRoom(resultBytes)) {
+      WithoutGil released;
+      if (!stream.waitForRoom(resultBytes, interrupted))
+        return false;
+    }
+    return launchEffectful(stream, launch, manner);
+  }
   if (manner == Stream::Manner::Long) {
     HeldArguments held(launch);
     WithoutGil released;

@@ -2,6 +2,7 @@
 // statistics).
 #include "ArrayFunction.h"
 #include "Call.h"
+#include "Callback.h"
 #include "Context.h"
 #include "JitFunction.h"
 #include "Kernels.h"
@@ -40,8 +41,11 @@ template <typename T> static T orThrow(T value) {
 
 static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
                                        const std::string &name, double costNs, bool mayBlock,
-                                       const std::vector<std::pair<std::string, std::string>> &sites) {
+                                       const std::vector<std::pair<std::string, std::string>> &sites,
+                                       nb::sequence callbacks, int effects) {
   std::string_view bytes(object.c_str(), object.size());
+  // Who calls Python may wait for it.
+  mayBlock |= nb::len(callbacks) != 0;
   Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock);
   if (!loaded.isOk()) {
     raise(loaded.status(), "");
@@ -51,6 +55,7 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
   for (const auto &[primitive, place] : sites)
     table.push_back({primitive, place});
   loaded.value()->setSites(std::move(table));
+  orThrow(readCallbacks(*loaded.value(), callbacks.ptr(), effects));
   return {loaded.take()};
 }
 
@@ -74,6 +79,15 @@ static nb::object builtExecutable(const std::string &op, nb::handle dtype, nb::s
   auto executable = RefPtr<Executable>::adopt(new Executable(std::move(kernel), std::move(made), count, name));
   return nb::cast(LoadedExecutable{std::move(executable)});
 }
+
+static int traverseExecutable(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self))
+    return 0;
+  return visitCallbacks(*nb::inst_ptr<LoadedExecutable>(self)->executable, visit, arg);
+}
+
+static PyType_Slot executableSlots[] = {{Py_tp_traverse, reinterpret_cast<void *>(traverseExecutable)}, {}};
 
 static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequence outAvals) {
   SmallVector<Buffer *, 32> buffers;
@@ -144,7 +158,7 @@ static void synchronize() {
 
 /// At exit. Ctrl-C ends the wait: then what still runs ends with the process.
 static void shutdown() {
-  synchronize();
+  orThrow(finishEffects());
   WithoutGil released;
   Device::shutdownAll();
 }
@@ -295,10 +309,11 @@ NB_MODULE(_runtime, module) {
           addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
           addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
           addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) &&
-          addShardedFunctions(raw) && addFilledFunctions(raw));
-  nb::class_<LoadedExecutable>(module, "Executable")
+          addShardedFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
+  nb::class_<LoadedExecutable>(module, "Executable", nb::type_slots(executableSlots))
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
-                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list())
+                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list(),
+                  nb::arg("callbacks") = nb::tuple(), nb::arg("effects") = 0)
       .def_static("built", builtExecutable, nb::arg("op"), nb::arg("dtype"), nb::arg("operands"), nb::arg("count"),
                   nb::arg("name"))
       .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))

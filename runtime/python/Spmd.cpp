@@ -5,6 +5,7 @@
 #include "Call.h"
 #include "Placement.h"
 #include "runtime/Collective.h"
+#include "runtime/EffectfulLaunch.h"
 
 using namespace pcrt;
 using namespace pcrt::python;
@@ -108,7 +109,10 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
     launch.after = after;
     launch.afterCount = ready ? 1 : 0;
     launch.participant = run->join(number);
-    stream.enqueue(launch);
+    if (executable.effects() == Executable::Effects::None)
+      stream.enqueue(launch);
+    else
+      EffectfulLaunch(launch, /*ordered=*/false).enqueue(stream);
   }
   if (!inPlace)
     return true;
@@ -127,6 +131,9 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
   Executable &program = *loaded->executable;
   if (!program.mayBlock())
     throw nb::value_error("run_spmd: the executable was not loaded with may_block=True");
+  // One that came after another could not meet it in a collective.
+  if (program.effects() == Executable::Effects::Ordered)
+    throw nb::value_error("run_spmd: ordered effects have no order on several devices: leave out ordered=True");
   // At exit the threads are gone, and participants can't wait for each other in one.
   if (Device::cpu().threads().isStopped())
     nb::raise("%s: the runtime was shut down", program.name().c_str());

@@ -1,4 +1,4 @@
-// call: verification against the callee. Tokens.
+// call: verification against the callee.
 #include "Inference.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,8 +18,4 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return emitOpError("result types are ") << getResultTypes() << ", expected those of " << getCalleeAttr() << ": "
                                             << TypeRange(type.getResults()) << " (C3)";
   return success();
-}
-
-OpFoldResult AfterAllOp::fold(FoldAdaptor) {
-  return getInputs().size() == 1 ? OpFoldResult(getInputs().front()) : OpFoldResult();
 }

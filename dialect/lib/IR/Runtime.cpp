@@ -50,4 +50,6 @@ void RuntimeCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
     effects.emplace_back(MemoryEffects::Read::get());
     effects.emplace_back(MemoryEffects::Write::get());
   }
+  if (getEffectful())
+    addHostEffect(effects);
 }

@@ -118,6 +118,7 @@ typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody b
 //   reduce_window: params = {0 sum, 1 product, 2 max, 3 min}, then for each dimension {window, stride, low padding,
 //     base dilation, window dilation}. select_and_gather and select_and_scatter (inputs: source, operand): the same,
 //     but the first says whether the greatest is selected (or the least).
+//   host_call: params = {slot in the executable's table of host callbacks}; PCRT_CALLBACK_FAILED when that failed.
 #define PCRT_WINDOW_CALLS(X) X(top_k) X(cumulative) X(reduce_window) X(select_and_gather) X(select_and_scatter)
 
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
@@ -129,7 +130,8 @@ typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody b
   X(special)                                                                                                           \
   PCRT_WINDOW_CALLS(X)                                                                                                 \
   X(fft)                                                                                                               \
-  X(collective)
+  X(collective)                                                                                                        \
+  X(host_call)
 
 // The codes are part of the ABI: never renumber.
 enum PcrtCollective {

@@ -5,6 +5,7 @@
 
 #include "runtime/BlockKernel.h"
 #include "runtime/Buffer.h"
+#include "runtime/HostCallback.h"
 #include "runtime/RunContext.h"
 
 #include <algorithm>
@@ -36,6 +37,17 @@ public:
   const std::string &name() const { return label; }
   uint64_t arenaBytes() const { return arenaSize; }
   bool mayBlock() const { return blocks; }
+  /// What a run does beside giving its results.
+  enum class Effects : uint8_t { None, Unordered, Ordered };
+  Effects effects() const { return kind; }
+  /// The functions of the host program that it calls, by slot. Set before it runs.
+  void setCallbacks(std::vector<RefPtr<HostCallback>> table, Effects effects) {
+    callbacks = std::move(table);
+    kind = effects;
+  }
+  HostCallback *callback(int64_t slot) const {
+    return slot >= 0 && static_cast<size_t>(slot) < callbacks.size() ? callbacks[slot].get() : nullptr;
+  }
   size_t codeBytes() const { return code.size(); }
 
   /// What the numbers above PCRT_STATUS_BITS of a failure's status mean, from 1. Before anybody else knows the
@@ -68,6 +80,8 @@ private:
   const double costNs;
   const bool blocks;
   std::vector<Site> sites;
+  Effects kind = Effects::None;
+  std::vector<RefPtr<HostCallback>> callbacks;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
 };

@@ -29,6 +29,8 @@ struct Launch {
   void *participant = nullptr;
   /// The arrow of a profile that leads from where it was enqueued to its run; 0 without one.
   uint64_t flow = 0;
+  /// A token that is completed with the run, beside the results'; borrowed.
+  Token *completes = nullptr;
 };
 
 /// How far the program may run ahead of the work.

@@ -37,6 +37,32 @@ def test_a_tracer_says_what_it_is_and_which_transformation_made_it(capsys):
     assert capsys.readouterr().out == "Traced<float32[3]>with<jit>\n"
 
 
+def test_a_debug_print_prints_at_every_execution_and_a_print_once(capsys):
+    @pc.jit
+    def f(x):
+        pc.debug.print("Printing value of {arr} during execution", arr=x)
+        print("traced")
+        return x + 1
+
+    for x in range(3):
+        assert int(f(x)) == x + 1
+    pc.effects_barrier()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count("traced") == 1
+    # Without `ordered` in any order.
+    assert sorted(lines)[:3] == [f"Printing value of {x} during execution" for x in range(3)]
+
+    @pc.jit
+    def g(x):
+        pc.debug.print("{}", x, ordered=True)
+        pc.debug.print("{}", x + 0.5, ordered=True)
+
+    for x in range(20):
+        g(float(x))
+    pc.effects_barrier()
+    assert capsys.readouterr().out.split() == [str(x / 2) for x in range(40)]
+
+
 def test_compiled_code_is_kept_by_shape_dtype_and_tree():
     traces = []
 

@@ -53,3 +53,19 @@ def test_a_barrier_keeps_what_is_computed_twice():
 
     assert twice(lambda x: x) == 1
     assert twice(lax.optimization_barrier) == 2
+
+
+def test_tokens():
+    def f(x):
+        token = lax.after_all(lax.create_token(), lax.after_all())
+        return token, x
+
+    for call in (f, pc.jit(f), pc.vmap(f, out_axes=(None, 0)), lambda x: pc.jvp(f, (x,), (x,))[0]):
+        token, x = call(pnp.asarray(X))
+        np.testing.assert_array_equal(x, X)
+        assert token.shape == (0,)
+        lax.after_all(token).block_until_ready()
+    with pytest.raises(TypeError, match=r"after_all: takes tokens, as create_token makes them, got f32\[3\]"):
+        lax.after_all(lax.create_token(), X)
+    with pytest.raises(TypeError, match="after_all: takes arrays and scalars, got 'a'"):
+        lax.after_all("a")

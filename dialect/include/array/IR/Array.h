@@ -21,6 +21,12 @@ namespace mlir::array {
 /// Set on the scf ops that loops and conditionals of this dialect became: array-prepare-loops prepares these.
 inline constexpr llvm::StringLiteral kControlFlowAttr = "array.control_flow";
 
+/// What an op that acts on the world outside of the program writes: no two of them change places, none goes away.
+struct HostResource : SideEffects::Resource::Base<HostResource> {
+  StringRef getName() final { return "array host"; }
+};
+void addHostEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+
 /// Whether shapes are compatible ('?' with everything) and all else is equal, type by type.
 bool areCompatible(TypeRange inferred, TypeRange given);
 

@@ -1,4 +1,4 @@
-// Calls between the functions of a module, and tokens.
+// Calls between the functions of a module.
 #ifndef ARRAY_IR_CALL_TD
 #define ARRAY_IR_CALL_TD
 
@@ -29,31 +29,6 @@ def Array_CallOp : Array_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<
       setCalleeAttr(::llvm::cast<::mlir::FlatSymbolRefAttr>(::llvm::cast<::mlir::SymbolRefAttr>(callee)));
     }
   }];
-}
-
-def Array_CreateTokenOp : Array_Op<"create_token", [Pure]> {
-  let summary = "a token that orders after nothing";
-  let description = [{
-    ```mlir
-    %t = array.create_token : !array.token
-    ```
-  }];
-  let arguments = (ins);
-  let results = (outs Array_TokenType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
-}
-
-def Array_AfterAllOp : Array_Op<"after_all", [Pure]> {
-  let summary = "a token that orders after several";
-  let description = [{
-    ```mlir
-    %t = array.after_all %t0, %t1 : !array.token
-    ```
-  }];
-  let arguments = (ins Variadic<Array_TokenType>:$inputs);
-  let results = (outs Array_TokenType:$result);
-  let assemblyFormat = "($inputs^)? attr-dict `:` type($result)";
-  let hasFolder = 1;
 }
 
 #endif // ARRAY_IR_CALL_TD

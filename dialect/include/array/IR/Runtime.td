@@ -13,7 +13,8 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
     In destination style: the routine reads `ins` and overwrites `outs`, which never overlap. On tensors each of `outs`
     has a result; on memrefs there are none. The routines and the meaning of their `params` are listed in runtime/Abi.h
     (`PCRT_LIBRARY_CALLS`). `element_types` names what the routine shall take the elements of `ins`, then `outs`, for:
-    storage types don't tell `ui32` from `i32` or `i1` from `i8`.
+    storage types don't tell `ui32` from `i32` or `i1` from `i8`. An `effectful` one acts on the world outside of the
+    program: it stays, also without results, and in its place.
 
     ```mlir
     %y = array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
@@ -27,11 +28,11 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
   }]>.description;
   let arguments = (ins StrAttr:$name, DenseI64ArrayAttr:$params, TypeArrayAttr:$element_types,
                        Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$ins,
-                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs);
+                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs, UnitAttr:$effectful);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
-    $name `params` `=` $params `element_types` `=` $element_types (`ins` `(` $ins^ `:` type($ins) `)`)?
-    `outs` `(` $outs `:` type($outs) `)` attr-dict (`->` type($outputs)^)?
+    $name (`effectful` $effectful^)? `params` `=` $params `element_types` `=` $element_types (`ins` `(` $ins^ `:` type($ins) `)`)?
+    (`outs` `(` $outs^ `:` type($outs) `)`)? attr-dict (`->` type($outputs)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }

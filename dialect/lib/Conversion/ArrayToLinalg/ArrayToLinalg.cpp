@@ -51,6 +51,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateFft(converter, patterns);
     populateCollectives(converter, patterns);
     populateCalls(converter, patterns);
+    populateEffects(converter, patterns);
     populateControlFlow(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);

@@ -1,4 +1,4 @@
-// call, tokens, runtime calls (sort, top_k), and the ops of other dialects that only change their types.
+// call, runtime calls (sort, top_k), and the ops of other dialects that only change their types.
 #include "Lowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,16 +25,6 @@ struct CallLowering : OpConversionPattern<CallOp> {
       remaining = remaining.drop_front(results.back().size());
     }
     rewriter.replaceOpWithMultiple(op, results);
-    return success();
-  }
-};
-
-/// A token orders effects, of which there are none left here.
-template <typename Op> struct EraseToken : OpConversionPattern<Op> {
-  using OpConversionPattern<Op>::OpConversionPattern;
-  using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
-  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithMultiple(op, ArrayRef<ValueRange>{ValueRange()});
     return success();
   }
 };
@@ -76,6 +66,6 @@ template <typename Op> struct RetypeLowering : OpConversionPattern<Op> {
 } // namespace
 
 void array::populateCalls(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<CallLowering, EraseToken<CreateTokenOp>, EraseToken<AfterAllOp>, SortLowering, TopKLowering,
-               RetypeLowering<tensor::DimOp>, RetypeLowering<tensor::CastOp>>(converter, patterns.getContext());
+  patterns.add<CallLowering, SortLowering, TopKLowering, RetypeLowering<tensor::DimOp>, RetypeLowering<tensor::CastOp>>(
+      converter, patterns.getContext());
 }

@@ -92,6 +92,7 @@ void populateSpecial(const TypeConverter &converter, RewritePatternSet &patterns
 void populateFft(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCollectives(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateEffects(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateControlFlow(const TypeConverter &converter, RewritePatternSet &patterns);
 
 } // namespace mlir::array

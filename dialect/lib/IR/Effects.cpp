@@ -1,0 +1,38 @@
+// Tokens, and host_call: verification, and the effect that keeps it where it is.
+#include "Inference.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+/// It is read as well: a write that nothing reads could be taken for dead.
+void array::addHostEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), HostResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
+}
+
+OpFoldResult AfterAllOp::fold(FoldAdaptor) {
+  return getInputs().size() == 1 ? OpFoldResult(getInputs().front()) : OpFoldResult();
+}
+
+LogicalResult HostCallOp::verify() {
+  if (static_cast<int64_t>(getSlot()) < 0)
+    return emitOpError("slot is ") << static_cast<int64_t>(getSlot()) << ", expected at least 0 (C1)";
+  auto hasToken = [](TypeRange types) { return !types.empty() && isa<TokenType>(types.front()); };
+  bool isOrdered = hasToken(getOperandTypes());
+  auto areTensors = [&](TypeRange types) {
+    return llvm::all_of(types.drop_front(isOrdered), llvm::IsaPred<RankedTensorType>);
+  };
+  if (isOrdered != hasToken(getResultTypes()) || !areTensors(getOperandTypes()) || !areTensors(getResultTypes()))
+    return emitOpError("takes ") << getOperandTypes() << " and gives " << getResultTypes()
+                                 << ", expected a token first in both, or tensors only (C2)";
+  if (isOrdered && !getEffectful())
+    return emitOpError("has a token, expected effectful (C3)");
+  if (!getEffectful() && getResultTypes().empty())
+    return emitOpError("without effects has no results, expected at least one (C4)");
+  return success();
+}
+
+void HostCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (getEffectful())
+    addHostEffect(effects);
+}

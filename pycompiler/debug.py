@@ -1,0 +1,214 @@
+"""Looking at values while compiled code runs: `print`, `log` and `callback`.
+
+They have effects of debugging: they follow what transformations make of the program, and change nothing in it.
+"""
+
+import builtins
+import contextvars
+import string
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core import effects
+from pycompiler.core.aval import get_aval
+from pycompiler.core.boundary import boundary
+from pycompiler.core.effects import DebugEffect, OrderedDebugEffect
+from pycompiler.core.source import user_source
+from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.lax.names import nearest_name
+from pycompiler.ops.callbacks import debug_callback, debug_print
+from pycompiler.ops.host_functions import HostFunction
+
+__all__ = ["DebugEffect", "OrderedDebugEffect", "callback", "log", "print"]
+
+
+_DEFAULTS: dict[str, Any] = dict(contextvars.Context().run(np.get_printoptions))
+
+
+def _split(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], PyTreeDef, tuple[tuple[int, Any], ...]]:
+    """The leaves that are arrays, the structure of all, and the leaves that are none, by place."""
+    leaves, in_tree = tree_flatten((tuple(args), kwargs))
+    arrays: list[Any] = []
+    static: list[tuple[int, Any]] = []
+    for place, leaf in enumerate(leaves):
+        try:
+            get_aval(leaf)
+        except TypeError:
+            static.append((place, leaf))
+        else:
+            arrays.append(leaf)
+    return arrays, in_tree, tuple(static)
+
+
+def _refuse(name: str, args: Sequence[Any], kwargs: dict[str, Any], first: str) -> None:
+    if args or kwargs:
+        given = ", ".join([*builtins.map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())])
+        raise TypeError(f"debug.{name}: is given {given}, but no {first}: {first} comes first")
+
+
+@boundary
+def callback(
+    callback: Callable[..., None] | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    **kwargs: Any,
+) -> Callable[..., None] | None:
+    """Call a Python function with these values each time that the program comes here.
+
+    `args` and `kwargs` are trees of arrays, which it gets as Arrays, and of other values, which it gets as they are;
+    what it returns is ignored. Without `ordered` compiled code goes on at once, and its exception is logged, and
+    raised by `effects_barrier`; with it, it runs in the order of the program, and its exception becomes that of the
+    call. Under `vmap` it is called once for each element, under `grad` as often as the function is computed. Without
+    a function, one is returned that takes the function and its arguments. `partitioned` is of use where arrays are
+    sharded.
+
+    Raises TypeError for what is no function.
+
+    >>> import pycompiler as pc
+    >>> seen = []
+    >>> pc.jit(lambda x: pc.debug.callback(seen.append, x))(2)
+    >>> pc.effects_barrier()
+    >>> seen
+    [Array(2, dtype=int32, weak_type=True)]
+    """
+
+    def call(function: Callable[..., None], *args: Any, **kwargs: Any) -> None:
+        if not callable(function):
+            raise TypeError(
+                f"debug.callback: the callback must be a function, got {function!r} of type {type(function).__name__}"
+            )
+        arrays, in_tree, static = _split(args, kwargs)
+        effect = effects.ordered_debug_effect if ordered else effects.debug_effect
+        debug_callback.bind(
+            *arrays,
+            callback=HostFunction("debug.callback", function, in_tree, static),
+            effect=effect,
+            partitioned=bool(partitioned),
+        )
+
+    if callback is not None:
+        return call(callback, *args, **kwargs)
+    _refuse("callback", args, kwargs, "function")
+    return boundary(call)
+
+
+def _fields(fmt: str) -> list[str]:
+    """The names of the fields of a format, those inside of specifications too."""
+    found: list[str] = []
+    for _, name, spec, _ in string.Formatter().parse(fmt):
+        if name is not None:
+            found.append(name.partition(".")[0].partition("[")[0])
+            found += _fields(spec or "")
+    return found
+
+
+def _check_format(name: str, fmt: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Raise where the format and the values don't fit one another."""
+    fields = _fields(fmt)
+    automatic = sum(field == "" for field in fields)
+    used = {int(field) for field in fields if field.isdigit()} | set(range(automatic))
+    missing = [str(place) for place in sorted(used) if place >= len(args)]
+    missing += [repr(field) for field in dict.fromkeys(fields) if field and not field.isdigit() and field not in kwargs]
+    if missing:
+        what = f"debug.{name}: the format {fmt!r} has fields without a value: {', '.join(missing)}"
+        raise (IndexError if missing[0].isdigit() else KeyError)(what)
+    left = [f"number {place}" for place in range(len(args)) if place not in used]
+    left += [repr(key) for key in kwargs if key not in fields]
+    if left:
+        raise ValueError(
+            f"debug.{name}: the format {fmt!r} has no field for the value {', '.join(left)}. What to do: write a field "
+            '{} for it, or {x} for x=...; an f-string (f"{x}") is formatted before anything is computed'
+        )
+
+
+def _bind(
+    name: str, fmt: str, args: Sequence[Any], kwargs: dict[str, Any], ordered: bool, partitioned: bool, unchecked: bool
+) -> None:
+    if not isinstance(fmt, str):
+        raise TypeError(f"debug.{name}: the format must be a str, got {fmt!r} of type {type(fmt).__name__}")
+    if not unchecked:
+        _check_format(name, fmt, args, kwargs)
+    source = user_source() if name == "log" else None
+    arrays, in_tree, static = _split(args, kwargs)
+    # A thread of its own has NumPy's defaults: what differs from them here goes with it.
+    options: dict[str, Any] = {
+        key: tuple(value.items()) if isinstance(value, dict) else value
+        for key, value in np.get_printoptions().items()
+        if value != _DEFAULTS.get(key)
+    }
+    debug_print.bind(
+        *arrays,
+        fmt=fmt,
+        ordered=bool(ordered),
+        partitioned=bool(partitioned),
+        in_tree=in_tree,
+        static_args=static,
+        has_placeholders=bool(_fields(fmt)),
+        np_printoptions=tuple(options.items()),
+        logged=None if name != "log" else (source.file, source.line) if source else ("", 0),
+    )
+
+
+@boundary
+def print(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    _use_logging: bool = False,
+    **kwargs: Any,
+) -> Callable[..., None] | None:
+    """Print values each time that the program comes here, formatted as `fmt.format(*args, **kwargs)` does.
+
+    `args` and `kwargs` are as those of `callback`, whose rules hold for it. A format without fields is printed as it
+    is, then the values. Without a format, a function is returned that takes it with its values.
+
+    Raises KeyError or IndexError for a field without a value, ValueError for a value without a field (unless
+    `skip_format_check`), TypeError for a format that is no str.
+
+    >>> import pycompiler as pc
+    >>> pc.jit(lambda x: pc.debug.print("x = {x}, twice {}", 2 * x, x=x, ordered=True))(3)
+    >>> pc.effects_barrier()
+    x = 3, twice 6
+    """
+    name = "log" if _use_logging else "print"
+
+    def call(fmt: str, *args: Any, **kwargs: Any) -> None:
+        _bind(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)
+
+    if fmt is not None:
+        return call(fmt, *args, **kwargs)
+    _refuse(name, args, kwargs, "format")
+    return boundary(call)
+
+
+@boundary
+def log(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    _use_logging: bool = True,
+    **kwargs: Any,
+) -> Callable[..., None] | None:
+    """As `print`, but into the log `pycompiler.debug`, at level INFO, with the place of this line.
+
+    Raises what `print` does.
+    """
+    return print(
+        fmt,
+        *args,
+        ordered=ordered,
+        partitioned=partitioned,
+        skip_format_check=skip_format_check,
+        _use_logging=_use_logging,
+        **kwargs,
+    )
+
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -1,0 +1,8 @@
+"""What jax has under `experimental`."""
+
+from pycompiler.callbacks import io_callback
+from pycompiler.lax.names import nearest_name
+
+__all__ = ["io_callback"]
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -1,0 +1,140 @@
+"""Functions of the user's that compiled code calls: how they are called with arrays, and what they give is checked.
+
+Stands before `callbacks`, whose primitives call them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import short
+from pycompiler.core.tree import PyTreeDef, tree_flatten
+
+_log = logging.getLogger("pycompiler.debug")
+
+
+class HostFunction:
+    """A function of the user's as one of arrays: `static` are the leaves of its arguments that are none, by place.
+
+    Equal for the same function with the same kind of arguments, so that what is compiled for it is found again.
+    """
+
+    __slots__ = ("_key", "function", "in_tree", "name", "static")
+
+    def __init__(
+        self, name: str, function: Callable[..., Any], in_tree: PyTreeDef, static: tuple[tuple[int, Any], ...] = ()
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.in_tree = in_tree
+        self.static = static
+        self._key: tuple[Any, ...] = (
+            name,
+            function,
+            in_tree,
+            tuple([(place, cast(object, type(value)), value) for place, value in static]),
+        )
+        try:
+            hash(self._key)
+        except TypeError:
+            self._key = (id(self),)
+
+    @property
+    def title(self) -> str:
+        """`debug.callback of f`: for messages and profiles."""
+        return f"{self.name} of {getattr(self.function, '__name__', type(self.function).__name__)}"
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        leaves = list(arrays)
+        for place, value in self.static:
+            leaves.insert(place, value)
+        args, kwargs = self.in_tree.unflatten(leaves)
+        return self.function(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HostFunction) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        # What tells one graph from another reads it: two functions never have one text.
+        return f"<{getattr(self.function, '__name__', type(self.function).__name__)} at {id(self):#x}>"
+
+
+def formatted(
+    arrays: Sequence[Any],
+    *,
+    fmt: str,
+    in_tree: PyTreeDef,
+    static_args: tuple[tuple[int, Any], ...],
+    has_placeholders: bool,
+    np_printoptions: tuple[tuple[str, Any], ...],
+) -> str:
+    """What `debug_print` prints: as `str.format` does, or the format and the values side by side."""
+
+    def text(*args: Any, **kwargs: Any) -> str:
+        if not has_placeholders:
+            return " ".join((fmt, *map(str, args)))
+        options: dict[str, Any] = {}
+        for name, value in np_printoptions:
+            options[name] = dict(cast(Any, value)) if isinstance(value, tuple) else value
+        with np.printoptions(**options):
+            return fmt.format(*args, **kwargs)
+
+    return HostFunction("debug.print", text, in_tree, static_args)(arrays)
+
+
+def print_values(arrays: Sequence[Any], logged: tuple[str, int] | None, params: dict[str, Any]) -> None:
+    text = formatted(arrays, **params)
+    if logged is None:
+        print(text, flush=True)
+        return
+    if _log.isEnabledFor(logging.INFO):
+        _log.handle(_log.makeRecord(_log.name, logging.INFO, *logged, text, (), None))
+
+
+def logged_failure(serve: Callable[..., Sequence[Any]], name: str) -> Callable[..., Sequence[Any]]:
+    """Nothing that the program reads need depend on it: its exception is told at once, and by effects_barrier."""
+
+    def call(*arrays: Array) -> Sequence[Any]:
+        try:
+            return serve(*arrays)
+        except BaseException:
+            _log.exception("%s failed", name)
+            raise
+
+    return call
+
+
+def bytes_of(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.ascontiguousarray(x).reshape(-1).view(np.uint8)
+
+
+def checked_results(callback: HostFunction, avals: Sequence[ShapedArray], out: Any) -> tuple[Any, ...]:
+    """The arrays that a function gave. Raises TypeError or ValueError where they are not what is declared."""
+    leaves, _ = tree_flatten(out)
+    name = getattr(callback.function, "__name__", type(callback.function).__name__)
+    if len(leaves) != len(avals):
+        raise ValueError(
+            f"{callback.name}: {name} returned {len(leaves)} arrays, result_shape_dtypes declares {len(avals)} "
+            f"({', '.join(map(short, avals))}): return what is declared"
+        )
+    results: list[Any] = []
+    for leaf, aval in zip(leaves, avals, strict=True):
+        given = np.asarray(leaf)
+        # The thread of callbacks does not know of the caller's `with enable_x64()`.
+        fits = aval.dtype in (given.dtype, dtypes.canonicalize(given.dtype))
+        if not fits or given.shape != aval.shape:
+            raise ValueError(
+                f"{callback.name}: {name} returned {given.dtype}[{','.join(map(str, given.shape))}], "
+                f"result_shape_dtypes declares {short(aval)}: convert what is returned, or declare it"
+            )
+        results.append(given.astype(aval.dtype, copy=False))
+    return tuple(results)
