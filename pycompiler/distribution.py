@@ -42,7 +42,9 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     given = [*consts, *map(as_array, leaves)]
     mesh = _mesh(name, given, opened)
     wishes: list[Layout | None] = opened.derive("first uses", lambda: _first_uses(opened, mesh))
-    placed = [_on_mesh(name, x, mesh, wish) for x, wish in zip(given, wishes, strict=True)]
+    # What a program alone puts on a mesh may come from any device.
+    strict = any(map(is_sharded, given))
+    placed = [_on_mesh(name, x, mesh, wish, strict) for x, wish in zip(given, wishes, strict=True)]
     layouts = tuple([sharding_of(x).layout(x.shape) for x in placed])
     found = partition(opened, mesh, layouts)
     program = compile_spmd(found.graph, mesh.shape_tuple, name)
@@ -91,13 +93,13 @@ def _mesh(name: str, given: Sequence[Array], closed: ClosedGraph) -> Mesh:
     return found[1]
 
 
-def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None) -> Array:
+def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None, strict: bool) -> Array:
     """An argument on the devices of the mesh: divided as its first use wants it where it was on one device."""
     sharding = sharding_of(x)
     if sharding is None:
-        if getattr(x, "committed", False) and mesh.size > 1:
+        if strict and x.committed and mesh.size > 1:
             raise ValueError(
-                f"{name}: an argument {short(x)} is committed to {x.device}, others are on {mesh} of "
+                f"{name}: an argument {short(x)} is committed to {x.device!r}, others are on {mesh} of "
                 f"{list(mesh.device_list)}. What to do: put it there, by device_put(x, NamedSharding(mesh, spec))"
             )
         return spread(x, NamedSharding(mesh, spec_of(wish) if wish is not None else PartitionSpec()))

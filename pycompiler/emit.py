@@ -30,7 +30,7 @@ from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
-from pycompiler.ops.shard_map import sharding_constraint
+from pycompiler.ops.shard_map import shard_map, sharding_constraint
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
 
 ENTRY = "main"
@@ -66,7 +66,7 @@ _ELEMENTS = {
 
 def _check_axes(equation: Equation) -> None:
     """Raise NameError for an operation over a named axis: the trace of the axis is to replace it before."""
-    if equation.primitive.axis_names is not None:
+    if equation.primitive.axis_names is not None and equation.primitive is not shard_map:
         where = f"{equation.source.describe()}\n" if equation.source else ""
         names = ", ".join(sorted(map(repr, names_of(equation.primitive, equation.params))))
         raise NameError(
@@ -274,6 +274,14 @@ class Emitter:
         """A linear function that can be transposed alone: no code is made of it."""
         forward_mode(equation.params["custom"], equation.source)
 
+    def manual(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A function for one device of a mesh: what is compiled is the program of each device, no module of all."""
+        where = f"{equation.source.describe()}\n" if equation.source else ""
+        raise TypeError(
+            f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is called; "
+            "there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"
+        )
+
     def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """The equations of a call: what it says beside them is said to derivatives."""
         graph: Graph = equation.params["graph"].graph
@@ -366,6 +374,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     name_value: Emitter.same,
     device_put: Emitter.same,
     sharding_constraint: Emitter.same,
+    shard_map: Emitter.manual,
     custom_lin: Emitter.forward,
     custom_jvp_call: Emitter.inlined,
     custom_vjp_call: Emitter.inlined,

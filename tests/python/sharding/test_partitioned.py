@@ -184,6 +184,22 @@ def test_different_devices_are_an_error_that_names_both():
             call()
 
 
+def test_an_array_that_is_committed_to_one_device():
+    one = pc.device_put(A, pc.devices()[3])
+    with pytest.raises(ValueError, match=r"committed to CpuDevice\(id=3\).*What to do"):
+        put(A, "x") + one
+    close(pc.pmap(lambda r: r * 2)(one), A * 2)
+    moved = pc.device_put(one, NamedSharding(MESH, P("x")))
+    close(moved + put(A, "x"), A + A)
+    assert moved.committed
+    assert moved.device == NamedSharding(MESH, P("x"))
+    back = pc.device_put(moved, pc.devices()[2])
+    close(back, A)
+    assert back.devices() == {pc.devices()[2]}
+    inside = pc.jit(lambda a: pc.device_put(a * 2, NamedSharding(MESH, P(None, "y"))))(A)
+    assert inside.sharding.spec == P(None, "y")
+
+
 def test_other_meshes_of_the_same_devices():
     renamed = pc.make_mesh((4, 2), ("p", "q"))
     flat = pc.make_mesh((8,), ("z",))
