@@ -9,8 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <mutex>
 #include <sched.h>
+#include <set>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -109,6 +112,28 @@ static void nestedWaits() {
     });
   submit(pool, [&] { tokens[8]->complete(); });
   CHECK(tokens[0]->wait());
+}
+
+static void threadsComeBack() {
+  // Each round needs a second thread while the first waits, and afterwards one too many.
+  std::mutex lock;
+  std::set<long> seen;
+  {
+    ThreadPool pool(1);
+    for (int round = 0; round < 30; ++round) {
+      auto token = RefPtr<Token>::adopt(new Token());
+      std::atomic<int> done{0};
+      auto note = [&] {
+        std::lock_guard<std::mutex> guard(lock);
+        seen.insert(syscall(SYS_gettid));
+        ++done;
+      };
+      submit(pool, [&, token] { token->wait(), note(); });
+      submit(pool, [&, token] { note(), token->complete(); });
+      CHECK(eventually([&] { return done == 2 && pool.liveThreads() <= 1; }));
+    }
+  }
+  CHECK(seen.size() >= 2 && seen.size() <= 5);
 }
 
 static void worksAfterShutdown() {
@@ -262,6 +287,7 @@ int main() {
   RUN(overlapAfterSleep);
   RUN(waitingInsideAWorker);
   RUN(nestedWaits);
+  RUN(threadsComeBack);
   RUN(worksAfterShutdown);
   RUN(environmentSetsSize);
   RUN(affinitySetsSize);
