@@ -91,11 +91,11 @@ def run(code: str, **settings: str) -> str:
     return done.stdout
 
 
-IMPORT = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_parallel"
+IMPORT = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_shared_loops"
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
-    code = f"{IMPORT}, json; print(json.dumps(test_parallel.digests()))"
+    code = f"{IMPORT}, json; print(json.dumps(test_shared_loops.digests()))"
     one, two, three = (json.loads(run(code, PYCOMPILER_NUM_THREADS=str(count))) for count in (1, 2, 3))
     assert one == two
     assert one == three
