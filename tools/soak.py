@@ -286,13 +286,17 @@ class Thread:
             self.pending.popleft().check()
 
 
-def live() -> tuple[int, int]:
-    """Arrays and bytes that are alive once everything is done."""
-    for _ in range(3):
+def live(most: tuple[float, float] = (0, 0)) -> tuple[int, int]:
+    """Arrays and bytes that are alive once everything is done, and in five seconds at the latest at most so many."""
+    now = (0, 0)
+    for _ in range(50):
         gc.collect()
         runtime.synchronize()
-    arrays = runtime.live_arrays()
-    return arrays if isinstance(arrays, int) else len(arrays), runtime.memory_stats().live_bytes
+        now = runtime.live_arrays(), sum(runtime.memory_stats(device).live_bytes for device in pc.devices())
+        if now[0] <= most[0] and now[1] <= most[1]:
+            break
+        time.sleep(0.1)
+    return now
 
 
 def resident_mib() -> int:
@@ -363,7 +367,7 @@ def main() -> int:
     faults.clear()
     workers.clear()
     threads.clear()
-    arrays_after, size_after = live()
+    arrays_after, size_after = live((arrays, size))
     faulthandler.cancel_dump_traceback_later()
 
     print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
