@@ -191,7 +191,7 @@ class MemoryStats(NamedTuple):
     cached_bytes: int
     live_buffers: int
 
-def memory_stats() -> MemoryStats:
+def memory_stats(device: Device | None = None) -> MemoryStats:
     """Bytes of blocks, not of arrays: a block is up to a quarter larger. Small blocks make the peak an upper bound."""
 
 def reset_peak_memory() -> None: ...
