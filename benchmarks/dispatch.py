@@ -126,7 +126,7 @@ CALLS = (
 
 
 def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> dict[str, list[float]]:
-    """Seconds of each call: `runs` samples of about 2 ms, in turn."""
+    """Seconds of each call: `runs` samples, in turn, each so short that it is seldom interrupted."""
     repetitions: dict[str, int] = {}
     for name, call in calls.items():
         for _ in range(20):
@@ -134,7 +134,7 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> dict[str, lis
         start = time.perf_counter()
         for _ in range(20):
             call()
-        repetitions[name] = max(1, int(2e-3 / max((time.perf_counter() - start) / 20, 1e-8)))
+        repetitions[name] = max(1, int(3e-4 / max((time.perf_counter() - start) / 20, 1e-8)))
     samples: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(runs):
         for name, call in calls.items():
@@ -198,7 +198,7 @@ def enqueue_times(runs: int) -> tuple[list[float], list[float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=45)
     parser.add_argument(
         "--json", type=pathlib.Path, default=pathlib.Path(__file__).parent / "results" / "dispatch.json"
     )
@@ -228,9 +228,9 @@ def main() -> None:
         if wanted(call.name):
             add(call.name, call_times(call, options.runs), call.asked)
     if wanted("import and ones(3) + 1"):
-        add("import and ones(3) + 1, new process", first_use_times(max(3, options.runs // 3)), {"jax": 0.4})
+        add("import and ones(3) + 1, new process", first_use_times(max(3, options.runs // 6)), {"jax": 0.4})
     if wanted("enqueue of a 1000x1000 product"):
-        returned, computed = enqueue_times(options.runs)
+        returned, computed = enqueue_times(max(5, options.runs // 3))
         share = statistics.median(returned) / statistics.median(computed)
         name = f"enqueue of a 1000x1000 product: {share:.2%} of its time (asked: 1%)"
         results[name] = {OURS.name: returned, "computed": computed}

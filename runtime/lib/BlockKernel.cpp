@@ -86,44 +86,64 @@ static int longestFor(int64_t count, bool anyScalar) {
   return longest;
 }
 
-int32_t BlockKernel::run(const PcrtFrame &frame, const std::vector<BlockOperand> &operands, int64_t count) const {
-  Pad pads[mostOperands];
-  const void *args[mostOperands];
-  bool anyScalar = false;
-  for (const BlockOperand &given : operands)
-    anyScalar |= given.isScalar;
-  int kind = longestFor(count, anyScalar);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (!operands[i].isScalar)
-      continue;
-    repeat(pads[i], operand, frame.args[operands[i].argument], operands[i].given, blockLengths[kind]);
-    args[i] = pads[i].bytes;
+namespace {
+/// One run of a kernel.
+struct BlockRun {
+  const PcrtEntry *entries;
+  DType operand, result;
+  const std::vector<BlockOperand> &operands;
+  const PcrtFrame &frame;
+  const Pad *scalars; // of each operand that is one
+  int longest;
+
+  int32_t elements(int64_t begin, int64_t end) const;
+
+private:
+  const char *argument(const BlockOperand &given, int64_t offset) const {
+    return static_cast<const char *>(frame.args[given.argument]) + offset * static_cast<int64_t>(byteSize(given.given));
   }
-  const auto resultBytes = static_cast<int64_t>(byteSize(result));
-  for (int64_t offset = 0, length; offset < count; offset += length) {
-    while (kind > 0 && count - offset < blockLengths[kind])
+};
+} // namespace
+
+/// Computes the elements [begin, end), of which `begin` is a multiple of the longest block.
+int32_t BlockRun::elements(int64_t begin, int64_t end) const {
+  Pad pads[BlockKernel::mostOperands];
+  const void *args[BlockKernel::mostOperands];
+  PcrtFrame block = frame;
+  block.args = args;
+  int kind = longest;
+  for (int64_t offset = begin, length; offset < end; offset += length) {
+    while (kind > 0 && end - offset < blockLengths[kind])
       --kind;
     length = blockLengths[kind];
-    int64_t valid = std::min(length, count - offset);
+    int64_t valid = std::min(length, end - offset);
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (operands[i].isScalar)
-        continue;
-      DType given = operands[i].given;
-      const char *from =
-          static_cast<const char *>(frame.args[operands[i].argument]) + offset * static_cast<int64_t>(byteSize(given));
-      if (given == operand && (valid == length || isLine(from))) {
-        args[i] = from;
+      if (operands[i].isScalar) {
+        args[i] = scalars[i].bytes;
         continue;
       }
-      convert(pads[i], operand, from, given, valid);
-      args[i] = pads[i].bytes;
+      const char *from = argument(operands[i], offset);
+      bool isThere = operands[i].given == operand && (valid == length || isLine(from));
+      if (!isThere)
+        convert(pads[i], operand, from, operands[i].given, valid);
+      args[i] = isThere ? from : pads[i].bytes;
     }
-    void *results[] = {static_cast<char *>(frame.results[0]) + offset * resultBytes};
-    PcrtFrame block = frame;
-    block.args = args;
+    void *results[] = {static_cast<char *>(frame.results[0]) + offset * static_cast<int64_t>(byteSize(result))};
     block.results = results;
     if (int32_t status = entries[kind](&block))
       return status;
   }
   return PCRT_OK;
+}
+
+int32_t BlockKernel::run(const PcrtFrame &frame, const std::vector<BlockOperand> &operands, int64_t count) const {
+  Pad scalars[mostOperands];
+  bool anyScalar = false;
+  for (const BlockOperand &given : operands)
+    anyScalar |= given.isScalar;
+  BlockRun run{entries, operand, result, operands, frame, scalars, longestFor(count, anyScalar)};
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].isScalar)
+      repeat(scalars[i], operand, frame.args[operands[i].argument], operands[i].given, blockLengths[run.longest]);
+  return run.elements(0, count);
 }
