@@ -10,7 +10,9 @@ using namespace pcrt;
 /// Bytes of an element of every operand.
 static constexpr int64_t operandBytes = 4;
 static_assert(blockLengths[0] * operandBytes == PCRT_ALIGNMENT);
-static constexpr int64_t longest = blockLengths[blockCount - 1];
+static constexpr int64_t longestBlock = blockLengths[blockCount - 1];
+/// What a thread takes at a time of a run that several share.
+static constexpr int64_t sharedElements = 64 * longestBlock;
 
 BlockKernel::BlockKernel(const PcrtEntry (&given)[blockCount], DType operand, DType result)
     : operand(operand), result(result) {
@@ -39,7 +41,7 @@ Result<RefPtr<BlockKernel>> BlockKernel::load(const std::string_view (&objects)[
 namespace {
 /// Elements of one operand that can't be read where they are.
 struct alignas(PCRT_ALIGNMENT) Pad {
-  char bytes[longest * operandBytes];
+  char bytes[longestBlock * operandBytes];
 };
 } // namespace
 
@@ -145,5 +147,17 @@ int32_t BlockKernel::run(const PcrtFrame &frame, const std::vector<BlockOperand>
   for (size_t i = 0; i < operands.size(); ++i)
     if (operands[i].isScalar)
       repeat(scalars[i], operand, frame.args[operands[i].argument], operands[i].given, blockLengths[run.longest]);
-  return run.elements(0, count);
+  if (count < 2 * sharedElements)
+    return run.elements(0, count);
+  // The pool's threads share the longest blocks.
+  struct Shared {
+    const BlockRun &run;
+    int64_t count;
+  } shared{run, count};
+  auto body = [](const PcrtFrame *, const void *captured, int64_t low, int64_t high) {
+    const auto &[run, count] = *static_cast<const Shared *>(captured);
+    return run.elements(low * longestBlock, std::min(high * longestBlock, count));
+  };
+  int64_t blocks = (count + longestBlock - 1) / longestBlock;
+  return frame.table->parallel_for(&frame, body, &shared, blocks, sharedElements / longestBlock);
 }

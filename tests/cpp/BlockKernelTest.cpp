@@ -35,7 +35,7 @@ static int32_t fail(const PcrtFrame *) { return PCRT_INVALID_ARGUMENT; }
 
 static const PcrtEntry subtractions[] = {subtract<16, 0>, subtract<128, 1>, subtract<1024, 2>};
 static const PcrtEntry comparisons[] = {less<16>, less<128>, less<1024>};
-static const int64_t counts[] = {0, 1, 15, 16, 17, 127, 128, 129, 1000, 1023, 1024, 1025, 8192 + 131, 9000};
+static const int64_t counts[] = {0, 1, 15, 16, 17, 127, 128, 129, 1000, 1023, 1024, 1025, 8192 + 131, 9000, 200001};
 
 static RefPtr<Buffer> allocate(BufferPool &pool, size_t bytes) {
   Result<RefPtr<Buffer>> buffer = pool.allocate(bytes);

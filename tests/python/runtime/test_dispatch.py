@@ -355,7 +355,7 @@ def operands(dtype, shape):
 def test_a_kernel_of_the_build_gives_the_bits_of_a_compiled_one(op, dtype):
     function = getattr(pnp, op)
     compiled = pc.jit(lambda a, b: function(a, b))
-    for shape in ((), (1,), (3, 5), (16,), (1041,), (9000,)):
+    for shape in ((), (1,), (3, 5), (16,), (1041,), (9000,), (300_001,)):
         for a, b in (operands(dtype, shape), (operands(dtype, shape)[0], 3), (2.5, operands(dtype, shape)[1])):
             ours, theirs = function(*map(as_array, (a, b))), compiled(*map(as_array, (a, b)))
             assert (ours.dtype, ours.shape, ours.weak_type) == (theirs.dtype, theirs.shape, theirs.weak_type)
