@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from pycompiler._runtime import Array, Notifier
+from pycompiler._runtime import Array, Notifier, shards_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -63,14 +63,15 @@ def _await(array: Array) -> Generator[Any, None, Array]:
 
     Raises RuntimeError when no event loop of asyncio runs and the array is not ready.
     """
-    if not array.is_ready():
-        loop = _asyncio().get_running_loop()
-        waiting = _loops.get(loop)
-        if waiting is None:
-            waiting = _loops[loop] = _Waiting(loop)
-        future = waiting.future(array, loop)
-        if future is not None:
-            yield from future
+    for part in shards_of(array) or (array,):
+        if not part.is_ready():
+            loop = _asyncio().get_running_loop()
+            waiting = _loops.get(loop)
+            if waiting is None:
+                waiting = _loops[loop] = _Waiting(loop)
+            future = waiting.future(part, loop)
+            if future is not None:
+                yield from future
     return array.block_until_ready()
 
 

@@ -6,6 +6,7 @@ Kernels that wait for the test make the order of events certain: `gated_add_one`
 
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def eventually(condition):
     return False
 
 
-def run_program(code, expected_status=0, limit=120, **environment):
+def run_program(code, expected_status=0, limit=300, **environment):
     """Runs a program in a new process, which must end by itself; what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -239,6 +240,59 @@ def test_errors_are_forgotten_with_their_arrays(no_lapack):
     assert eventually(lambda: (rt.live_arrays(), rt.memory_stats().live_buffers) == before)
 
 
+class PickyError(ValueError):
+    """Takes what its arguments don't show."""
+
+    def __init__(self, number, *, unit):
+        super().__init__(f"{number} {unit}")
+        self.unit = unit
+
+
+def refuse(x):
+    raise PickyError(7, unit="apples")
+
+
+@pc.jit
+def asks(x):
+    shape = pc.ShapeDtypeStruct(x.shape, x.dtype)
+    return pc.pure_callback(refuse, shape, x) * 2
+
+
+def test_the_exception_of_a_callback_keeps_its_type():
+    broken = asks(pnp.ones(3))
+    for array in (broken, broken + 1, pc.jit(lambda x: x.sum())(broken)):
+        caught = []
+        for _ in range(2):
+            with pytest.raises(PickyError) as info:
+                np.asarray(array)
+            assert str(info.value) == "7 apples"
+            caught.append(info.value)
+        first, second = caught
+        assert (first.unit, first.args) == ("apples", ("7 apples",))
+        # Every read raises its own object: what one keeps alive through its frames, the others do not.
+        assert first is not second
+        (note,) = first.__notes__
+        assert re.match(r"in \w+ of asks \(at ", note)
+        assert note.count(f"{__file__}:") == 2
+        assert any(frame.name == "refuse" for frame in info.traceback)
+    np.testing.assert_array_equal(pnp.ones(3) * 2, [2, 2, 2])
+
+
+def test_the_exception_of_a_callback_keeps_nothing_alive():
+    def fail():
+        broken = asks(pnp.ones(3))
+        with pytest.raises(PickyError):
+            np.asarray(broken + 1)
+
+    fail()
+    rt.synchronize()
+    assert eventually(lambda: True)
+    before = rt.live_arrays()
+    for _ in range(5):
+        fail()
+    assert eventually(lambda: rt.live_arrays() <= before)
+
+
 def test_sync_runs_everything_in_place():
     code = (
         LONG
@@ -282,6 +336,31 @@ def test_run_ahead_is_bounded_in_calls(gate, load, vector):
     gate.open()
     launching.join()
     assert np.asarray(made[-1]).tolist() == [3001, 3002, 3003, 3004]
+
+
+# 5. Ordered effects follow program order through tokens; unordered ones are waited for at exit. test_effects.py.
+
+
+def test_effects_are_ordered_from_call_to_call_and_waited_for_at_exit():
+    code = (
+        LONG
+        + """
+@pc.jit
+def say(x):
+    pc.debug.print("ordered {}", x[0], ordered=True)
+    return x + 1
+y = long(x) - 2
+for _ in range(3):
+    y = say(y)
+say(x * 7)
+pc.jit(lambda x: pc.debug.print("unordered {}", x[0]))(long(x))
+"""
+    )
+    lines = run_program(code).splitlines()
+    assert [line for line in lines if "ordered" in line and "un" not in line] == [
+        f"ordered {value}" for value in (0.0, 1.0, 2.0, 7.0)
+    ]
+    assert "unordered 2.0" in lines
 
 
 # 6. A donated buffer that is used again fails loudly, also after an error. Also jit/test_donation.py.
@@ -399,6 +478,32 @@ print("end")
 """
     )
     assert run_program(code) == "end"
+
+
+def test_an_array_on_several_devices_is_awaited_without_blocking_the_loop():
+    code = (
+        LONG
+        + """
+import asyncio
+from pycompiler.sharding import NamedSharding, PartitionSpec
+mesh = pc.make_mesh((2,), ("x",))
+async def main():
+    x = pc.device_put(np.ones(4, np.float32), NamedSharding(mesh, PartitionSpec("x")))
+    y = long(x)
+    turns, was_ready = 0, y.is_ready()
+    async def count():
+        nonlocal turns
+        while not y.is_ready():
+            turns += 1
+            await asyncio.sleep(0.001)
+    counting = asyncio.create_task(count())
+    same = await y is y
+    await counting
+    print(was_ready, same, turns > 2, np.asarray(y).tolist())
+asyncio.run(main())
+"""
+    )
+    assert run_program(code, PYCOMPILER_NUM_CPU_DEVICES="2") == "False True True [2.0, 2.0, 2.0, 2.0]"
 
 
 def test_a_program_that_fails_while_work_is_pending_ends():
