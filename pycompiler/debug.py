@@ -17,11 +17,21 @@ from pycompiler.core.boundary import boundary
 from pycompiler.core.effects import DebugEffect, OrderedDebugEffect
 from pycompiler.core.source import user_source
 from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 from pycompiler.lax.names import nearest_name
 from pycompiler.ops.callbacks import debug_callback, debug_print
 from pycompiler.ops.host_functions import HostFunction
 
-__all__ = ["DebugEffect", "OrderedDebugEffect", "callback", "log", "print"]
+__all__ = [
+    "DebugEffect",
+    "OrderedDebugEffect",
+    "callback",
+    "inspect_array_sharding",
+    "log",
+    "print",
+    "visualize_array_sharding",
+    "visualize_sharding",
+]
 
 
 _DEFAULTS: dict[str, Any] = dict(contextvars.Context().run(np.get_printoptions))

@@ -31,8 +31,7 @@ def visualize_sharding(
     Raises ValueError for another number of dimensions.
 
     >>> import pycompiler as pc
-    >>> from pycompiler.drawings import visualize_sharding
-    >>> visualize_sharding((4, 2), pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x")))
+    >>> pc.debug.visualize_sharding((4, 2), pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x")))
     ┌───────┐
     │ CPU 0 │
     └───────┘

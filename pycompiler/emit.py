@@ -278,8 +278,8 @@ class Emitter:
         """A function for one device of a mesh: what is compiled is the program of each device, no module of all."""
         where = f"{equation.source.describe()}\n" if equation.source else ""
         raise TypeError(
-            f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is called; "
-            "there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"
+            f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is "
+            "called; there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"
         )
 
     def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pycompiler.core import axes
 from pycompiler.core.aval import ShapedArray, shaped
 from pycompiler.core.call import call
@@ -22,11 +24,15 @@ from pycompiler.core.primitive import Primitive
 from pycompiler.core.record import record
 from pycompiler.core.sharding import NamedSharding, Sharding
 from pycompiler.core.source import swap_source
+from pycompiler.core.structural import zeros
 from pycompiler.core.trace import Origin
+from pycompiler.ops.arithmetic import min_
+from pycompiler.ops.callbacks import debug_callback, debug_print, io_callback, pure_callback
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
+from pycompiler.ops.sending import index_of, pbroadcast
 from pycompiler.ops.shard_map import shard_map, sharding_constraint
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
 from pycompiler.partition.layouts import Part, common, moved, whole
@@ -234,6 +240,21 @@ class _Partitioner:
         results = cond.bind(*[part.value for part in parts], **{**equation.params, "branches": local})
         return list(map(Part, results, wanted))
 
+    def once(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """What calls Python does so on the first device, with whole arrays; the others get its results."""
+        primitive, params = equation.primitive, equation.params
+        if params.get("partitioned"):
+            return list(map(Part, primitive.bind(*[part.value for part in parts], **params), ()))
+        values = [self.moved(part, whole(len(part.layout))) for part in parts]
+        avals = [atom.aval for atom in equation.inputs]
+        outs = [var.aval for var in equation.outputs]
+        here = record(lambda *xs: list(primitive.bind(*xs, **params)), avals, Origin("jit", self.once))
+        elsewhere = record(lambda *xs: list(map(zeros, outs)), avals, Origin("jit", self.once))
+        names = tuple(self.mesh.axis_names)
+        number = min_.bind(index_of(names), np.int32(1))
+        found = cond.bind(number, *values, branches=(here, elsewhere))
+        return [Part(pbroadcast.bind(x, axis_name=names, source=0), whole(len(x.shape))) for x in found]
+
     # What is about the mesh itself.
 
     def manual(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
@@ -319,4 +340,8 @@ _FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[
     cond: _Partitioner.branches,
     shard_map: _Partitioner.manual,
     sharding_constraint: _Partitioner.constraint,
+    debug_callback: _Partitioner.once,
+    debug_print: _Partitioner.once,
+    io_callback: _Partitioner.once,
+    pure_callback: _Partitioner.once,
 }

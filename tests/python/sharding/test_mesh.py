@@ -8,7 +8,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import drawings
+from pycompiler import debug
 from pycompiler.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 from pycompiler.sharding import PartitionSpec as P
 
@@ -183,16 +183,16 @@ def test_the_current_mesh():
 
 def test_a_drawing_says_which_device_has_what(capsys):
     x = NamedSharding(MESH, P("x", "y")).place(np.zeros((8, 4)).astype(np.float32))
-    drawings.visualize_array_sharding(x)
+    debug.visualize_array_sharding(x)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 9
     assert lines[1].split("│")[1:3] == [" CPU 0 ", " CPU 1 "]
-    drawings.visualize_sharding((8,), NamedSharding(MESH, P("y")))
+    debug.visualize_sharding((8,), NamedSharding(MESH, P("y")))
     assert "CPU 0,2,4,6" in capsys.readouterr().out
     found = []
-    drawings.inspect_array_sharding(x, callback=found.append)
+    debug.inspect_array_sharding(x, callback=found.append)
     assert found == [x.sharding]
     with pytest.raises(TypeError, match="traced"):
-        pc.jit(lambda a: drawings.visualize_array_sharding(a))(x)
+        pc.jit(lambda a: debug.visualize_array_sharding(a))(x)
     with pytest.raises(ValueError, match="one or two dimensions"):
-        drawings.visualize_sharding((2, 2, 2), x.sharding)
+        debug.visualize_sharding((2, 2, 2), x.sharding)

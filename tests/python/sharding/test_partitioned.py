@@ -227,3 +227,24 @@ def test_it_is_traced_and_compiled_once():
     for spec in [("x",), ("x",), ("y",)]:
         close(f(put(A, *spec)), A * 2)
     assert len(count) == 1
+
+
+def test_callbacks_are_called_once_with_whole_arrays(capsys):
+    seen = []
+
+    @pc.jit
+    def f(a):
+        pc.debug.print("the sum is {s}", s=a.sum())
+        pc.debug.callback(lambda x: seen.append(x.shape), a)
+        return pc.pure_callback(lambda x: x + 1, pc.ShapeDtypeStruct(a.shape, a.dtype), a) * 2
+
+    close(f(put(np.ones((8, 4), np.float32), "x", "y")), np.full((8, 4), 4.0))
+    pc.effects_barrier()
+    assert capsys.readouterr().out == "the sum is 32.0\n"
+    assert seen == [(8, 4)]
+
+
+def test_each_device_prints_what_it_has(capsys):
+    pc.pmap(lambda r: pc.debug.print("{s}", s=r.sum()) or r)(np.arange(8, dtype=np.float32).reshape(8, 1))
+    pc.effects_barrier()
+    assert sorted(capsys.readouterr().out.split()) == [f"{i}.0" for i in range(8)]
