@@ -1,6 +1,8 @@
 // Buffers: alignment, reuse, limits, statistics.
 #include "runtime/Buffer.h"
 #include "Check.h"
+#include "MemoryPressure.h"
+#include "runtime/Device.h"
 
 #include <cstring>
 #include <thread>
@@ -153,6 +155,145 @@ static void limits() {
   CHECK(pool.statistics().cachedBytes == 1 << 15);
 }
 
+/// A view holds the memory alone, whatever it was made of, and is counted there.
+static void viewsHoldTheirRoot() {
+  BufferPool pool;
+  RefPtr<Buffer> whole = allocate(pool, 1 << 20);
+  std::memset(whole->data(), 1, 1 << 20);
+  RefPtr<Buffer> half = Buffer::view(*whole, 1 << 19, 1 << 19), quarter = Buffer::view(*half, 64, 1 << 18);
+  CHECK(half->isView() && half->isOurs() && half->isWrapped() && !whole->isView());
+  CHECK(quarter->data() == static_cast<char *>(whole->data()) + (1 << 19) + 64 && quarter->size() == 1 << 18);
+  CHECK(whole->viewCount() == 2 && quarter->viewCount() == 2 && quarter->rootReferences() == 3);
+  half = nullptr;
+  CHECK(whole->viewCount() == 1);
+  // A successor's views are its root's: nothing is overwritten under them.
+  RefPtr<Buffer> next = Buffer::successor(*whole), part = Buffer::view(*next, 0, 1 << 19);
+  CHECK(whole->viewCount() == 2);
+  next = nullptr;
+  whole = nullptr;
+  part = nullptr;
+  CHECK(pool.statistics().liveBuffers == 1 && quarter->rootReferences() == 1);
+  CHECK(static_cast<char *>(quarter->data())[0] == 1);
+  quarter = nullptr;
+  CHECK(pool.statistics().liveBuffers == 0);
+}
+
+static void viewsAreLargeParts() {
+  BufferPool pool;
+  RefPtr<Buffer> small = allocate(pool, 100), large = allocate(pool, 1 << 20);
+  CHECK(small->mayView(100) && !small->mayView(99));
+  CHECK(large->mayView(1 << 17) && !large->mayView((1 << 17) - 1) && !Buffer::isWorthViewing(65535, 70000));
+  RefPtr<Buffer> part = Buffer::view(*large, 0, 1 << 18);
+  CHECK(part->mayView(1 << 18) && part->mayView(1 << 17) && !part->mayView(1 << 16)); // of the block, not of the part
+  char bytes[8];
+  CHECK(!Buffer::wrap(nullptr, bytes, 8, nullptr, nullptr)->mayView(8));
+}
+
+static void viewsShareTheToken() {
+  BufferPool pool;
+  RefPtr<Buffer> whole = allocate(pool, 1 << 17);
+  auto token = RefPtr<Token>::adopt(new Token());
+  whole->setToken(token);
+  RefPtr<Buffer> part = Buffer::view(*whole, 0, 1 << 16);
+  whole = nullptr;
+  CHECK(!part->isReady());
+  token->complete(RefPtr<Error>::adopt(new Error(Code::Unknown, "x", "", "")));
+  CHECK(part->isReady() && part->error() && part->error()->message == "x");
+}
+
+static void viewsEndInAnyThread() {
+  BufferPool pool;
+  for (int round = 0; round < 200; ++round) {
+    RefPtr<Buffer> whole = allocate(pool, 1 << 17);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([part = Buffer::view(*whole, size_t(t) << 15, 1 << 15), t]() mutable {
+        std::memset(part->data(), t, part->size());
+        part = nullptr;
+      });
+    whole = nullptr;
+    for (std::thread &thread : threads)
+      thread.join();
+    CHECK(pool.statistics().liveBuffers == 0);
+  }
+}
+
+static void statisticsOfTheWholeLife() {
+  BufferPool pool;
+  for (int i = 0; i < 3; ++i)
+    allocate(pool, 64);
+  allocate(pool, 5 << 20);
+  pool.trim();
+  MemoryStatistics now = pool.statistics();
+  CHECK(now.allocations == 4 && now.largestBytes == 5 << 20 && now.liveBuffers == 0);
+}
+
+static void refusalsNameTheLargest() {
+  BufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/0);
+  RefPtr<Buffer> large = allocate(pool, 4 << 20), unnamed = allocate(pool, 2 << 20), small = allocate(pool, 1000);
+  pool.note(*large, "f32[1048576] made at model.py:7 by dot");
+  std::string text = pool.allocate(4 << 20).status().message();
+  CHECK(text.find("cannot allocate 4.0 MiB (4194304 bytes); a limit of 8.0 MiB, and 6.0 MiB are live in 3 buffers, the "
+                  "largest of them: 4.0 MiB f32[1048576] made at model.py:7 by dot; 2.0 MiB") != std::string::npos);
+  large = nullptr;
+  CHECK(pool.largest(5).size() == 1);
+  large = allocate(pool, 4 << 20);
+  CHECK(pool.largest(1)[0].made.empty()); // what was said of the block before is forgotten
+  CHECK(!pool.allocate(4 << 20).isOk());
+  pool.setLimit(16 << 20);
+  CHECK(pool.allocate(4 << 20).isOk() && pool.limit() == 16 << 20);
+}
+
+static void cachedBlocksCountAgainstTheLimit() {
+  BufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/8 << 20);
+  allocate(pool, 6 << 20);
+  CHECK(pool.statistics().cachedBytes == 6 << 20);
+  RefPtr<Buffer> other = allocate(pool, 4 << 20); // of another class
+  CHECK(pool.statistics().cachedBytes == 0);
+}
+
+static uint64_t plenty() { return ~uint64_t(0); }
+static uint64_t almostNothing() { return 1 << 20; }
+
+/// Freed blocks of every device go when the system is short of memory, and stay when it is not.
+static void pressureEmptiesEveryPool() {
+  Device &device = Device::cpu();
+  BufferPool own;
+  constexpr size_t bytes = size_t(64) << 20;
+  for (bool isShort : {false, true}) {
+    memorySource = plenty;
+    allocate(device.memory(), 3 << 20);
+    allocate(own, 3 << 20);
+    CHECK(device.memory().statistics().cachedBytes >= 3 << 20);
+    memorySource = isShort ? almostNothing : plenty;
+    // Of a size that there is no freed block of.
+    size_t fresh = isShort ? 2 * bytes : bytes;
+    RefPtr<Buffer> ofDevice = allocate(device.memory(), fresh), ofOwn = allocate(own, fresh);
+    CHECK((device.memory().statistics().cachedBytes < 3 << 20) == isShort);
+    CHECK((own.statistics().cachedBytes < 3 << 20) == isShort);
+  }
+  memorySource = availableMemory;
+  CHECK(availableMemory() > 0 && BufferPool::defaultMemoryLimit() > 0);
+}
+
+/// Reports are made while others allocate.
+static void reportsAmongThreads() {
+  BufferPool pool(nullptr, /*memoryLimit=*/64 << 20, /*cacheLimit=*/64 << 20);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        RefPtr<Buffer> buffer = allocate(pool, 1 << 20);
+        pool.note(*buffer, "made by " + std::to_string(i));
+        CHECK(pool.largest(3).size() <= 3);
+        CHECK(!pool.allocate(size_t(65) << 20).isOk());
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(pool.largest(5).empty());
+}
+
 static void manyThreads() {
   BufferPool pool;
   std::vector<std::thread> threads;
@@ -184,6 +325,15 @@ int main() {
   RUN(freshTokenAfterReuse);
   RUN(statisticsAddUp);
   RUN(limits);
+  RUN(viewsHoldTheirRoot);
+  RUN(viewsAreLargeParts);
+  RUN(viewsShareTheToken);
+  RUN(viewsEndInAnyThread);
+  RUN(statisticsOfTheWholeLife);
+  RUN(refusalsNameTheLargest);
+  RUN(cachedBlocksCountAgainstTheLimit);
+  RUN(pressureEmptiesEveryPool);
+  RUN(reportsAmongThreads);
   RUN(manyThreads);
   return test::failures() != 0;
 }
