@@ -74,6 +74,7 @@ bench: build ## speed beside NumPy and jax 0.10.2, in one process on one thread
 	$(PY) benchmarks/run.py
 	$(PY) benchmarks/dispatch.py
 	$(PY) benchmarks/threads.py
+	$(PY) benchmarks/runtime.py
 
 CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h' ':!third_party')
 lint: configure ## ruff, pyright, import rules, clang-format

@@ -87,6 +87,8 @@ Status Executable::run(const RunContext &context, const void *const *args, void 
     Result<RefPtr<Buffer>> arena = context.device.memory().allocate(arenaSize);
     if (!arena.isOk())
       return Status(Code::OutOfMemory, "temporaries: " + arena.status().message());
+    if (arenaSize >= BufferPool::listedBytes)
+      context.device.memory().note(*arena.value(), "of temporaries of " + label);
     status = runWithArena(context, args, results, arena.value()->data());
   }
   if (timed)

@@ -144,3 +144,5 @@ PyObject *pcrt::python::arrayOverNumpy(PyObject *ndarray, AvalObject *aval) {
                                        release, Py_NewRef(ndarray));
   return newArray(aval, std::move(buffer));
 }
+
+bool pcrt::python::isBorrowed(const Buffer &buffer) { return buffer.isReleasedBy(release); }

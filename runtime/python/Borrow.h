@@ -20,6 +20,8 @@ bool isSoleNdarray(PyObject *object);
 
 /// An array over the memory of such an ndarray, which lives on with it.
 PyObject *arrayOverNumpy(PyObject *ndarray, AvalObject *aval);
+/// Whether a buffer is that of such an array.
+bool isBorrowed(const Buffer &buffer);
 
 } // namespace pcrt::python
 

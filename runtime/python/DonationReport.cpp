@@ -1,5 +1,6 @@
 // Why the memory of a donated array could not be taken, told to the program once for each place. Called by
 // CompiledCall, which copies such an array; what is told is worded by the function that Python registered.
+#include "Borrow.h"
 #include "Call.h"
 
 #include <set>
@@ -10,10 +11,13 @@ using namespace pcrt::python;
 
 static PyObject *reporter = nullptr;
 
-/// Null when it is nobody's doing: a computation that is in flight reads the array.
+/// Null when it is nobody's doing: a computation that is in flight reads the array, or the call took a temporary of
+/// NumPy as it was, whose memory is not aligned as that of results.
 static const char *reasonFor(const Buffer &buffer, bool twice) {
+  if (isBorrowed(buffer))
+    return nullptr;
   if (!buffer.isOurs())
-    return "its memory was borrowed, from NumPy or another library";
+    return "its memory is another library's (from_dlpack)";
   if (twice)
     return "the call has it twice";
   if (buffer.exports.load(std::memory_order_acquire) > 0)

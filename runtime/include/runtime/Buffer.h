@@ -36,6 +36,8 @@ public:
   /// goes, in whichever thread that happens.
   static RefPtr<Buffer> wrap(Device *device, void *memory, size_t bytes, void (*release)(void *), void *owner);
   bool isWrapped() const { return !pool; }
+  /// Whether it was wrapped with this function.
+  bool isReleasedBy(void (*release)(void *)) const { return releaseOwner == release; }
   /// The `owner` that wrapped memory was given.
   void *wrappedOwner() const { return owner; }
   /// A buffer over the memory of another one, which its contents are overwritten in: with a token of its own.

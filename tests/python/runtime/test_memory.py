@@ -173,6 +173,17 @@ def test_memory_of_others_is_copied_by_views():
     assert float(part[1]) == (1 << 14) + 1
 
 
+def test_views_are_where_their_array_is():
+    code = """
+second = pc.devices()[1]
+x = pc.device_put(np.zeros((512, 512), np.float32), second)
+views = [x.reshape(-1), x[256:], *pc.jit(lambda x: (x.ravel(), x[256:], x + 1))(x)]
+print([view.device == second and view.committed for view in views])
+print([view.device == second for view in (x.reshape(-1)[:3], (x.ravel() + 1)[1 << 17:])])
+"""
+    assert run(code, PYCOMPILER_NUM_CPU_DEVICES="2") == "[True, True, True, True, True]\n[True, True]"
+
+
 KERNELS = {
     "sum": (lambda x: x.sum(), lambda x: np.float32(x.astype(np.float64).sum())),
     "elementwise": (lambda x: pnp.sqrt(x) + x, lambda x: np.sqrt(x) + x),
@@ -252,7 +263,7 @@ def test_a_donation_of_borrowed_memory():
     given = VALUES.copy()
     messages, taken = told(pnp.from_dlpack(given))
     assert not taken
-    assert "its memory was borrowed" in messages[0]
+    assert "its memory is another library's" in messages[0]
     np.testing.assert_array_equal(given, VALUES)
 
 
