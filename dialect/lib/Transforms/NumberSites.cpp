@@ -39,7 +39,7 @@ static StringRef primitiveOf(RuntimeCallOp call) {
 #undef PCRT_FUNCTION_NAME
     }
   }
-  return call.getName();
+  return call.getName() == "host_call" ? "callback" : call.getName();
 }
 
 std::vector<std::pair<std::string, std::string>> getSites(ModuleOp module) {
