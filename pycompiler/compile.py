@@ -369,8 +369,10 @@ def compiled(
     viewing: bool = True,
     eager: bool = False,
 ) -> Compilation:
-    """The compiled code of a graph, which lives as long as the graph. See `compile_graph`. If it is evaluated eagerly, a
-    kernel of the build will do: then there is no module of it."""
+    """The compiled code of a graph, which lives as long as the graph. See `compile_graph`.
+
+    If it is evaluated eagerly, a kernel of the build will do: then there is no module of it.
+    """
     key = ("compiled", keep_unused, donated, may_block)
     key = key if viewing else (*key, "copying")
     return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager))

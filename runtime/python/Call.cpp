@@ -1,6 +1,8 @@
 // Launching from Python, and CompiledCall.
 #include "Call.h"
 
+#include "ForkGate.h"
+
 #include "Callback.h"
 #include "Placement.h"
 
@@ -73,6 +75,11 @@ private:
 /// Out of line: what runs at once and is short is not to pay for this.
 [[gnu::noinline]] static bool launchLong(Stream &stream, Launch &launch, Stream::Manner manner, uint64_t resultBytes) {
   launch.place = launchPlace();
+  if (forkgate::isClosed()) {
+    HeldArguments held(launch);
+    if (!forkgate::pass())
+      return false;
+  }
   // A copy between devices has no executable.
   if (launch.executable && launch.executable->effects() != Executable::Effects::None) {
     HeldArguments held(launch);

@@ -1,6 +1,8 @@
 // Calls from compiled code to Python, launches with effects, and what waits for both.
 #include "Callback.h"
 
+#include "ForkGate.h"
+
 #include "Exception.h"
 #include "runtime/EffectfulLaunch.h"
 #include "runtime/HostCallback.h"
@@ -208,6 +210,7 @@ static PyObject *effectsBarrier(PyObject *, PyObject *) {
 
 /// pthread_atfork's handler runs with the GIL, which callbacks need: what it would wait for is waited for here.
 static PyObject *beforeFork(PyObject *, PyObject *) {
+  forkgate::close();
   if (!callbacks::isRunning()) {
     WithoutGil released;
     do {
@@ -215,6 +218,16 @@ static PyObject *beforeFork(PyObject *, PyObject *) {
       callbacks::drain();
     } while (callbacks::pending() != 0);
   }
+  Py_RETURN_NONE;
+}
+
+static PyObject *afterForkInParent(PyObject *, PyObject *) {
+  forkgate::openInParent();
+  Py_RETURN_NONE;
+}
+
+static PyObject *afterForkInChild(PyObject *, PyObject *) {
+  forkgate::openInChild();
   Py_RETURN_NONE;
 }
 
@@ -242,16 +255,25 @@ static PyMethodDef functions[] = {
     {"effects_barrier", effectsBarrier, METH_NOARGS,
      "Wait for launches with effects and for callbacks; raise what went wrong in one whose results nobody reads."},
     {"_before_fork", beforeFork, METH_NOARGS, "Wait for what a process must not be in the middle of when it forks."},
+    {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches go on."},
+    {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches go on."},
     {}};
 
 bool pcrt::python::addCallbackFunctions(PyObject *module) {
   if (PyModule_AddFunctions(module, functions) != 0)
     return false;
   PyRef os = PyRef::steal(PyImport_ImportModule("os"));
-  PyRef before = PyRef::steal(PyObject_GetAttrString(module, "_before_fork"));
   PyRef reg = os ? PyRef::steal(PyObject_GetAttrString(os.get(), "register_at_fork")) : PyRef();
   PyRef none = PyRef::steal(PyTuple_New(0)), keywords = PyRef::steal(PyDict_New());
-  if (!before || !reg || !none || !keywords || PyDict_SetItemString(keywords.get(), "before", before.get()) != 0)
+  if (!reg || !none || !keywords)
     return false;
+  const char *const hooks[][2] = {{"before", "_before_fork"},
+                                  {"after_in_parent", "_after_fork_in_parent"},
+                                  {"after_in_child", "_after_fork_in_child"}};
+  for (auto [when, name] : hooks) {
+    PyRef function = PyRef::steal(PyObject_GetAttrString(module, name));
+    if (!function || PyDict_SetItemString(keywords.get(), when, function.get()) != 0)
+      return false;
+  }
   return bool(PyRef::steal(PyObject_Call(reg.get(), none.get(), keywords.get())));
 }

@@ -169,6 +169,14 @@ def message_of(array):
     return str(caught.value)
 
 
+def test_what_runs_eagerly_names_the_line_of_each_call(no_lapack):
+    from_here = message_of(pnp.linalg.cholesky(pnp.eye(17)))
+    first = sys._getframe().f_lineno - 1
+    from_there = message_of(pnp.linalg.cholesky(pnp.eye(17)))
+    assert f"test_promises.py:{first}" in from_here and f"test_promises.py:{first}" not in from_there
+    assert f"test_promises.py:{first + 2}" in from_there
+
+
 def test_the_message_names_the_operation_and_both_lines(no_lapack):
     model = pc.jit(lambda x: pc.jit(factor)(x) + 1)
 
@@ -511,10 +519,11 @@ def test_a_program_that_fails_while_work_is_pending_ends():
 
 
 def test_nothing_is_alive_after_the_arrays_are_gone(gate, vector):
+    gc.collect()  # what other tests left
     before = rt.live_arrays()
     results = [gate(vector()) for _ in range(10)]
     chained = pc.jit(lambda *xs: sum(xs))(*results)
     del results, chained
     gate.open()
     rt.synchronize()
-    assert eventually(lambda: rt.live_arrays() == before)
+    assert eventually(lambda: rt.live_arrays() <= before), (rt.live_arrays(), before)

@@ -1,0 +1,34 @@
+// Where threads wait while another one forks.
+#include "ForkGate.h"
+
+#include "Array.h"
+#include "runtime/HostCallback.h"
+
+#include <climits>
+
+using namespace pcrt;
+using namespace pcrt::python;
+
+FutexWord forkgate::closed{0};
+
+bool forkgate::pass() {
+  if (callbacks::isRunning() || ThreadPool::isWorker())
+    return true;
+  WithoutGil released;
+  while (uint32_t seen = closed.load()) {
+    futexWait(closed, seen, 100);
+    if (interrupted())
+      return false;
+  }
+  return true;
+}
+
+void forkgate::close() { closed.fetch_add(1); }
+
+void forkgate::openInParent() {
+  closed.fetch_sub(1);
+  futexWake(closed, INT_MAX);
+}
+
+/// Threads that were about to fork too are not in the child.
+void forkgate::openInChild() { closed.store(0); }
