@@ -569,7 +569,10 @@ def test_a_fork_waits_for_callbacks_and_the_child_has_its_own():
 import os, sys, time, warnings
 import pycompiler as pc
 warnings.simplefilter("ignore")
-f = pc.jit(lambda x: pc.debug.callback(lambda x: (time.sleep(0.2), os.write(1, b"seen %d\\n" % int(x))), x, ordered=True))
+def see(x):
+    time.sleep(0.2)
+    os.write(1, b"seen %d\\n" % int(x))
+f = pc.jit(lambda x: pc.debug.callback(see, x, ordered=True))
 f(1)
 child = os.fork()
 f(3 if child else 2)
