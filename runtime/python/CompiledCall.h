@@ -1,0 +1,57 @@
+// What a CompiledCall is made of: read by CompiledCall.cpp when it is made, followed by Call.cpp when it is called.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_COMPILEDCALL_H
+#define PYCOMPILER_RUNTIME_PYTHON_COMPILEDCALL_H
+
+#include "Call.h"
+
+#include <vector>
+
+namespace pcrt::python {
+
+enum class OutputKind : uint8_t { Result, Argument, Constant, View };
+
+struct Output {
+  OutputKind kind;
+  size_t index;       // of the result or the leaf
+  PyObject *constant; // borrowed from `outputs`
+  // Of a view: its aval, borrowed too, and the byte of the leaf at which it starts.
+  AvalObject *aval = nullptr;
+  size_t offset = 0;
+};
+
+/// A result that is computed in the memory of a donated argument of the executable.
+struct Alias {
+  size_t result, argument;
+};
+
+/// The constants of a call in the memory of a device where they are not.
+struct ConstantCopies {
+  struct OfDevice {
+    Device *device;
+    std::vector<RefPtr<Buffer>> buffers;
+  };
+  std::vector<OfDevice> all;
+};
+
+struct CompiledCallObject {
+  PyObject_HEAD
+      // As given, for Python; they own everything below.
+      PyObject *executable,
+      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases, *device;
+  /// What is called instead when the views among the outputs are not to be had; null without views.
+  PyObject *copying;
+  Executable *loaded;
+  std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
+  std::vector<Output> *results;
+  std::vector<Alias> *inPlace;
+  size_t leavesNeeded;
+  Device *place;               // where the function puts values itself, or null
+  std::vector<size_t> *placed; // leaves that say where a call runs: those that are read or returned
+  ConstantCopies *copies;
+};
+
+inline CompiledCallObject *asCall(PyObject *object) { return reinterpret_cast<CompiledCallObject *>(object); }
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_COMPILEDCALL_H
