@@ -295,8 +295,13 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
     PyErr_SetString(PyExc_BufferError, "arrays are immutable: the buffer is read-only");
     return -1;
   }
-  if (!ensureElements(array) || !waitFor(array->buffer))
+  if (!ensureElements(array))
     return -1;
+  if (!waitFor(array->buffer)) {
+    if (!array->buffer->isReady())
+      keepInterruption(array);
+    return -1;
+  }
   view->buf = array->buffer->data();
   view->len = aval->nbytes;
   view->itemsize = static_cast<Py_ssize_t>(byteSize(aval->code));
@@ -356,6 +361,8 @@ static PyObject *toNumpy(PyObject *self, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"dtype", "copy", nullptr};
   PyObject *dtype = Py_None, *copy = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char **>(names), &dtype, &copy))
+    return nullptr;
+  if (raiseInterruption(self))
     return nullptr;
   PyRef result = viewAsNumpy(asArray(self));
   if (!result)

@@ -51,6 +51,10 @@ PyObject *setErrorType(PyObject *type);
 
 /// For InterruptHook: within WithoutGil, whether a signal handler raised.
 bool interrupted();
+/// Keeps the exception of a signal that ended a wait for an array's buffer, which NumPy drops; the next question to the
+/// array raises it again.
+void keepInterruption(const void *array);
+bool raiseInterruption(const void *array);
 
 /// The GIL is released for the scope; `interrupted` takes it back for a moment.
 class WithoutGil {

@@ -62,3 +62,47 @@ bool pcrt::python::waitFor(Buffer *buffer) {
   }
   return true;
 }
+
+//===-- A wait that NumPy began
+//-------------------------------------------------------------------------------------------===//
+// NumPy asks an array for its buffer and, whatever exception that ends with, for __array__ next: a signal's would be
+// lost, and the wait go on.
+
+namespace {
+struct Interruption {
+  PyRef exception;
+  const void *array = nullptr;
+  int64_t time = 0;
+};
+} // namespace
+
+/// From the one question to the next.
+static constexpr int64_t afterwardsNs = 50'000'000;
+
+static Interruption &lastInterruption() {
+  // Never destroyed: threads end after the interpreter.
+  static thread_local auto *const last = new Interruption();
+  return *last;
+}
+
+void pcrt::python::keepInterruption(const void *array) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Interruption &last = lastInterruption();
+  last.exception = PyRef::borrow(value);
+  last.array = array;
+  last.time = nowNs();
+  PyErr_Restore(type, value, traceback);
+}
+
+bool pcrt::python::raiseInterruption(const void *array) {
+  Interruption &last = lastInterruption();
+  if (!last.exception)
+    return false;
+  PyRef exception = std::move(last.exception);
+  if (last.array != array || nowNs() - last.time > afterwardsNs)
+    return false;
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
+  return true;
+}

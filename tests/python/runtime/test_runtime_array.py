@@ -282,7 +282,10 @@ def test_many_threads_enqueue(load, vector):
     assert not wrong
 
 
-def test_ctrl_c_interrupts_a_wait(load, vector):
+@pytest.mark.parametrize(
+    "read", [lambda x: x.block_until_ready(), np.asarray, memoryview], ids=["wait", "numpy", "buffer"]
+)
+def test_ctrl_c_interrupts_a_wait(load, vector, read):
     # Where the tests run in the background, a shell has made them ignore the signal.
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     # A few seconds of work: a waiter must not start it itself, and must notice the signal.
@@ -291,7 +294,7 @@ def test_ctrl_c_interrupts_a_wait(load, vector):
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            result.block_until_ready()
+            read(result)
     finally:
         timer.join()
         signal.signal(signal.SIGINT, previous)
