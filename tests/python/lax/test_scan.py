@@ -131,7 +131,7 @@ def test_lambdas_of_one_line_are_compiled_once(monkeypatch):
         total = lax.scan(lambda c, x: (c * x + offset, c), start, XS)[0]
         total = lax.fori_loop(0, 3, lambda i, c: c + offset, total)
         total = lax.while_loop(lambda c: c.sum() < 50, lambda c: c * 2 + 3, total)
-        return lax.cond(total[0] > 1, lambda c: c + offset, lambda c: c * offset, total)
+        return lax.cond(total.sum() > 1, lambda c: c + offset, lambda c: c * offset, total)
 
     first = every_kind(V, B)
     count = len(compiled)

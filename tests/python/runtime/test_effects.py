@@ -310,12 +310,17 @@ def test_ctrl_c_ends_the_wait_and_the_next_call_works():
     gate = threading.Event()
     f = pc.jit(lambda x: debug.callback(lambda x: gate.wait(30), x, ordered=True))
     f(1)
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    # Where the tests run in the background, a shell has made them ignore the signal.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        pc.effects_barrier()
-    timer.join()
-    gate.set()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pc.effects_barrier()
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, previous)
+        gate.set()
     pc.effects_barrier()
     assert int(pc.jit(lambda x: pc.pure_callback(lambda x: np.asarray(x) + 1, x, x))(1)) == 2
 
