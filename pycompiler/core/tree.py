@@ -119,6 +119,16 @@ def _first(x: Any, _: Any) -> Any:
     return x
 
 
+def prefix_leaves(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None) -> list[Any]:
+    """For each leaf of `full_tree`, in its order, the leaf of its prefix `prefix_tree` (by `is_leaf`) that it is under.
+
+    Raises ValueError, naming the place, when `prefix_tree` is no prefix.
+    """
+    leaves, treedef = tree_flatten(prefix_tree, is_leaf)
+    subtrees = treedef.flatten_up_to(full_tree)
+    return [leaf for leaf, subtree in zip(leaves, subtrees, strict=True) for _ in tree_leaves(subtree)]
+
+
 def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
     """A tree of structure `outer_treedef` whose leaves are trees of structure `inner_treedef`, turned inside out.
 

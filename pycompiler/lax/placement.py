@@ -15,7 +15,7 @@ from pycompiler.core.aval import get_aval
 from pycompiler.core.places import Place, check_place, deferred, is_place, making_on, put, single_device
 from pycompiler.core.sharding import NamedSharding
 from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import tree_flatten, tree_map
+from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops.placement import device_put as primitive
 from pycompiler.ops.shard_map import sharding_constraint
@@ -77,20 +77,13 @@ def _is_entry(x: Any) -> bool:
 
 def _along(what: str, entries: Any, tree: Any, is_entry: Callable[[Any], bool]) -> list[Any]:
     """An entry for each leaf of a tree, of a tree of entries that is a prefix of it. ValueError names what is not."""
-    if is_entry(entries):
-        return [entries] * len(tree_flatten(tree)[0])
-    leaves, prefix = tree_flatten(entries, is_entry)
-    for entry in leaves:
+    for entry in tree_leaves(entries, is_entry):
         if not is_entry(entry):
             raise TypeError(f"device_put: {what} must be a bool, or a tree of bools, got {entry!r}")
     try:
-        subtrees = prefix.flatten_up_to(tree)
+        return prefix_leaves(entries, tree, is_entry)
     except ValueError as error:
         raise ValueError(f"device_put: {what} is not a prefix of the tree of arrays: {error}") from None
-    found: list[Any] = []
-    for entry, subtree in zip(leaves, subtrees, strict=True):
-        found += [entry] * len(tree_flatten(subtree)[0])
-    return found
 
 
 def _is_flag(x: Any) -> bool:

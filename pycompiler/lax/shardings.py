@@ -9,7 +9,7 @@ from pycompiler.core import axes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.mesh import PartitionSpec, current_mesh
 from pycompiler.core.sharding import NamedSharding, Sharding
-from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.lax.operands import check_arrays
 from pycompiler.ops.collective import pvary
 from pycompiler.ops.shard_map import sharding_constraint
@@ -24,16 +24,14 @@ def constrained(function: str, tree: Any, shardings: Any) -> Any:
 
     Raises ValueError for another structure, and for a dimension that can't be divided evenly.
     """
-    entries, treedef = tree_flatten(shardings, _is_entry)
-    for entry in entries:
+    for entry in tree_leaves(shardings, _is_entry):
         if not _is_entry(entry):
             raise TypeError(f"{function}: takes shardings and specs, got {entry!r} of type {type(entry).__name__}")
     try:
-        subtrees = treedef.flatten_up_to(tree)
+        wanted = prefix_leaves(shardings, tree, _is_entry)
     except ValueError as error:
         raise ValueError(f"{function}: the shardings are not a prefix of the tree: {error}") from None
     leaves, whole = tree_flatten(tree)
-    wanted = [entry for entry, subtree in zip(entries, subtrees, strict=True) for _ in tree_leaves(subtree)]
     check_arrays(function, *leaves)
     return whole.unflatten([_bound(function, x, entry) for x, entry in zip(leaves, wanted, strict=True)])
 

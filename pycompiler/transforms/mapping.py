@@ -15,7 +15,7 @@ from pycompiler.core.boundary import wraps
 from pycompiler.core.dims import Dim, Dimension
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.structural import reduce_sum, with_batch_dim
-from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.core.tree import prefix_leaves, tree_flatten
 from pycompiler.transforms.derivative import on_device
 
 MappedAxis = int | None
@@ -65,7 +65,7 @@ def vmap(
         flat = FlatFunction("vmap", fun, in_tree)
         check_arrays("vmap", fun, leaves, in_tree)
         leaves = on_device(leaves)
-        dims = [*in_axes_of(flat, in_axes, args), *(0 for _ in tree_leaves(kwargs))]
+        dims = [*in_axes_of(flat, in_axes, args), *_mapped_axes(0, kwargs)]
         dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
         size = mapped_size_of(flat, leaves, dims, axis_size)
         outs, out_dims = map_axes(flat, leaves, dims, flat.origin(), Axis(axis_name, size))
@@ -88,7 +88,7 @@ def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[Ma
                 f"{flat.transform}: in_axes must be an int, None, or a tuple with an entry for each argument, got "
                 f"{in_axes}"
             )
-        return [_axis(in_axes)] * len(tree_leaves(tuple(args)))
+        return _mapped_axes(in_axes, tuple(args))
     entries: tuple[Any, ...] = in_axes  # pyright: ignore[reportUnknownVariableType]
     _check_entries(flat.transform, "in_axes", entries)
     if len(entries) != len(args):
@@ -99,7 +99,7 @@ def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[Ma
     found: list[MappedAxis] = []
     for index, (entry, arg) in enumerate(zip(entries, args, strict=True)):
         try:
-            found += _prefix_leaves(entry, arg)
+            found += _mapped_axes(entry, arg)
         except ValueError as error:
             name = argument_names(flat.fun, tree_flatten(((None,) * index + (0,), {}))[1], range(index + 1))[0]
             raise ValueError(
@@ -113,7 +113,7 @@ def out_axes_of(flat: FlatFunction, out_axes: Any, outs: Sequence[Any]) -> list[
     """Where the mapped axis is put in each leaf of the result."""
     _check_entries(flat.transform, "out_axes", out_axes)
     try:
-        return _prefix_leaves(out_axes, flat.out_tree.unflatten(outs))
+        return _mapped_axes(out_axes, flat.out_tree.unflatten(outs))
     except ValueError as error:
         raise ValueError(
             f"{flat.transform}: out_axes is not a prefix of the tree of the output of {flat.origin().name}: {error}"
@@ -134,17 +134,9 @@ def _check_entries(transform: str, what: str, axes: Any) -> None:
             raise TypeError(f"{transform}: {what} holds ints and None, got {entry!r} of type {type(entry).__name__}")
 
 
-def _prefix_leaves(axes: Any, tree: Any) -> list[MappedAxis]:
+def _mapped_axes(axes: Any, tree: Any) -> list[MappedAxis]:
     """An axis for each leaf of `tree`, given a tree of axes that is a prefix of it."""
-    if _is_leaf(axes):
-        return [_axis(axes)] * len(tree_leaves(tree))
-    entries, treedef = tree_flatten(axes, _is_none)
-    subtrees = treedef.flatten_up_to(tree)
-    return [_axis(entry) for entry, subtree in zip(entries, subtrees, strict=True) for _ in tree_leaves(subtree)]
-
-
-def _axis(entry: Any) -> MappedAxis:
-    return None if entry is None else entry.__index__()
+    return [None if entry is None else entry.__index__() for entry in prefix_leaves(axes, tree, _is_none)]
 
 
 def canonical_mapped_axis(flat: FlatFunction, index: int, leaf: Any, axis: MappedAxis) -> MappedAxis:

@@ -17,7 +17,7 @@ from pycompiler.core.leaks import check_leaks
 from pycompiler.core.mesh import Layout, Mesh, PartitionSpec, current_mesh, layout_of
 from pycompiler.core.record import GraphTrace
 from pycompiler.core.trace import Origin
-from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.ops.shard_map import local_aval, mentioned, shard_map
 from pycompiler.ops.varying import Differing
 
@@ -37,19 +37,14 @@ def _is_spec(x: object) -> bool:
 
 def _prefix_specs(function: str, what: str, specs: Any, tree: Any) -> list[PartitionSpec]:
     """A spec for each leaf of a tree, given a tree of specs that is a prefix of it."""
-    entries, treedef = tree_flatten(specs, _is_spec)
-    for entry in entries:
+    for entry in tree_leaves(specs, _is_spec):
         if not _is_spec(entry):
             raise TypeError(f"{function}: {what} holds PartitionSpecs, got {entry!r} of type {type(entry).__name__}")
     try:
-        subtrees = treedef.flatten_up_to(tree)
+        entries = prefix_leaves(specs, tree, _is_spec)
     except ValueError as error:
         raise ValueError(f"{function}: {what} is not a prefix of the tree: {error}") from None
-    return [
-        entry if entry is not None else PartitionSpec()
-        for entry, subtree in zip(entries, subtrees, strict=True)
-        for _ in tree_leaves(subtree)
-    ]
+    return [PartitionSpec() if entry is None else entry for entry in entries]
 
 
 def over_mesh(

@@ -1,6 +1,7 @@
 // Loops that threads share: every iteration is done once, failures are the first ones, nothing deadlocks, and loops and
 // tasks together use no more threads than the pool has.
 #include "Check.h"
+#include "Tasks.h"
 #include "runtime/ThreadPool.h"
 
 #include <functional>
@@ -12,18 +13,6 @@ using namespace pcrt;
 
 namespace {
 using Body = std::function<int32_t(int64_t, int64_t)>;
-
-class FunctionTask final : public Task {
-public:
-  explicit FunctionTask(std::function<void()> function) : function(std::move(function)) {}
-  void runTask() override {
-    function();
-    delete this;
-  }
-
-private:
-  std::function<void()> function;
-};
 } // namespace
 
 static int32_t callBody(const PcrtFrame *, const void *captured, int64_t low, int64_t high) {
@@ -32,16 +21,6 @@ static int32_t callBody(const PcrtFrame *, const void *captured, int64_t low, in
 
 static int32_t loop(ThreadPool &pool, int64_t count, int64_t grain, const Body &body) {
   return pool.parallelFor(nullptr, callBody, &body, count, grain);
-}
-
-static void submit(ThreadPool &pool, std::function<void()> function) {
-  pool.submit(new FunctionTask(std::move(function)));
-}
-
-static bool eventually(const std::function<bool()> &condition) {
-  for (int i = 0; i < 5000 && !condition(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return condition();
 }
 
 static void everyIterationOnce() {

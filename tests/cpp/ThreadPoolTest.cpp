@@ -2,6 +2,7 @@
 #include "runtime/ThreadPool.h"
 #include "Check.h"
 #include "CpuLimits.h"
+#include "Tasks.h"
 #include "runtime/Token.h"
 
 #include <cmath>
@@ -20,30 +21,6 @@
 #include <vector>
 
 using namespace pcrt;
-
-namespace {
-class FunctionTask final : public Task {
-public:
-  explicit FunctionTask(std::function<void()> function) : function(std::move(function)) {}
-  void runTask() override {
-    function();
-    delete this;
-  }
-
-private:
-  std::function<void()> function;
-};
-} // namespace
-
-static void submit(ThreadPool &pool, std::function<void()> function) {
-  pool.submit(new FunctionTask(std::move(function)));
-}
-
-static bool eventually(const std::function<bool()> &condition) {
-  for (int i = 0; i < 5000 && !condition(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return condition();
-}
 
 static void runsEverything() {
   std::atomic<int> done{0};

@@ -60,7 +60,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
     NotImplementedError for a blocksize other than 1.
     """
     if blocksize > 1:
-        raise NotImplementedError("sqrtm: only blocksize=1 is there")
+        raise NotImplementedError(f"sqrtm: only blocksize=1 is there, got {blocksize}; the result is the same")
     return fused(_sqrtm, square_matrix("sqrtm", A))
 
 
