@@ -96,3 +96,7 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     out = subprocess.run([fresh, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) in out
     assert out.split()[-1] == "0.0"
+    # The kernels of the build are part of it: the first use of an operator loads no compiler.
+    code = "import sys, pycompiler.numpy as pnp; print(pnp.ones(3) + 1, 'pycompiler._compiler' in sys.modules)"
+    out = subprocess.run([fresh, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[2. 2. 2.] False"
