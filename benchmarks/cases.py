@@ -1,138 +1,99 @@
-"""The benchmark cases: one function source for pycompiler, jax and, where it makes sense, NumPy.
+"""The benchmark cases: every size, dtype, variant and bar. What is computed stands in the files of the families.
 
-What a case is stands in library.py; loops are in loops.py.
-Every size and dtype stands here and nowhere else.
+A bar is the greatest ratio of our time and the better one of NumPy and jax that is asked for; library.py says more.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
+import cases_contraction as contraction
+import cases_elementwise as elementwise
+import cases_programs as programs
+import cases_reduction as reduction
+import loops
 from library import Case, Library, Tree
-from loops import LOOPS
 
-
-def _matmul(n: int) -> Case:
-    def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
-        return tuple(rng.standard_normal((n, n), dtype=np.float32) for _ in range(2))
-
-    return Case(
-        f"matmul {n} f32",
-        inputs,
-        lambda lib: lambda a, b: lib.numpy.matmul(a, b),
-        flops=2.0 * n**3,
-        target="NumPy's rate x >= 0.9",
-    )
-
-
-def _gelu(lib: Library) -> Callable[..., Tree]:
-    def gelu(x: Any) -> Any:
-        return 0.5 * x * (1 + lib.numpy.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
-
-    return gelu
-
-
-def _function(name: str, dtype: str) -> Case:
-    """An elementary function; numbers that every one of them takes."""
-
-    def build(lib: Library) -> Callable[..., Tree]:
-        return lambda x: getattr(lib.numpy, name)(x)
-
-    def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
-        return (rng.uniform(0.01, 10.0, 1 << 18).astype(dtype),)
-
-    return Case(f"{name} 256k {dtype}", inputs, build, x64=dtype == "float64", target="NumPy's time x <= 1")
-
-
-def _sorting(name: str, dtype: str) -> Case:
-    def build(lib: Library) -> Callable[..., Tree]:
-        # jax's argsort is stable, so NumPy's is asked to be.
-        options = {"kind": "stable"} if lib.top is None and name == "argsort" else {}
-        return lambda x: getattr(lib.numpy, name)(x, **options)
-
-    def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
-        return (rng.uniform(-1e9, 1e9, 10**6).astype(dtype),)
-
-    return Case(f"{name} 1e6 {dtype}", inputs, build, target="jax's time x <= 1")
-
-
-def _drawing(name: str, newer: bool) -> Case:
-    def build(lib: Library) -> Callable[..., Tree]:
-        return lambda key: getattr(lib.random, name)(key, (10**6,))
-
-    # A key as its two words: what it draws is the same numbers in both libraries.
-    stream = "partitionable" if newer else "original"
-    title = f"random.{name} 1e6 f32, {stream} stream"
-    return Case(title, _key, build, numpy=False, target="jax's time x <= 1.1", partitionable=newer)
-
-
-def _key(rng: np.random.Generator) -> tuple[Tree, ...]:
-    return (rng.integers(0, 2**32, 2, dtype=np.uint32),)
-
-
+MILLION = 1 << 20
+SQUARE = (1024, 1024)
+ROWS = (SQUARE, (1000, 1003), (32768, 128))
 MLP = (784, 512, 512, 10)
-BATCH = 128
 
+# What is asked of the geometric mean of a group's ratios, besides the bar of each.
+GROUPS = {programs.PROGRAMS: 0.8}
+# With more than one thread nothing is asked but that no case is slower than this.
+THREADS_BAR = 1.1
 
-def _mlp_inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
-    params = [
-        ((rng.standard_normal((m, n)) * (2 / m) ** 0.5).astype(np.float32), np.zeros(n, np.float32))
-        for m, n in itertools.pairwise(MLP)
-    ]
-    images = rng.standard_normal((BATCH, MLP[0]), dtype=np.float32)
-    labels = rng.integers(0, MLP[-1], BATCH).astype(np.int32)
-    return params, images, labels
-
-
-def _mlp_step(lib: Library) -> Callable[..., Tree]:
-    """Forward, backward and the update by gradient descent of a 784-512-512-10 network with softmax cross-entropy."""
-
-    def loss(params: Tree, images: Any, labels: Any) -> Any:
-        for w, b in params[:-1]:
-            images = lib.nn.relu(images @ w + b)
-        w, b = params[-1]
-        log_p = lib.nn.log_softmax(images @ w + b)
-        return -(log_p * lib.nn.one_hot(labels, MLP[-1])).sum(axis=1).mean()
-
-    def step(params: Tree, images: Any, labels: Any) -> Tree:
-        value, grads = lib.top.value_and_grad(loss)(params, images, labels)
-        return lib.top.tree.map(lambda p, g: p - 0.01 * g, params, grads), value
-
-    return step
-
-
-CASES = (
-    Case(
-        "MLP step 784-512-512-10, batch 128",
-        _mlp_inputs,
-        _mlp_step,
-        flops=3 * 2.0 * BATCH * sum(m * n for m, n in itertools.pairwise(MLP)),
-        numpy=False,
-        target="jax's time x <= 1.5",
+ELEMENTWISE = (
+    elementwise.gelu(MILLION, bar=0.55),
+    elementwise.black_scholes("Black-Scholes 1M f32", MILLION, bar=0.55),
+    elementwise.waves("sin(x)*cos(y)+exp(-x*x) 1M f32", MILLION, bar=0.55),
+    *(
+        elementwise.function(name, 1 << 18, dtype)
+        for name in ("exp", "log", "sin", "tanh")
+        for dtype in ("float32", "float64")
     ),
-    _matmul(512),
-    _matmul(1024),
-    Case(
-        "gelu (tanh) 1M f32",
-        lambda rng: (rng.standard_normal(1 << 20, dtype=np.float32),),
-        _gelu,
-        target="jax's time x <= 1",
-    ),
-    Case(
-        "(x*y+1).sum() 1024x1024 f32",
-        lambda rng: tuple(rng.random((1024, 1024), dtype=np.float32) for _ in range(2)),
-        lambda lib: lambda x, y: (x * y + 1).sum(),
-    ),
-    *(_function(name, dtype) for name in ("exp", "log", "sin", "tanh") for dtype in ("float32", "float64")),
-    *(_sorting(name, dtype) for name in ("sort", "argsort") for dtype in ("float32", "int32")),
-    *(_drawing(name, newer) for name in ("normal", "uniform") for newer in (False, True)),
-    *LOOPS,
 )
 
+REDUCTION = (
+    *(reduction.softmax(shape, bar=0.65) for shape in ROWS),
+    *(reduction.logsumexp(shape, bar=0.65) for shape in ROWS),
+    *(reduction.layernorm(shape, bar=0.5) for shape in ROWS),
+    reduction.reduction("sum", (MILLION,), None, bar=0.3),
+    reduction.reduction("var", (MILLION,), None, bar=0.3),
+    *(reduction.reduction("sum", SQUARE, axis, bar=0.6) for axis in (0, 1)),
+    *(reduction.reduction("argmax", SQUARE, axis, bar=0.1) for axis in (0, 1)),
+    reduction.product_sum(SQUARE),
+    reduction.transpose_add(SQUARE, bar=0.75),
+)
 
-def compile_case(lib: Library) -> Callable[..., Tree]:
+ORDER = (
+    reduction.cumsum(MILLION, bar=1.03),
+    *(
+        reduction.sorting(name, 10**6, dtype, bar=1.03)
+        for name in ("sort", "argsort")
+        for dtype in ("float32", "int32")
+    ),
+    reduction.top_k(MILLION, 64, bar=1.03),
+)
+
+# (m, k, n)
+PRODUCTS = (*((n, n, n) for n in (64, 128, 256, 512, 1000, 1024)), (1, 4096, 4096), (4096, 64, 4096))
+CONTRACTION = (
+    *(contraction.matmul(m, k, n, bar=1.03) for m, k, n in PRODUCTS),
+    *(contraction.matmul(n, n, n, bar=1.03, dtype="float64") for n in (512, 1024)),
+    contraction.batched(64, 64, bar=1.03),
+    contraction.dense(64, bar=0.5),
+    contraction.dense(1000, bar=0.99),
+    contraction.convolution((8, 32, 56, 56), 64, bar=1.03),
+    contraction.depthwise((8, 32, 56, 56), bar=1.03),
+)
+# Seconds a run; at the end.
+LARGE = tuple(contraction.matmul(n, n, n, bar=1.03) for n in (2048, 4096))
+
+PROGRAMS = (
+    programs.covariance(1000, bar=1.03),
+    programs.covariance(10, bar=1.03),
+    programs.mlp_step(MLP, batch=128, bar=1.03),
+    programs.gpt_block(width=256, heads=8, length=256, batch=4, bar=1.03),
+    programs.resnet_step((16, 32, 64), batch=32, size=32, bar=1.03),
+    programs.k_means(points=8192, features=16, centers=64, steps=10, bar=1.03),
+    programs.wave(512, steps=100, bar=1.03),
+    *loops.programs(bar=1.03, group=programs.PROGRAMS),
+    elementwise.drawing("normal", 10**6, newer=False, bar=1.03, group=programs.PROGRAMS),
+)
+
+RANDOM = (
+    elementwise.drawing("normal", 10**6, newer=True, bar=1.1),
+    *(elementwise.drawing("uniform", 10**6, newer, bar=1.1) for newer in (False, True)),
+)
+
+CASES: tuple[Case, ...] = (*ELEMENTWISE, *REDUCTION, *ORDER, *CONTRACTION, *PROGRAMS, *RANDOM, *loops.LOOPS, *LARGE)
+
+# The network whose compilation is timed.
+GPT_STEP = programs.gpt_step(layers=12, width=256, heads=8, length=256, batch=4, tokens=1024)
+
+
+def compile_case(_: Library) -> Callable[..., Tree]:
     """The function whose tracing, compilation and loading is timed; a new one each time, so that no cache knows it."""
     return lambda x, y: (x * y + 1).sum()

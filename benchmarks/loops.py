@@ -10,9 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from library import Case, Library, Tree
-
-AS_JAX = "jax's time x <= 1"
+from library import Case, Inputs, Library, Tree, normal, repeat, replaced, uniform
 
 
 def _scan(lib: Library) -> Callable[..., Tree]:
@@ -63,9 +61,9 @@ def _newton(lib: Library) -> Callable[..., Tree]:
 def _stencil(lib: Library) -> Callable[..., Tree]:
     def step(_: Any, u: Any) -> Any:
         around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
-        return u.at[1:-1, 1:-1].set(0.5 * u[1:-1, 1:-1] + 0.125 * around)
+        return replaced(lib, u, np.s_[1:-1, 1:-1], 0.5 * u[1:-1, 1:-1] + 0.125 * around)
 
-    return lambda u: lib.lax.fori_loop(0, 200, step, u)
+    return lambda u: repeat(lib, 200, step, u)
 
 
 BATCH, HIDDEN, LENGTH = 32, 256, 512
@@ -117,26 +115,31 @@ def _paths(lib: Library) -> Callable[..., Tree]:
     def step(k: Any, d: Any) -> Any:
         return lib.numpy.minimum(d, d[:, k][:, None] + d[k, :][None, :])
 
-    return lambda d: lib.lax.fori_loop(0, d.shape[0], step, d)
+    return lambda d: repeat(lib, d.shape[0], step, d)
 
 
-def _loop(name: str, inputs: Callable[[np.random.Generator], tuple[Tree, ...]], build: Any, **options: Any) -> Case:
-    return Case(name, inputs, build, numpy=False, target=AS_JAX, **options)
+def _loop(name: str, inputs: Inputs, build: Callable[[Library], Callable[..., Tree]], **options: Any) -> Case:
+    """A loop that has to be as fast as jax's."""
+    return Case(name, inputs, build, numpy=False, bar=1.0, **options)
 
 
-def _floats(*shapes: tuple[int, ...]) -> Callable[[np.random.Generator], tuple[Tree, ...]]:
-    return lambda rng: tuple(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
+def programs(bar: float, group: str) -> tuple[Case, ...]:
+    """The loops that count among the programs."""
+    asked: dict[str, Any] = {"bar": bar, "group": group}
+    roads = uniform((512, 512), low=1, high=100)
+    return (
+        Case("stencil of 5 points, 256x256, 200 steps", normal((256, 256)), _stencil, **asked),
+        Case("gradient of an RNN, 32x256, 512 steps", _rnn_inputs, _rnn, numpy=False, tolerance=1e-3, **asked),
+        Case("n-body of 1024 bodies, 100 steps", _bodies_inputs, _bodies, numpy=False, tolerance=1e-3, **asked),
+        Case("Floyd-Warshall 512", roads, _paths, **asked),
+    )
 
 
 LOOPS = (
-    _loop("scan of 1000 steps, vector of 16", _floats((16,), (1000, 16)), _scan),
-    _loop(f"fori_loop of {STEPS} steps, x.at[i].set, 1M f32", _floats((1 << 20,)), counted(1 << 20, STEPS)),
+    _loop("scan of 1000 steps, vector of 16", normal((16,), (1000, 16)), _scan),
+    _loop(f"fori_loop of {STEPS} steps, x.at[i].set, 1M f32", normal((1 << 20,)), counted(1 << 20, STEPS)),
     _loop("Newton by while_loop, a scalar", lambda rng: (np.float32(1e6),), _newton),
-    _loop("Newton by while_loop, 1024 f32", lambda rng: (rng.uniform(1, 1e3, 1024).astype(np.float32),), _newton),
-    _loop("stencil of 5 points, 256x256, 200 steps", _floats((256, 256)), _stencil),
-    _loop("gradient of an RNN, 32x256, 512 steps", _rnn_inputs, _rnn, tolerance=1e-3),
-    _loop("n-body of 1024 bodies, 100 steps", _bodies_inputs, _bodies, tolerance=1e-3),
-    _loop("Floyd-Warshall 512", lambda rng: (rng.uniform(1, 100, (512, 512)).astype(np.float32),), _paths),
+    _loop("Newton by while_loop, 1024 f32", uniform((1024,), low=1, high=1e3), _newton),
 )
 
 

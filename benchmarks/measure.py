@@ -1,0 +1,126 @@
+"""Interleaved runs of one case in several libraries, whose results are compared first; and the libraries themselves.
+
+Importing this imports the libraries: the process's affinity is set before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import jax.scipy
+import numpy as np
+from library import Case, Library
+
+import pycompiler as pc
+import pycompiler.lax
+import pycompiler.nn
+import pycompiler.numpy
+import pycompiler.random
+import pycompiler.scipy.special
+
+PEERS = tuple(name for name in ("scipy", "numba", "torch") if importlib.util.find_spec(name))
+
+OURS = Library("pycompiler", pc.numpy, pc, pc.nn, pc.lax, pc.random, pc.scipy)
+JAX = Library("jax", jax.numpy, jax, jax.nn, jax.lax, jax.random, jax.scipy)
+NUMPY = Library("numpy", np, scipy=importlib.import_module("scipy") if "scipy" in PEERS else None)
+
+# Seconds that the runs of one case may take together; of a longer case there are fewer runs, LEAST at the least.
+PATIENCE = 30.0
+LEAST = 5
+
+Samples = dict[str, list[float]]
+
+
+def versions() -> dict[str, str]:
+    """The libraries that take part."""
+    return {"numpy": np.__version__, "jax": jax.__version__} | {
+        name: importlib.import_module(name).__version__ for name in PEERS
+    }
+
+
+def prepare(lib: Library, case: Case, arrays: tuple[Any, ...]) -> Callable[[], Any]:
+    """A call without arguments that runs the case to its end on arrays that are on the device already."""
+    function = case.build(lib)
+    if lib is NUMPY:
+        return lambda: function(*arrays)
+    compiled = lib.top.jit(function)
+    placed = lib.top.tree.map(lib.numpy.asarray, arrays)
+    return lambda: lib.top.block_until_ready(compiled(*placed))
+
+
+def prepare_peer(name: str, case: Case, arrays: tuple[Any, ...]) -> Callable[[], Any]:
+    module = importlib.import_module(name)
+    function = case.peers[name](module)
+    if name == "torch":
+        module.set_num_threads(len(os.sched_getaffinity(0)))
+        arrays = jax.tree.map(module.from_numpy, arrays)
+    return lambda: function(*arrays)
+
+
+def leaves(result: Any) -> list[np.ndarray]:
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(result)]
+
+
+def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
+    for i, (a, b) in enumerate(zip(leaves(ours), leaves(theirs), strict=True)):
+        greatest = max(1.0, float(np.abs(b).max()))
+        np.testing.assert_allclose(
+            a, b, rtol=case.tolerance, atol=case.tolerance * greatest, err_msg=f"result {i} beside that of {name}"
+        )
+
+
+def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
+    """Seconds of each call: `runs` samples, each of enough repetitions to last about 2 ms, in turn."""
+    repetitions: dict[str, int] = {}
+    once = 0.0
+    for name, call in calls.items():
+        call()
+        start = time.perf_counter()
+        call()
+        seconds = time.perf_counter() - start
+        repetitions[name] = max(1, int(2e-3 / max(seconds, 1e-7)))
+        once += max(seconds, 2e-3)
+    samples: Samples = {name: [] for name in calls}
+    for _ in range(min(runs, max(LEAST, int(PATIENCE / once)))):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            for _ in range(repetitions[name]):
+                call()
+            samples[name].append((time.perf_counter() - start) / repetitions[name])
+    return samples
+
+
+def run_case(case: Case, runs: int) -> Samples:
+    """The samples of each library that has the case. Raises AssertionError where their results differ."""
+    newer = case.partitionable
+    streams = jax.threefry_partitionable(newer), pc.threefry_partitionable(newer)
+    with jax.enable_x64(case.x64), pc.enable_x64(case.x64), streams[0], streams[1]:
+        arrays = case.inputs(np.random.default_rng(0))
+        libraries = [OURS, JAX] + ([NUMPY] if case.numpy else [])
+        calls = {lib.name: prepare(lib, case, arrays) for lib in libraries}
+        calls |= {name: prepare_peer(name, case, arrays) for name in PEERS if name in case.peers}
+        ours, *others = calls
+        result = calls[ours]()
+        for name in others:
+            check_equal(case, result, name, calls[name]())
+        return interleaved(calls, runs)
+
+
+def median(samples: list[float]) -> float:
+    return statistics.median(samples)
+
+
+def ratio(samples: Samples, against: str = "best", of: Callable[[list[float]], float] = median) -> float | None:
+    """Our median and that of a library, or of the better one of NumPy and jax; None where it did not run."""
+    names = ("jax", "numpy") if against == "best" else (against,)
+    others = [of(samples[name]) for name in names if name in samples]
+    return of(samples[OURS.name]) / min(others) if others else None
