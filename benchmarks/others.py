@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import time
 import warnings
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ import numpy as np
 from cases import compile_case
 from library import Case, Library
 from loops import STEPS, chain, counted
-from measure import JAX, OURS, Samples, interleaved, prepare
+from measure import JAX, OURS, Samples, interleaved, now, prepare
 
 
 def _nothing(_: Library) -> Callable[..., None]:
@@ -30,9 +29,9 @@ def compile_times(runs: int) -> Samples:
         for lib in (OURS, JAX):
             compiled = lib.top.jit(compile_case(lib))
             lib.top.clear_caches()
-            start = time.perf_counter()
+            start = now()
             compiled.lower(*arrays[lib.name]).compile()
-            samples[lib.name].append(time.perf_counter() - start)
+            samples[lib.name].append(now() - start)
     return samples
 
 
@@ -46,10 +45,10 @@ def lower_times(runs: int) -> Samples:
     for run in range(runs + 1):
         for lib in (OURS, JAX):
             gc.collect()
-            start = time.perf_counter()
+            start = now()
             module = lib.top.jit(chain(lib)).lower(1.0).compiler_ir()
             if run:  # the first one loads what it needs
-                samples[lib.name].append(time.perf_counter() - start)
+                samples[lib.name].append(now() - start)
             assert module is not None
     return samples
 
@@ -82,9 +81,9 @@ def covariance_compile_times(n: int, runs: int) -> Samples:
         for lib in (OURS, JAX):
             lib.top.clear_caches()
             compiled = lib.top.jit(lambda x: x.T @ (x - x.mean(axis=0)))
-            start = time.perf_counter()
+            start = now()
             compiled(arrays[lib.name]).block_until_ready()
-            samples[lib.name].append(time.perf_counter() - start)
+            samples[lib.name].append(now() - start)
     return samples
 
 

@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from library import Case
     from measure import Samples
 
@@ -31,11 +32,12 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _spread(samples: list[float]) -> str:
-    from measure import median
+def _spread(samples: list[np.ndarray]) -> str:
+    from measure import median, seconds
 
-    digits = 1 if median(samples) > 1e-6 else 4
-    return " ".join(f"{x * 1e6:,.{digits}f}" for x in (median(samples), min(samples), max(samples)))
+    middle, times = median(samples), seconds(samples)
+    digits = 1 if middle > 1e-6 else 4
+    return " ".join(f"{x * 1e6:,.{digits}f}" for x in (middle, min(times), max(times)))
 
 
 class Report:
@@ -49,7 +51,7 @@ class Report:
         title = f"microseconds: median, least, greatest; {threads} core{'s' * (threads > 1)}; beside {peers}"
         self.table = Table(title=title, title_justify="left")
         columns = ("case", "pycompiler", "jax", "numpy", "others", "GFLOP/s")
-        for column in (*columns, "ours/jax", "ours/numpy", "of least", "ratio", "bar", "holds"):
+        for column in (*columns, "ours/jax", "ours/numpy", "of CPU", "ratio", "bar", "holds"):
             self.table.add_column(column, justify="left" if column in ("case", "others") else "right")
         self.threads = threads
         self.header: dict[str, Any] = {"threads": threads, "versions": versions()}
@@ -57,21 +59,24 @@ class Report:
 
     def add(self, case: Case, samples: Samples) -> None:
         from cases import THREADS_BAR
-        from measure import JAX, NUMPY, OURS, PEERS, median, ratio
+        from measure import JAX, NUMPY, OURS, PEERS, median, ratio, seconds
         from rich.markup import escape
 
         bar = case.bar if self.threads == 1 or case.bar is None else THREADS_BAR
         value = ratio(samples, case.against)
         self.cases[case.name] = {
-            "seconds": samples,
+            "seconds": {name: seconds(times) for name, times in samples.items()},
+            "cpu_seconds": {name: seconds(times, clock=1) for name, times in samples.items()},
             "ratio": value,
             "bar": bar,
             "against": case.against,
             "group": case.group,
         }
+        print("-" if value is None else f"{value:.2f}", file=sys.stderr)
         ours = samples[OURS.name]
-        # The quotient of the shortest runs says whether other programs on the machine are in the medians.
-        quotients = [ratio(samples, lib.name) for lib in (JAX, NUMPY)] + [ratio(samples, case.against, min)]
+        # Where the cores were with other programs, the wall's clock says little; on one core this one says the same.
+        worked = ratio(samples, case.against, clock=1) if self.threads == 1 else None
+        quotients = [ratio(samples, lib.name) for lib in (JAX, NUMPY)] + [worked]
         self.table.add_row(
             escape(case.name),
             _spread(ours),
@@ -90,7 +95,7 @@ class Report:
         text = f"{type(error).__name__}: {error}"
         self.cases[case.name] = {"error": text, "bar": case.bar, "group": case.group}
         self.table.add_row(escape(case.name), f"[red]failed: {type(error).__name__}[/red]", *["-"] * 9, "[red]no[/red]")
-        print(f"{case.name}: {text}", file=sys.stderr)
+        print(text, file=sys.stderr)
 
     def add_means(self) -> None:
         """The geometric means of the groups of which all cases ran."""
@@ -136,19 +141,21 @@ def main() -> None:
     from rich.console import Console
 
     report = Report(options.threads)
+    path = options.json or RESULTS / ("bench.json" if options.threads == 1 else f"bench-{options.threads}.json")
     for case in (*CASES, *MEASURED):
         if options.cases and not any(part in case.name for part in options.cases):
             continue
-        print(case.name, file=sys.stderr, flush=True)
+        print(case.name, end=": ", file=sys.stderr, flush=True)
         try:
             samples = MEASURED[case](options.runs) if case in MEASURED else run_case(case, options.runs)
         except Exception as error:  # the other cases are run all the same
             report.fail(case, error)
         else:
             report.add(case, samples)
+        report.write(path)  # after each: a case that ends the process leaves those before it
     report.add_means()
+    report.write(path)
     Console(width=230).print(report.table)
-    report.write(options.json or RESULTS / ("bench.json" if options.threads == 1 else f"bench-{options.threads}.json"))
     sys.exit(any("error" in result for result in report.cases.values()))
 
 
