@@ -90,8 +90,28 @@ RANDOM = (
 
 CASES: tuple[Case, ...] = (*ELEMENTWISE, *REDUCTION, *ORDER, *CONTRACTION, *PROGRAMS, *RANDOM, *loops.LOOPS, *LARGE)
 
-# The network whose compilation is timed.
-GPT_STEP = programs.gpt_step(layers=12, width=256, heads=8, length=256, batch=4, tokens=1024)
+# Programs whose compilation is timed. The loops of the last three are Python's.
+COMPILED = (
+    elementwise.add_one("x+1 1024x1024 f32", SQUARE),
+    reduction.product_sum(SQUARE),
+    elementwise.gelu(MILLION),
+    reduction.softmax(SQUARE),
+    programs.mlp_step(MLP, batch=128),
+    programs.chain("sin, 200 times", (1000,), 200, lambda lib, x: lib.numpy.sin(x)),
+    programs.chain("tanh(x @ x), 100 times", (128, 128), 100, lambda lib, x: lib.numpy.tanh(x @ x)),
+    programs.gpt_step(layers=12, width=256, heads=8, length=256, batch=4, tokens=1024),
+)
+# What is asked of the geometric mean of these ratios, and of each where the disk cache has it.
+COMPILE_BAR, LOAD_BAR = 0.35, 0.15
+
+# Programs whose temporaries are compared: at most so many times jax's and so many bytes for each thread.
+MEASURED_MEMORY = (*PROGRAMS, *COMPILED, *(case for case in (*REDUCTION, *ORDER, *CONTRACTION) if not case.x64))
+MEMORY_BAR, MEMORY_OF_A_THREAD = 1.2, 2 << 20
+
+
+def warming() -> Case:
+    """What is compiled first, so that the process is warm."""
+    return reduction.reduction("sum", (100, 100), 0)
 
 
 def compile_case(_: Library) -> Callable[..., Tree]:

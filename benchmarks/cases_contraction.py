@@ -10,7 +10,7 @@ from library import Case, Library, Tree, normal
 SHORT = {"float32": "f32", "float64": "f64"}
 
 
-def matmul(m: int, k: int, n: int, bar: float, dtype: str = "float32") -> Case:
+def matmul(m: int, k: int, n: int, bar: float | None = None, dtype: str = "float32") -> Case:
     size = str(n) if m == k == n else f"{m}x{k}x{n}"
     return Case(
         f"matmul {size} {SHORT[dtype]}",
@@ -23,7 +23,7 @@ def matmul(m: int, k: int, n: int, bar: float, dtype: str = "float32") -> Case:
     )
 
 
-def batched(batch: int, n: int, bar: float) -> Case:
+def batched(batch: int, n: int, bar: float | None = None) -> Case:
     shape = (batch, n, n)
     return Case(
         f"matmul {batch} x {n} f32",
@@ -35,7 +35,7 @@ def batched(batch: int, n: int, bar: float) -> Case:
     )
 
 
-def dense(n: int, bar: float) -> Case:
+def dense(n: int, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda x, w, b: lib.numpy.maximum(x @ w + b, 0)
 
@@ -43,7 +43,7 @@ def dense(n: int, bar: float) -> Case:
     return Case(title, normal((n, n), (n, n), (n,)), build, flops=2.0 * n**3, bar=bar)
 
 
-def convolution(images: tuple[int, int, int, int], features: int, bar: float) -> Case:
+def convolution(images: tuple[int, int, int, int], features: int, bar: float | None = None) -> Case:
     """3x3, SAME, stride 1; images as (batch, channel, height, width)."""
 
     def build(lib: Library) -> Callable[..., Tree]:
@@ -61,7 +61,7 @@ def convolution(images: tuple[int, int, int, int], features: int, bar: float) ->
     )
 
 
-def depthwise(images: tuple[int, int, int, int], bar: float) -> Case:
+def depthwise(images: tuple[int, int, int, int], bar: float | None = None) -> Case:
     """3x3, SAME, stride 1, every channel with a kernel of its own."""
     batch, channels, height, width = images
 

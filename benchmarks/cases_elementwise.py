@@ -9,7 +9,7 @@ import numpy as np
 from library import Case, Library, Tree, normal, uniform
 
 
-def gelu(n: int, bar: float) -> Case:
+def gelu(n: int, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda x: 0.5 * x * (1 + lib.numpy.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
 
@@ -19,7 +19,11 @@ def gelu(n: int, bar: float) -> Case:
     return Case("gelu (tanh) 1M f32", normal((n,)), build, bar=bar, peers={"torch": torch})
 
 
-def black_scholes(name: str, n: int, bar: float) -> Case:
+def add_one(name: str, shape: tuple[int, ...]) -> Case:
+    return Case(name, normal(shape), lambda lib: lambda x: x + 1)
+
+
+def black_scholes(name: str, n: int, bar: float | None = None) -> Case:
     """Prices of European calls and puts; the arrays are the prices of the shares, the strikes and the years."""
 
     def build(lib: Library) -> Callable[..., Tree]:
@@ -44,7 +48,7 @@ def black_scholes(name: str, n: int, bar: float) -> Case:
     return Case(name, inputs, build, bar=bar)
 
 
-def waves(name: str, n: int, bar: float) -> Case:
+def waves(name: str, n: int, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda x, y: lib.numpy.sin(x) * lib.numpy.cos(y) + lib.numpy.exp(-x * x)
 
@@ -63,7 +67,7 @@ def function(name: str, n: int, dtype: str) -> Case:
     )
 
 
-def drawing(name: str, n: int, newer: bool, bar: float, group: str = "") -> Case:
+def drawing(name: str, n: int, newer: bool, bar: float | None = None, group: str = "") -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda key: getattr(lib.random, name)(key, (n,))
 

@@ -23,7 +23,7 @@ from models import (
 PROGRAMS = "programs"
 
 
-def covariance(n: int, bar: float) -> Case:
+def covariance(n: int, bar: float | None = None) -> Case:
     def build(_: Library) -> Callable[..., Tree]:
         return lambda x: x.T @ (x - x.mean(axis=0))
 
@@ -31,7 +31,7 @@ def covariance(n: int, bar: float) -> Case:
     return Case(title, normal((n, n)), build, flops=2.0 * n**3, bar=bar, group=PROGRAMS)
 
 
-def mlp_step(sizes: tuple[int, ...], batch: int, bar: float) -> Case:
+def mlp_step(sizes: tuple[int, ...], batch: int, bar: float | None = None) -> Case:
     def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
         images = rng.standard_normal((batch, sizes[0]), dtype=np.float32)
         return mlp_params(rng, sizes), images, rng.integers(0, sizes[-1], batch).astype(np.int32)
@@ -47,7 +47,7 @@ def mlp_step(sizes: tuple[int, ...], batch: int, bar: float) -> Case:
     )
 
 
-def gpt_block(width: int, heads: int, length: int, batch: int, bar: float) -> Case:
+def gpt_block(width: int, heads: int, length: int, batch: int, bar: float | None = None) -> Case:
     def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
         x, target = (rng.standard_normal((batch, length, width), dtype=np.float32) for _ in range(2))
         return block_params(rng, width), x, target
@@ -74,7 +74,7 @@ def gpt_step(layers: int, width: int, heads: int, length: int, batch: int, token
     return Case(title, inputs, lambda lib: updated(lib, gpt_loss(lib, heads)), numpy=False)
 
 
-def resnet_step(widths: tuple[int, ...], batch: int, size: int, bar: float) -> Case:
+def resnet_step(widths: tuple[int, ...], batch: int, size: int, bar: float | None = None) -> Case:
     def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
         images = rng.standard_normal((batch, size, size, 3), dtype=np.float32)
         return resnet_params(rng, widths, 10), images, rng.integers(0, 10, batch).astype(np.int32)
@@ -90,7 +90,7 @@ def resnet_step(widths: tuple[int, ...], batch: int, size: int, bar: float) -> C
     )
 
 
-def k_means(points: int, features: int, centers: int, steps: int, bar: float) -> Case:
+def k_means(points: int, features: int, centers: int, steps: int, bar: float | None = None) -> Case:
     """Lloyd's steps; the distances and the new centers are matrix products."""
 
     def build(lib: Library) -> Callable[..., Tree]:
@@ -117,7 +117,7 @@ def k_means(points: int, features: int, centers: int, steps: int, bar: float) ->
     return Case(title, inputs, build, tolerance=1e-3, bar=bar, group=PROGRAMS)
 
 
-def wave(n: int, steps: int, bar: float) -> Case:
+def wave(n: int, steps: int, bar: float | None = None) -> Case:
     """A 2-D wave equation on a torus."""
 
     def build(lib: Library) -> Callable[..., Tree]:
@@ -138,3 +138,17 @@ def wave(n: int, steps: int, bar: float) -> Case:
         return u, u.copy()
 
     return Case(f"wave equation {n}x{n}, {steps} steps", inputs, build, tolerance=1e-3, bar=bar, group=PROGRAMS)
+
+
+def chain(name: str, shape: tuple[int, ...], steps: int, step: Callable[[Library, Any], Any]) -> Case:
+    """The same operations again and again, in a loop of Python, which unrolls."""
+
+    def build(lib: Library) -> Callable[..., Tree]:
+        def run(x: Any) -> Any:
+            for _ in range(steps):
+                x = step(lib, x)
+            return x
+
+        return run
+
+    return Case(name, lambda rng: ((rng.standard_normal(shape) / shape[0] ** 0.5).astype(np.float32),), build)

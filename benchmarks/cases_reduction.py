@@ -15,7 +15,7 @@ def _by(shape: Shape) -> str:
     return "x".join(map(str, shape))
 
 
-def softmax(shape: Shape, bar: float) -> Case:
+def softmax(shape: Shape, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         def softmax(x: Any) -> Any:
             e = lib.numpy.exp(x - x.max(axis=-1, keepdims=True))
@@ -30,7 +30,7 @@ def softmax(shape: Shape, bar: float) -> Case:
     return Case(f"softmax {_by(shape)} f32", normal(shape), build, bar=bar, peers=peers)
 
 
-def logsumexp(shape: Shape, bar: float) -> Case:
+def logsumexp(shape: Shape, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         def logsumexp(x: Any) -> Any:
             greatest = x.max(axis=-1, keepdims=True)
@@ -45,7 +45,7 @@ def logsumexp(shape: Shape, bar: float) -> Case:
     return Case(f"logsumexp {_by(shape)} f32", normal(shape), build, bar=bar, peers=peers)
 
 
-def layernorm(shape: Shape, bar: float) -> Case:
+def layernorm(shape: Shape, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         def layernorm(x: Any, scale: Any, shift: Any) -> Any:
             mean = x.mean(axis=-1, keepdims=True)
@@ -61,7 +61,7 @@ def layernorm(shape: Shape, bar: float) -> Case:
     return Case(f"layernorm {_by(shape)} f32", inputs, build, bar=bar, peers={"torch": torch})
 
 
-def reduction(method: str, shape: Shape, axis: int | None, bar: float) -> Case:
+def reduction(method: str, shape: Shape, axis: int | None, bar: float | None = None) -> Case:
     """A reduction that is a method of arrays, of all elements or along an axis."""
 
     def build(_: Library) -> Callable[..., Tree]:
@@ -79,15 +79,15 @@ def product_sum(shape: Shape) -> Case:
     return Case(f"(x*y+1).sum() {_by(shape)} f32", uniform(shape, shape), build)
 
 
-def transpose_add(shape: Shape, bar: float) -> Case:
+def transpose_add(shape: Shape, bar: float | None = None) -> Case:
     return Case(f"x.T + y {_by(shape)} f32", normal(shape, shape), lambda lib: lambda x, y: x.T + y, bar=bar)
 
 
-def cumsum(n: int, bar: float) -> Case:
+def cumsum(n: int, bar: float | None = None) -> Case:
     return Case("cumsum 1M f32", uniform((n,)), lambda lib: lambda x: lib.numpy.cumsum(x), bar=bar, tolerance=1e-3)
 
 
-def sorting(name: str, n: int, dtype: str, bar: float) -> Case:
+def sorting(name: str, n: int, dtype: str, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         # jax's argsort is stable, so NumPy's is asked to be.
         options = {"kind": "stable"} if lib.top is None and name == "argsort" else {}
@@ -96,7 +96,7 @@ def sorting(name: str, n: int, dtype: str, bar: float) -> Case:
     return Case(f"{name} 1e6 {dtype}", uniform((n,), low=-1e9, high=1e9, dtype=dtype), build, bar=bar)
 
 
-def top_k(n: int, k: int, bar: float) -> Case:
+def top_k(n: int, k: int, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         if lib.lax is not None:
             return lambda x: tuple(lib.lax.top_k(x, k))

@@ -5,15 +5,18 @@ Importing this imports the libraries: the process's affinity is set before.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# What is compiled is compiled: no files of an earlier run.
+os.environ.setdefault("PYCOMPILER_ENABLE_COMPILATION_CACHE", "0")
 
 import jax
 import jax.scipy
@@ -105,11 +108,18 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
     return samples
 
 
-def run_case(case: Case, runs: int) -> Samples:
-    """The samples of each library that has the case. Raises AssertionError where their results differ."""
+@contextlib.contextmanager
+def settings(case: Case) -> Iterator[None]:
+    """The settings of a case, in both libraries."""
     newer = case.partitionable
     streams = jax.threefry_partitionable(newer), pc.threefry_partitionable(newer)
     with jax.enable_x64(case.x64), pc.enable_x64(case.x64), streams[0], streams[1]:
+        yield
+
+
+def run_case(case: Case, runs: int) -> Samples:
+    """The samples of each library that has the case. Raises AssertionError where their results differ."""
+    with settings(case):
         arrays = case.inputs(np.random.default_rng(0))
         libraries = [OURS, JAX] + ([NUMPY] if case.numpy else [])
         calls = {lib.name: prepare(lib, case, arrays) for lib in libraries}
@@ -135,3 +145,10 @@ def ratio(samples: Samples, against: str = "best", clock: int = 0) -> float | No
     names = ("jax", "numpy") if against == "best" else (against,)
     others = [median(samples[name], clock) for name in names if name in samples]
     return median(samples[OURS.name], clock) / min(others) if others else None
+
+
+def holds(value: float | None, bar: float | None) -> str:
+    """Whether it is no more than the bar, as a cell of a table."""
+    if value is None or bar is None:
+        return "-"
+    return "[green]yes[/green]" if value <= bar else "[red]no[/red]"

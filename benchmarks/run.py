@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
+
+from affinity import pin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +60,7 @@ class Report:
 
     def add(self, case: Case, samples: Samples) -> None:
         from cases import THREADS_BAR
-        from measure import JAX, NUMPY, OURS, PEERS, median, ratio, seconds
+        from measure import JAX, NUMPY, OURS, PEERS, holds, median, ratio, seconds
         from rich.markup import escape
 
         bar = case.bar if self.threads == 1 or case.bar is None else THREADS_BAR
@@ -86,7 +87,7 @@ class Report:
             *("-" if quotient is None else f"{quotient:.2f}" for quotient in quotients),
             "-" if value is None else f"{value:.2f}",
             "-" if bar is None else f"{bar:g}" + ("" if case.against == "best" else f" ({case.against})"),
-            _holds(value, bar),
+            holds(value, bar),
         )
 
     def fail(self, case: Case, error: Exception) -> None:
@@ -102,6 +103,7 @@ class Report:
         from statistics import geometric_mean
 
         from cases import CASES, GROUPS
+        from measure import holds
 
         self.header["groups"] = {}
         for group, bar in GROUPS.items():
@@ -114,7 +116,7 @@ class Report:
             self.header["groups"][group] = {"mean": mean, "bar": asked}
             title = f"geometric mean of {len(members)} {group}"
             self.table.add_section()
-            cells = [f"{mean:.2f}", "-" if asked is None else f"{asked:g}", _holds(mean, asked)]
+            cells = [f"{mean:.2f}", "-" if asked is None else f"{asked:g}", holds(mean, asked)]
             self.table.add_row(title, *["-"] * 8, *cells)
 
     def write(self, path: pathlib.Path) -> None:
@@ -122,18 +124,9 @@ class Report:
         path.write_text(json.dumps({**self.header, "cases": self.cases}, indent=1))
 
 
-def _holds(value: float | None, bar: float | None) -> str:
-    if value is None or bar is None:
-        return "-"
-    return "[green]yes[/green]" if value <= bar else "[red]no[/red]"
-
-
 def main() -> None:
     options = _options()
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < options.threads:
-        sys.exit(f"benchmarks/run.py: --threads {options.threads} needs as many cores; there are {len(cores)}")
-    os.sched_setaffinity(0, cores[: options.threads])
+    pin(options.threads)
     # From here on libraries are imported: they ask how many cores there are.
     from cases import CASES
     from measure import run_case
