@@ -68,13 +68,15 @@ SECONDS ?= 600
 soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600
 	$(TEST_ENV) $(PY) tools/soak.py --seconds $(SECONDS)
 
-bench: build ## speed beside NumPy and jax 0.10.2, in one process on one thread
+bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.2 (benchmarks/README.md)
 	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt
 	@$(PY) -m pip install -q -r .venv/requirements-bench.txt
-	$(PY) benchmarks/run.py
-	$(PY) benchmarks/dispatch.py
-	$(PY) benchmarks/threads.py
-	$(PY) benchmarks/runtime.py
+	@failed=; cores=$$(nproc); \
+	for part in run "run --threads 2" compile memory picture dispatch threads runtime; do \
+	  if [[ $$part == *"--threads 2" && $$cores -lt 2 ]]; then continue; fi; \
+	  set -- $$part; $(PY) benchmarks/$$1.py "$${@:2}" || failed="$$failed $$1"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h' ':!third_party')
 lint: configure ## ruff, pyright, import rules, clang-format

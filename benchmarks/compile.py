@@ -155,8 +155,9 @@ def main() -> None:
     ratios: list[float] = []
     samples = {}
     for case in wanted:
-        print(case.name, file=sys.stderr, flush=True)
+        print(case.name, end=": ", file=sys.stderr, flush=True)
         samples[case.name] = _samples(case, options.runs)
+        print(f"{ratio(samples[case.name][0], 'jax'):.2f}", file=sys.stderr)
     disk = _disk_samples(wanted, LEAST, options.threads)
     for case in wanted:
         every, last = samples[case.name]
