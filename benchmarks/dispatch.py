@@ -10,6 +10,8 @@ import os
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# A first use compiles: no files of an earlier run.
+os.environ.setdefault("PYCOMPILER_ENABLE_COMPILATION_CACHE", "0")
 
 import argparse  # noqa: E402
 import json  # noqa: E402

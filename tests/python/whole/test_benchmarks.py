@@ -1,0 +1,89 @@
+"""The benchmarks: what the tables say is what was measured, and a result that differs is told and not timed."""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def run(*command, status=0):
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{BENCHMARKS}", "COLUMNS": "240"}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_table_of_runs_and_its_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "bench.json"
+    out = run(BENCHMARKS / "run.py", "--runs", 3, "--json", path, "x - x.mean(0)) 10x10", "matmul 64, bias")
+    found = json.loads(path.read_text())
+    assert found["threads"] == 1
+    assert set(found["versions"]) >= {"numpy", "jax"}
+    assert set(found["cases"]) == {"x.T @ (x - x.mean(0)) 10x10 f32", "matmul 64, bias and relu f32"}
+    for name, case in found["cases"].items():
+        assert name in out
+        medians = {library: statistics.median(times) for library, times in case["seconds"].items()}
+        assert set(medians) == {"pycompiler", "jax", "numpy"}
+        assert all(len(times) == 3 for times in case["seconds"].values())
+        assert case["ratio"] == pytest.approx(medians["pycompiler"] / min(medians["jax"], medians["numpy"]))
+    assert found["cases"]["matmul 64, bias and relu f32"]["bar"] == 0.5
+    assert found["groups"] == {}  # not all of its cases ran
+    run(BENCHMARKS / "picture.py", "--results", tmp_path)
+    assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_case_is_not_timed_where_results_differ_and_the_others_are(tmp_path):
+    # One case whose function is another one under pycompiler, one that raises, and one that is right.
+    script = tmp_path / "differing.py"
+    script.write_text(
+        "import sys, cases, run\n"
+        "from library import Case, normal\n"
+        "def case(name, build): return Case(name, normal((3,)), build, bar=1.0)\n"
+        "def raising(lib): raise ValueError('no such function')\n"
+        "cases.CASES = (\n"
+        "    case('differs', lambda lib: lambda x: x + (lib.name == 'pycompiler')),\n"
+        "    case('raises', raising),\n"
+        "    case('is right', lambda lib: lambda x: x + 1),\n"
+        ")\n"
+        "run.main()\n"
+    )
+    path = tmp_path / "bench.json"
+    run(script, "--runs", 2, "--json", path, "differs", "raises", "is right", status=1)
+    found = json.loads(path.read_text())["cases"]
+    assert "result 0 beside that of jax" in found["differs"]["error"]
+    assert "seconds" not in found["differs"]
+    assert found["raises"]["error"] == "ValueError: no such function"
+    assert found["is right"]["ratio"] > 0
+
+
+def test_the_tables_of_compilation_and_of_temporaries(tmp_path):
+    run(BENCHMARKS / "compile.py", "--runs", 1, "--json", tmp_path / "compile.json", "x+1")
+    found = json.loads((tmp_path / "compile.json").read_text())
+    assert list(found["cases"]) == ["x+1 1024x1024 f32"]
+    assert found["mean"] == pytest.approx(found["cases"]["x+1 1024x1024 f32"]["ratio"])
+    run(BENCHMARKS / "memory.py", "--json", tmp_path / "memory.json", "MLP step")
+    found = json.loads((tmp_path / "memory.json").read_text())["MiB"]["MLP step 784-512-512-10, batch 128"]
+    assert found["asked"] == pytest.approx(1.2 * found["jax"] + 2)
+    assert found["pycompiler"] >= 0.5  # what two layers give, for the way back
+
+
+def test_every_case_has_a_name_of_its_own_and_a_bar_that_can_be_missed():
+    code = (
+        "from cases import CASES, COMPILED, GROUPS\n"
+        "names = [case.name for case in CASES]\n"
+        "assert len(set(names)) == len(names)\n"
+        "assert all(case.bar is None or 0 < case.bar <= 1.1 for case in CASES)\n"
+        "assert {case.group for case in CASES} == {'', *GROUPS}\n"
+        "assert len(COMPILED) == 8\n"
+    )
+    run("-c", code)
