@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import with_numba
 from library import Case, Library, Tree, normal, uniform
 
 
@@ -16,7 +17,7 @@ def gelu(n: int, bar: float | None = None) -> Case:
     def torch(torch: Any) -> Callable[..., Tree]:
         return lambda x: torch.nn.functional.gelu(x, approximate="tanh")
 
-    return Case("gelu (tanh) 1M f32", normal((n,)), build, bar=bar, peers={"torch": torch})
+    return Case("gelu (tanh) 1M f32", normal((n,)), build, bar=bar, peers={"numba": with_numba.gelu, "torch": torch})
 
 
 def add_one(name: str, shape: tuple[int, ...]) -> Case:
@@ -52,7 +53,7 @@ def waves(name: str, n: int, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda x, y: lib.numpy.sin(x) * lib.numpy.cos(y) + lib.numpy.exp(-x * x)
 
-    return Case(name, normal((n,), (n,)), build, bar=bar)
+    return Case(name, normal((n,), (n,)), build, bar=bar, peers={"numba": with_numba.waves})
 
 
 def function(name: str, n: int, dtype: str) -> Case:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import with_numba
 from library import Case, Inputs, Library, Tree, normal, repeat, replaced, uniform
 
 
@@ -24,7 +25,7 @@ def _scan(lib: Library) -> Callable[..., Tree]:
     return run
 
 
-STEPS = 100_000
+STEPS, STENCIL_STEPS, BODIES_STEPS = 100_000, 200, 100
 
 
 def counted(size: int, steps: int) -> Callable[[Library], Callable[..., Tree]]:
@@ -63,7 +64,7 @@ def _stencil(lib: Library) -> Callable[..., Tree]:
         around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
         return replaced(lib, u, np.s_[1:-1, 1:-1], 0.5 * u[1:-1, 1:-1] + 0.125 * around)
 
-    return lambda u: repeat(lib, 200, step, u)
+    return lambda u: repeat(lib, STENCIL_STEPS, step, u)
 
 
 BATCH, HIDDEN, LENGTH = 32, 256, 512
@@ -101,7 +102,7 @@ def _bodies(lib: Library) -> Callable[..., Tree]:
             v = v + 1e-3 * (apart * pull[:, :, None]).sum(axis=1)
             return x + 1e-3 * v, v
 
-        return lib.lax.fori_loop(0, 100, step, (x, v))
+        return lib.lax.fori_loop(0, BODIES_STEPS, step, (x, v))
 
     return run
 
@@ -128,10 +129,24 @@ def programs(bar: float, group: str) -> tuple[Case, ...]:
     asked: dict[str, Any] = {"bar": bar, "group": group}
     roads = uniform((512, 512), low=1, high=100)
     return (
-        Case("stencil of 5 points, 256x256, 200 steps", normal((256, 256)), _stencil, **asked),
+        Case(
+            "stencil of 5 points, 256x256, 200 steps",
+            normal((256, 256)),
+            _stencil,
+            peers={"numba": with_numba.stencil(STENCIL_STEPS)},
+            **asked,
+        ),
         Case("gradient of an RNN, 32x256, 512 steps", _rnn_inputs, _rnn, numpy=False, tolerance=1e-3, **asked),
-        Case("n-body of 1024 bodies, 100 steps", _bodies_inputs, _bodies, numpy=False, tolerance=1e-3, **asked),
-        Case("Floyd-Warshall 512", roads, _paths, **asked),
+        Case(
+            "n-body of 1024 bodies, 100 steps",
+            _bodies_inputs,
+            _bodies,
+            numpy=False,
+            tolerance=1e-3,
+            peers={"numba": with_numba.bodies(BODIES_STEPS)},
+            **asked,
+        ),
+        Case("Floyd-Warshall 512", roads, _paths, peers={"numba": with_numba.paths}, **asked),
     )
 
 

@@ -1,0 +1,98 @@
+"""What users of numba write for some of the cases: loops over elements, compiled when first called, on one thread.
+
+Each of these is a peer of a case (library.py) and takes the module; results are compared like those of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def gelu(numba: Any) -> Callable[..., np.ndarray]:
+    @numba.njit(fastmath=True)
+    def gelu(x: np.ndarray) -> np.ndarray:
+        result = np.empty_like(x)
+        for i in range(x.size):
+            v = x[i]
+            inner = np.float32(0.7978845608) * (v + np.float32(0.044715) * v * v * v)
+            result[i] = np.float32(0.5) * v * (np.float32(1) + math.tanh(inner))
+        return result
+
+    return gelu
+
+
+def waves(numba: Any) -> Callable[..., np.ndarray]:
+    @numba.njit(fastmath=True)
+    def waves(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        result = np.empty_like(x)
+        for i in range(x.size):
+            result[i] = math.sin(x[i]) * math.cos(y[i]) + math.exp(-x[i] * x[i])
+        return result
+
+    return waves
+
+
+def stencil(steps: int) -> Callable[[Any], Callable[..., np.ndarray]]:
+    def build(numba: Any) -> Callable[..., np.ndarray]:
+        half, eighth = np.float32(0.5), np.float32(0.125)
+
+        @numba.njit(fastmath=True)
+        def stencil(start: np.ndarray) -> np.ndarray:
+            u, other = start.copy(), start.copy()
+            for _ in range(steps):
+                for i in range(1, u.shape[0] - 1):
+                    for j in range(1, u.shape[1] - 1):
+                        around = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
+                        other[i, j] = half * u[i, j] + eighth * around
+                u, other = other, u
+            return u
+
+        return stencil
+
+    return build
+
+
+def paths(numba: Any) -> Callable[..., np.ndarray]:
+    @numba.njit(fastmath=True)
+    def paths(start: np.ndarray) -> np.ndarray:
+        d = start.copy()
+        for k in range(d.shape[0]):
+            for i in range(d.shape[0]):
+                first = d[i, k]
+                for j in range(d.shape[1]):
+                    d[i, j] = min(d[i, j], first + d[k, j])
+        return d
+
+    return paths
+
+
+def bodies(steps: int) -> Callable[[Any], Callable[..., tuple[np.ndarray, np.ndarray]]]:
+    def build(numba: Any) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+        short, soft, one = np.float32(1e-3), np.float32(1e-2), np.float32(1)
+
+        @numba.njit(fastmath=True)
+        def bodies(start: np.ndarray, speed: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            x, v = start.copy(), speed.copy()
+            for _ in range(steps):
+                for i in range(x.shape[0]):
+                    ax, ay, az = np.float32(0), np.float32(0), np.float32(0)
+                    for j in range(x.shape[0]):
+                        dx, dy, dz = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+                        inverse = one / math.sqrt(dx * dx + dy * dy + dz * dz + soft)
+                        pull = mass[j] * inverse * inverse * inverse
+                        ax += dx * pull
+                        ay += dy * pull
+                        az += dz * pull
+                    v[i, 0] += short * ax
+                    v[i, 1] += short * ay
+                    v[i, 2] += short * az
+                x += short * v
+            return x, v
+
+        return bodies
+
+    return build
