@@ -23,12 +23,12 @@ from models import (
 PROGRAMS = "programs"
 
 
-def covariance(n: int, bar: float | None = None) -> Case:
+def covariance(n: int, bar: float | None = None, group: str = PROGRAMS) -> Case:
     def build(_: Library) -> Callable[..., Tree]:
         return lambda x: x.T @ (x - x.mean(axis=0))
 
     title = f"x.T @ (x - x.mean(0)) {n}x{n} f32"
-    return Case(title, normal((n, n)), build, flops=2.0 * n**3, bar=bar, group=PROGRAMS)
+    return Case(title, normal((n, n)), build, flops=2.0 * n**3, bar=bar, group=group)
 
 
 def mlp_step(sizes: tuple[int, ...], batch: int, bar: float | None = None) -> Case:
