@@ -1,6 +1,7 @@
 """Graph -> executable: dead code out, emission, the pipeline, loading. Before it: the graph; after it: `_runtime`.
 
-`_compiler`, which links MLIR and LLVM, is loaded by the first compilation and never before.
+`_compiler`, which links MLIR and LLVM, is loaded by the first compilation and never before: not for what is in the disk
+cache (`cache`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pycompiler import cache
 from pycompiler._runtime import (
     Array,
     CompiledCall,
@@ -30,10 +32,12 @@ from pycompiler._runtime import (
     profile_now,
 )
 from pycompiler.built import built_executable
+from pycompiler.cache import Artifact
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
 from pycompiler.core.config import config
 from pycompiler.core.effects import is_ordered
+from pycompiler.core.errors import ExecutionError
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
 from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
@@ -187,7 +191,6 @@ class Compilation:
 
     plan: Plan
     name: str
-    module: ir.Module | None
     executable: Executable | None
     flops: float = 0.0
     arena_bytes: int = 0
@@ -197,6 +200,12 @@ class Compilation:
     milliseconds: dict[str, float] = field(default_factory=dict)
     # Compiles the same without views.
     without_views: Callable[[], Compilation] | None = None
+    from_disk: bool = False
+
+    @functools.cached_property
+    def module(self) -> ir.Module | None:
+        """What is compiled, made again from the graph; None where there is nothing to compute."""
+        return build_module(self.plan.graph, self.aliases) if self.plan.graph else None
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
         """What a jitted function's cache holds of it; a call deletes the donated inputs."""
@@ -303,16 +312,71 @@ def compile_graph(
     )
     device = named_device(name, closed.graph)
     if plan.graph is None:
-        return Compilation(plan, name, None, None, device=device, without_views=again)
+        return Compilation(plan, name, None, device=device, without_views=again)
     built = built_executable(plan.graph, name) if eager else None
     if built is not None:
-        return Compilation(plan, name, None, built, device=device, without_views=again)
+        return Compilation(plan, name, built, device=device, without_views=again)
+    milliseconds = {"plan": (time.perf_counter() - start) * 1e3}
     if _decomposes(plan.graph):
+        begin = time.perf_counter()
         require_lapack()
-    compiler = importlib.import_module("pycompiler._compiler")
+        milliseconds["lapack"] = (time.perf_counter() - begin) * 1e3
     aliases = in_place(plan, donated)
-    module = build_module(plan.graph, aliases)
-    emitted = time.perf_counter()
+    key, artifact, executable = _from_disk(plan.graph, aliases, name, may_block, milliseconds)
+    is_kept = executable is not None
+    if artifact is None or executable is None:
+        artifact = _compile(plan.graph, aliases, milliseconds)
+        executable = _load(artifact, name, plan.graph, may_block, milliseconds)
+    if key and not is_kept:
+        begin = time.perf_counter()
+        cache.keep(key, artifact, name, plan.graph, sum(milliseconds.values()))
+        milliseconds["keep"] = (time.perf_counter() - begin) * 1e3
+    if is_profiling():
+        _record_stages(name, start, milliseconds)
+    if config.debug:
+        stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
+        done = "loaded from the disk cache:" if is_kept else "compiled"
+        print(f"pycompiler: {done} {name} in {(time.perf_counter() - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
+    return Compilation(
+        plan,
+        name,
+        executable,
+        artifact.flops,
+        artifact.arena_bytes,
+        artifact.aliases,
+        device,
+        milliseconds,
+        again,
+        is_kept,
+    )
+
+
+def _from_disk(
+    graph: Graph, aliases: Aliases, name: str, may_block: bool, milliseconds: dict[str, float]
+) -> tuple[cache.Key | None, Artifact | None, Executable | None]:
+    """By what the disk cache knows a graph, and what it has under this, loaded; notes the times."""
+    begin = time.perf_counter()
+    key = cache.key_of(graph, aliases)
+    if key is None:
+        return None, None, None
+    keyed = time.perf_counter()
+    artifact = cache.find(key, name)
+    milliseconds |= {"key": (keyed - begin) * 1e3, "read": (time.perf_counter() - keyed) * 1e3}
+    if artifact is None:
+        return key, None, None
+    try:
+        return key, artifact, _load(artifact, name, graph, may_block, milliseconds)
+    except ExecutionError as error:
+        cache.refuse(key, name, str(error))
+        return key, None, None
+
+
+def _compile(graph: Graph, aliases: Aliases, milliseconds: dict[str, float]) -> Artifact:
+    """Code for a graph, in whose results' memory the aliases hold; notes the times."""
+    begin = time.perf_counter()
+    compiler = importlib.import_module("pycompiler._compiler")
+    module = build_module(graph, aliases)
+    milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
     try:
         with _lock:
             result = compiler.compile_to_object(module)
@@ -321,32 +385,33 @@ def compile_graph(
             raise
         # No order of its steps leaves what is overwritten unread.
         aliases = ()
-        module = build_module(plan.graph)
+        module = build_module(graph)
         with _lock:
             result = compiler.compile_to_object(module)
-    finished = time.perf_counter()
+    milliseconds.update(result.timings)
+    return Artifact(
+        result.object, result.entry, result.arena_bytes, result.flops, result.is_unbounded, result.sites, aliases
+    )
+
+
+def _load(
+    artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]
+) -> Executable:
+    begin = time.perf_counter()
     executable = Executable.load(
-        result.object,
-        result.entry,
-        result.arena_bytes,
+        artifact.object,
+        artifact.entry,
+        artifact.arena_bytes,
         name,
         # Nobody runs what may have no end while holding a lock, or where a signal does not reach it.
-        cost_ns=math.inf if result.is_unbounded else result.flops / _OPERATIONS_PER_NS,
+        cost_ns=math.inf if artifact.is_unbounded else artifact.flops / _OPERATIONS_PER_NS,
         may_block=may_block,
-        sites=result.sites,
-        callbacks=[host_call(equation) for equation in host_calls(plan.graph)],
-        effects=_effects(plan.graph),
+        sites=artifact.sites,
+        callbacks=[host_call(equation) for equation in host_calls(graph)],
+        effects=_effects(graph),
     )
-    loaded = time.perf_counter()
-    milliseconds = {"emit": (emitted - start) * 1e3, **dict(result.timings), "load": (loaded - finished) * 1e3}
-    if is_profiling():
-        _record_stages(name, start, milliseconds)
-    if config.debug:
-        stages = ", ".join(f"{stage} {ms:.2f}" for stage, ms in milliseconds.items())
-        print(f"pycompiler: compiled {name} in {(loaded - start) * 1e3:.2f} ms ({stages})", file=sys.stderr)
-    return Compilation(
-        plan, name, module, executable, result.flops, result.arena_bytes, aliases, device, milliseconds, again
-    )
+    milliseconds["load"] = (time.perf_counter() - begin) * 1e3
+    return executable
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:

@@ -190,7 +190,8 @@ class _Program:
             )
         if is_new:
             avals = ", ".join(map(short, signature.graph.in_avals))
-            _say(config.log_compiles, f"Compiled %s for ({avals}) in %.3f ms", self.name, start)
+            done = "Loaded %s from the disk cache" if found.from_disk else "Compiled %s"
+            _say(config.log_compiles, f"{done} for ({avals}) in %.3f ms", self.name, start)
             self._check_donation(signature, found)
         return found.call(signature.out_tree, signature.donated)
 

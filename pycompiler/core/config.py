@@ -217,6 +217,27 @@ TABLE: tuple[Setting, ...] = (
         "how many kinds of calls each jitted function keeps, and how many primitives eager evaluation does",
     ),
     Setting(
+        "enable_compilation_cache",
+        bool,
+        True,
+        "PYCOMPILER_ENABLE_COMPILATION_CACHE",
+        "keep compiled code in files, for the processes to come",
+    ),
+    Setting(
+        "compilation_cache_dir",
+        str,
+        None,
+        "PYCOMPILER_COMPILATION_CACHE_DIR",
+        "the folder of these files; without it $XDG_CACHE_HOME/pycompiler, or ~/.cache/pycompiler",
+    ),
+    Setting(
+        "compilation_cache_max_size",
+        int,
+        1 << 30,
+        "PYCOMPILER_COMPILATION_CACHE_MAX_SIZE",
+        "the most bytes of them, beyond which the least recently used go; -1 for no limit",
+    ),
+    Setting(
         "memory_limit",
         int,
         None,
@@ -319,6 +340,18 @@ class Config:
     @property
     def cache_size(self) -> int:
         return int(cast(int, self._read("cache_size")) or 1)
+
+    @property
+    def enable_compilation_cache(self) -> bool:
+        return bool(self._read("enable_compilation_cache"))
+
+    @property
+    def compilation_cache_dir(self) -> str | None:
+        return cast(str | None, self._read("compilation_cache_dir"))
+
+    @property
+    def compilation_cache_max_size(self) -> int:
+        return cast(int, self._read("compilation_cache_max_size"))
 
     @property
     def memory_limit(self) -> int | None:

@@ -1,17 +1,31 @@
-"""Test files that need several devices: they say `DEVICES = 4`, and run in one process of their own that has as many.
+"""A disk cache of the tests' own, and test files that need several devices.
 
+Compiled code is kept in a folder that is empty at the start and removed at the end: in this process, and in all that
+the tests start.
+
+Files that need several devices say `DEVICES = 4`, and run in one process of their own that has as many.
 The count is fixed when a process starts. Here each test of such a file takes its outcome from that process, which runs
 the whole file once; there, the tests run as usual.
 """
 
+import atexit
 import functools
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from xml.etree import ElementTree
 
 import pytest
+
+# Workers of pytest-xdist find the folder of who started them. Before anything imports the package.
+if "PYCOMPILER_TESTS_CACHE" not in os.environ:
+    _folder = tempfile.mkdtemp(prefix="pycompiler-tests-")
+    os.environ["PYCOMPILER_TESTS_CACHE"] = os.environ["PYCOMPILER_COMPILATION_CACHE_DIR"] = _folder
+    _owner = os.getpid()
+    # Children that a test forked end here too.
+    atexit.register(lambda: os.getpid() == _owner and shutil.rmtree(_folder, ignore_errors=True))
 
 
 @functools.cache

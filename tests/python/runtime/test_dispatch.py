@@ -332,6 +332,7 @@ assert "pycompiler._compiler" in sys.modules
 
 def test_the_first_use_of_the_common_operators_compiles_nothing():
     environment = {name: value for name, value in os.environ.items() if name != "PYCOMPILER_NUM_CPU_DEVICES"}
+    environment["PYCOMPILER_ENABLE_COMPILATION_CACHE"] = "0"
     done = subprocess.run(
         [sys.executable, "-c", FIRST_USE], capture_output=True, text=True, check=False, env=environment
     )

@@ -31,7 +31,8 @@ def test_mlir_is_loaded_by_the_first_compilation_only():
         "x = pnp.asarray([1.0, 2.0])\n"
         "print('pycompiler._compiler' in sys.modules, mapped())\n"
         "pc.jit(lambda x: x + 1)(x).block_until_ready()\n"
-        "print('pycompiler._compiler' in sys.modules, mapped())\n"
+        "print('pycompiler._compiler' in sys.modules, mapped())\n",
+        PYCOMPILER_ENABLE_COMPILATION_CACHE="0",
     )
     assert out.split() == ["False", "False", "True", "True"]
 
@@ -47,7 +48,7 @@ def test_the_settings_are_read_from_the_environment():
         "compiled"
         in subprocess.run(
             [sys.executable, "-c", "import pycompiler.numpy as pnp; pnp.sin(1.0)"],
-            env={**os.environ, "PYCOMPILER_DEBUG": "1"},
+            env={**os.environ, "PYCOMPILER_DEBUG": "1", "PYCOMPILER_ENABLE_COMPILATION_CACHE": "0"},
             cwd=ROOT,
             capture_output=True,
             text=True,

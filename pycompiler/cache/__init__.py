@@ -1,0 +1,136 @@
+"""The disk cache of compiled code: what one process compiled, another one loads, without the compiler.
+
+`compile` asks here before it compiles, and hands over what it has compiled. An entry is found by a key: the graph
+(`fingerprint`), what of it is computed in place, the compiler and the machine (`identity`); `store` is the folder,
+`entry` the bytes of a file. `python -m pycompiler.cache` shows and clears it. Nothing that goes wrong here is an error
+of the program: it compiles, and is told once what to do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import time
+from collections.abc import Sequence
+
+from pycompiler.cache import identity
+from pycompiler.cache.entry import Aliases, Artifact, Damaged, Key, pack, unpack
+from pycompiler.cache.fingerprint import Unkeepable, fingerprint_of
+from pycompiler.cache.store import Refused, Store
+from pycompiler.core.aval import short
+from pycompiler.core.config import config
+from pycompiler.core.graph import Graph
+from pycompiler.core.source import warn
+
+__all__ = ["Artifact", "Key", "find", "folder", "keep", "key_of", "refuse"]
+
+# By folder; None where it was refused.
+_stores: dict[str, Store | None] = {}
+
+# What was warned of once in this process.
+_told: set[str] = set()
+
+
+def folder() -> str:
+    """Where the cache is: the setting, or $XDG_CACHE_HOME/pycompiler, or ~/.cache/pycompiler."""
+    given = config.compilation_cache_dir
+    if given is not None:
+        return os.path.expanduser(given)
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    # The standard has relative ones ignored.
+    if not os.path.isabs(home):
+        home = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "pycompiler")
+
+
+def _store() -> Store | None:
+    path = folder()
+    if path not in _stores:
+        try:
+            _stores[path] = Store(path)
+        except Refused as refused:
+            _stores[path] = None
+            _tell(
+                f"{refused} (the setting compilation_cache_dir, PYCOMPILER_COMPILATION_CACHE_DIR), or turn the cache off "
+                "(enable_compilation_cache, PYCOMPILER_ENABLE_COMPILATION_CACHE=0). Until then nothing is kept"
+            )
+    return _stores[path]
+
+
+def _tell(message: str) -> None:
+    if message not in _told:
+        _told.add(message)
+        warn(f"the disk cache of compiled code: {message}")
+
+
+def key_of(graph: Graph, aliases: Aliases) -> Key | None:
+    """What the code of a graph is found by; None when it is not to be looked for: the cache is off, or the graph holds
+    what means nothing in another process."""
+    if not config.enable_compilation_cache or config.compilation_cache_max_size == 0 or _store() is None:
+        return None
+    target = identity.target()
+    if target is None:
+        _tell("this system does not say which processor it has (/proc/cpuinfo), so that nothing is kept")
+        return None
+    try:
+        digest, places = fingerprint_of(graph)
+    except Unkeepable:
+        return None
+    options = f"{len(aliases)} results in place, {_digest(aliases, 6)}" if aliases else "nothing in place"
+    parts = (digest.hex(), options, identity.compiler(), target)
+    return Key(_digest(parts, 20), *parts, places)
+
+
+def _digest(value: tuple[object, ...], size: int) -> str:
+    return hashlib.blake2b(marshal.dumps(value, 2), digest_size=size).hexdigest()
+
+
+def find(key: Key, name: str) -> Artifact | None:
+    """What was kept under a key. A damaged entry is dropped, with a warning."""
+    store = _store()
+    data = store.read(key.digest) if store else None
+    if data is None:
+        return None
+    try:
+        return unpack(key, data)
+    except Damaged as damaged:
+        refuse(key, name, str(damaged))
+        return None
+
+
+def refuse(key: Key, name: str, why: str) -> None:
+    """Drop an entry that is no good."""
+    store = _store()
+    if store:
+        store.drop(key.digest)
+        _tell(
+            f"the entry of {name} is damaged, {why}: {store.path(key.digest)}. It was dropped, and {name} is compiled "
+            "again. If this happens often, look after the disk"
+        )
+
+
+def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: float) -> None:
+    """Keep compiled code under a key, with what `list` and `explain` say of it."""
+    store = _store()
+    if not store:
+        return
+    about = {
+        "name": name,
+        "for": _signature([var.aval for var in graph.inputs]),
+        "operations": len(graph.equations),
+        "made": time.time(),
+        "milliseconds": milliseconds,
+    }
+    try:
+        store.write(key.digest, pack(key, artifact, about), config.compilation_cache_max_size)
+    except OSError as error:
+        _tell(
+            f"{store.folder} can't be written: {error.strerror}. What is there is used, and what is compiled is not "
+            "kept. Make room, or name another folder (the setting compilation_cache_dir)"
+        )
+
+
+def _signature(avals: Sequence[object]) -> str:
+    shown = [short(aval) for aval in avals[:8]]
+    return f"({', '.join(shown)}{', ...' if len(avals) > 8 else ''})"

@@ -1,0 +1,181 @@
+"""`python -m pycompiler.cache list | explain [KEY ...] | clear`: what the disk cache holds, and why something was compiled.
+
+`list` shows the entries, the last used first; `explain` says of entries (their keys, or the beginnings of them; without,
+the last ones that were made, each of them a miss) what they were compiled from, and in what this differs from the
+nearest other entry; `clear` removes all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pycompiler.cache import folder, identity
+from pycompiler.cache.entry import Damaged, Key, describe
+from pycompiler.cache.store import Refused, Store, Stored
+from pycompiler.core.config import config
+
+# Of a digest that is shown; of entries that are explained when none is named.
+_SHOWN = 12
+_LAST = 5
+
+# The parts of a key, and what it means that one differs from that of the nearest entry.
+_PARTS = (
+    ("ir", "IR", "the program, its shapes or dtypes differ"),
+    ("options", "options", "other results are computed in the memory of donated arguments"),
+    ("compiler", "compiler", "another version or build of the compiler"),
+    ("target", "target", "another processor"),
+)
+
+
+class _Entry(NamedTuple):
+    stored: Stored
+    # None, with the reason, when it is damaged.
+    key: Key | None
+    about: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        return f"{self.about['name']}{self.about['for']}" if self.key else f"damaged: {self.about['why']}"
+
+
+def _entries(store: Store) -> list[_Entry]:
+    """All, the last used first."""
+    found: list[_Entry] = []
+    for stored in sorted(store.entries(), key=lambda stored: -stored.used):
+        data = store.read(stored.digest, touch=False)
+        try:
+            if data is not None:
+                found.append(_Entry(stored, *describe(stored.digest, data)))
+        except Damaged as damaged:
+            found.append(_Entry(stored, None, {"why": str(damaged), "made": 0.0}))
+    return found
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+def _age(moment: float) -> str:
+    seconds = max(time.time() - moment, 0.0)
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _target(key: Key) -> str:
+    if key.target != identity.target():
+        return f"another machine: {key.target.rpartition(' ')[0]}"
+    return "this machine" if key.compiler == identity.compiler() else f"another compiler: {key.compiler.split()[0]}"
+
+
+def _list(store: Store) -> int:
+    entries = _entries(store)
+    if not entries:
+        print(f"no entries in {store.folder}")
+        return 0
+    rows = [("KEY", "SIZE", "USED", "COMPILED IN", "FOR", "FUNCTION")]
+    for entry in entries:
+        size, used = _size(entry.stored.size), _age(entry.stored.used)
+        took = f"{entry.about['milliseconds']:.0f} ms" if entry.key else ""
+        rows.append((entry.stored.digest[:_SHOWN], size, used, took, _target(entry.key) if entry.key else "", entry.title))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for key, size, used, took, target, title in rows:
+        print(
+            f"{key:{widths[0]}}  {size:>{widths[1]}}  {used:>{widths[2]}}  {took:>{widths[3]}}  {target:{widths[4]}}  {title}"
+        )
+    limit = config.compilation_cache_max_size
+    total = _size(sum(entry.stored.size for entry in entries))
+    several = "entry" if len(entries) == 1 else "entries"
+    print(f"{len(entries)} {several}, {total}{f' of {_size(limit)}' if limit >= 0 else ''} in {store.folder}")
+    return 0
+
+
+def _explain(store: Store, wanted: Sequence[str]) -> int:
+    entries = _entries(store)
+    chosen = sorted(entries, key=lambda entry: -entry.about["made"])[: 0 if wanted else _LAST]
+    for start in wanted:
+        found = [entry for entry in entries if entry.stored.digest.startswith(start)]
+        if not found:
+            print(f"no entry begins with {start}; `python -m pycompiler.cache list` shows the keys", file=sys.stderr)
+            return 1
+        chosen += found
+    if not chosen:
+        print(f"no entries in {store.folder}")
+    for entry in chosen:
+        print("\n".join(_explained(entry, entries)))
+    return 0
+
+
+def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
+    digest, key, about = entry.stored.digest, entry.key, entry.about
+    lines = [f"{digest[:_SHOWN]} {entry.title}"]
+    if key is None:
+        return [*lines, "  the next process that looks for it drops it, and compiles again"]
+    lines.append(
+        f"  made {_age(about['made'])} ago in {about['milliseconds']:.0f} ms from {about['operations']} operations, "
+        f"{_size(entry.stored.size)}, last used {_age(entry.stored.used)} ago"
+    )
+    # Those that could have been it: of the same program, or of a function of this name.
+    others = [
+        other
+        for other in entries
+        if other.key and other is not entry and (other.key.ir == key.ir or other.about["name"] == about["name"])
+    ]
+    nearest = min(others, key=lambda other: len(_differences(key, other.key)), default=None)  # pyright: ignore[reportArgumentType]
+    if nearest is None or nearest.key is None:
+        parts = [f"  {label:9} {getattr(key, part)}" for part, label, _ in _PARTS]
+        return [*lines, *parts, "  nearest: none; it is the only entry of this program and of this name"]
+    for part, label, meaning in _PARTS:
+        own, its = getattr(key, part), getattr(nearest.key, part)
+        lines += (
+            [f"  {label:9} {own}", f"  {'':9} there {its}: {meaning}"] if own != its else [f"  {label:9} the same: {own}"]
+        )
+    return [*lines, f"  nearest: {nearest.stored.digest[:_SHOWN]} {nearest.title}"]
+
+
+def _differences(key: Key, other: Key) -> list[str]:
+    return [part for part, _, _ in _PARTS if getattr(key, part) != getattr(other, part)]
+
+
+def _clear(store: Store) -> int:
+    count = store.clear()
+    print(f"{count} {'entry' if count == 1 else 'entries'} removed from {store.folder}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the status to exit with."""
+    description = (__doc__ or "").partition("\n\n")[2]
+    parser = argparse.ArgumentParser("python -m pycompiler.cache", description=description)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="the entries, the last used first")
+    explain = commands.add_parser("explain", help="what entries were compiled from, and why anew")
+    explain.add_argument("key", nargs="*", help="of an entry, or its beginning; without, the last that were made")
+    commands.add_parser("clear", help="remove all entries")
+    options = parser.parse_args(arguments)
+    path = folder()
+    if not os.path.exists(path):
+        print(f"no entries in {path}")
+        return 0
+    try:
+        store = Store(path)
+    except Refused as refused:
+        print(refused, file=sys.stderr)
+        return 1
+    if options.command == "explain":
+        return _explain(store, options.key)
+    return _list(store) if options.command == "list" else _clear(store)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""What is kept of a compilation, and its bytes in a file: a head, what is known of the code, the code.
+
+The bytes are read by the build of the compiler that wrote them, since the key says which: their form need not last.
+Checksums tell damage, the one of the head together with the key; they are no defence, which the folder is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Aliases = tuple[tuple[int, int], ...]
+
+# Magic, form, bytes of what is known, bytes of the code; the checksum follows.
+_HEAD = struct.Struct("<8sIIQ")
+_MAGIC = b"PYCCODE\0"
+_FORM = 1
+_CHECKSUM = 16
+_START = _HEAD.size + _CHECKSUM
+
+
+class Damaged(Exception):
+    """Bytes that are not what was written; says how."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """Compiled code with what the runtime must know of it: what the compiler gives, and what the cache keeps."""
+
+    object: bytes
+    entry: str
+    arena_bytes: int
+    flops: float
+    is_unbounded: bool
+    # What can fail: the primitive, and the place in the user's code.
+    sites: Sequence[tuple[str, str]]
+    # The results that are computed in the memory of inputs.
+    aliases: Aliases
+
+
+@dataclass(frozen=True)
+class Key:
+    """What an entry is found by: `digest` is of all the rest, but for the places, by whose numbers it names lines."""
+
+    digest: str
+    ir: str
+    options: str
+    compiler: str
+    target: str
+    places: tuple[str, ...] = ()
+
+
+def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
+    """The bytes of an entry. `about` is for people: the name of the function, when it was compiled."""
+    # The compiler names no place but those of the graph.
+    numbers = {place: number for number, place in enumerate(key.places)}
+    known = {
+        "key": (key.ir, key.options, key.compiler, key.target),
+        "about": about,
+        "entry": artifact.entry,
+        "arena_bytes": artifact.arena_bytes,
+        "flops": artifact.flops,
+        "is_unbounded": artifact.is_unbounded,
+        "sites": tuple([(primitive, numbers.get(place, -1)) for primitive, place in artifact.sites]),
+        "aliases": artifact.aliases,
+        "checksum": _checksum(artifact.object),
+    }
+    body = marshal.dumps(known, 2)
+    head = _HEAD.pack(_MAGIC, _FORM, len(body), len(artifact.object))
+    return b"".join((head, _checksum(key.digest.encode(), head, body), body, artifact.object))
+
+
+def unpack(key: Key, data: bytes) -> Artifact:
+    """What `pack` was given. Raises Damaged."""
+    known, start, size = _known(key.digest, data)
+    code = data[start:]
+    if len(code) != size:
+        raise Damaged(f"it has {len(data)} bytes of {start + size}")
+    if _checksum(code) != known["checksum"]:
+        raise Damaged("the checksum of its code is wrong")
+    places = (*key.places, "")
+    return Artifact(
+        code,
+        known["entry"],
+        known["arena_bytes"],
+        known["flops"],
+        known["is_unbounded"],
+        [(primitive, places[number]) for primitive, number in known["sites"]],
+        known["aliases"],
+    )
+
+
+def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
+    """What an entry was kept for, but for the places, and what it says to people, from its beginning. Raises Damaged."""
+    known = _known(digest, data)[0]
+    return Key(digest, *known["key"]), known["about"]
+
+
+def _known(digest: str, data: bytes) -> tuple[dict[str, Any], int, int]:
+    """What is known of the code; where that begins, and its bytes."""
+    if len(data) < _START:
+        raise Damaged(f"it has {len(data)} bytes, fewer than its head")
+    magic, form, known, code = _HEAD.unpack_from(data)
+    if magic != _MAGIC:
+        raise Damaged("it does not begin as an entry does")
+    if form != _FORM:
+        raise Damaged(f"it is of form {form}, and this version reads form {_FORM}")
+    body = data[_START : _START + known]
+    if data[_HEAD.size : _START] != _checksum(digest.encode(), data[: _HEAD.size], body):
+        raise Damaged("the checksum of its head is wrong")
+    return marshal.loads(body), _START + known, code
+
+
+def _checksum(*parts: bytes) -> bytes:
+    found = hashlib.blake2b(digest_size=_CHECKSUM)
+    for part in parts:
+        found.update(part)
+    return found.digest()

@@ -1,0 +1,215 @@
+"""Graph -> the digest of all that emission reads of it: two graphs with one digest become one module, but for places.
+
+Before `compile`, which asks for it without the compiler; it stands beside `emit`, and a test holds that no parameter is
+read there which is not read here. Places of the user's code are no part of the code, only of what is said when it
+fails. So that code that was compiled for one program names the lines of another, the digest holds which equations share
+a line, and not the lines: a line is a number, by which each program finds its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import types
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler.core.checkpoint import checkpoint, name_value
+from pycompiler.core.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.effects import is_ordered
+from pycompiler.core.graph import ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.key_use import key_use
+from pycompiler.core.primitive import Primitive
+from pycompiler.core.source import Source
+from pycompiler.ops import TYPE_PARAMS
+from pycompiler.ops.callbacks import HOST_CALLS
+from pycompiler.ops.cond import cond
+from pycompiler.ops.control import while_
+from pycompiler.ops.placement import device_put
+from pycompiler.ops.scan import scan
+from pycompiler.ops.shard_map import sharding_constraint
+from pycompiler.ops.solvers import custom_linear_solve, custom_root
+
+# A change of what is written below changes all digests.
+_FORM = 1
+
+# The parameters that emission reads, of the primitives of which it does not read all. Of the others it reads all but
+# TYPE_PARAMS, which the types of the results say.
+READ: dict[Primitive, tuple[str, ...]] = {
+    **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
+    **dict.fromkeys((custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root), ("graph",)),
+    while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),
+    scan: ("num_consts", "num_carry", "length", "reverse", "jaxpr"),
+    cond: ("branches",),
+}
+
+_PLAIN = frozenset({int, bool, str, float, type(None)})
+_NUMBERS = frozenset({int, bool, float, complex})
+
+
+class Unkeepable(Exception):
+    """The graph holds something that has no bytes that mean the same in another process; says what."""
+
+
+class Fingerprint(NamedTuple):
+    """`places` are the "file:line" of the user's code, each once, that code compiled for this digest names by number."""
+
+    digest: bytes
+    places: tuple[str, ...]
+
+
+class _Body(NamedTuple):
+    """What one graph says, but for the graphs inside it: these it numbers, as it does its places."""
+
+    digest: bytes
+    inner: tuple[ClosedGraph, ...]
+    # The first equation of each place.
+    first: tuple[Equation, ...]
+
+
+def fingerprint_of(graph: Graph) -> Fingerprint:
+    """Of a graph that is to be compiled. Raises Unkeepable."""
+    numbers: dict[int, int] = {}
+    bodies = [_body(graph)]
+    waiting = list(bodies)
+    # Each graph once, however often it is called: so they are functions of the module.
+    while waiting:
+        for closed in waiting.pop().inner:
+            if id(closed) not in numbers:
+                numbers[id(closed)] = len(bodies)
+                found = closed.derived.get("fingerprint")
+                if found is None:
+                    found = closed.derived["fingerprint"] = _body(closed.graph)
+                bodies.append(found)
+                waiting.append(found)
+    places: dict[str, int] = {}
+    read = _lines()
+    rows = [
+        (
+            body.digest,
+            tuple([numbers[id(closed)] for closed in body.inner]),
+            tuple([places.setdefault(read(equation.source), len(places)) for equation in body.first]),
+        )
+        for body in bodies
+    ]
+    return Fingerprint(_digest((_FORM, rows)), tuple(places))
+
+
+def _digest(value: Any) -> bytes:
+    # The second format writes types and lengths, and the same bytes for the same value: the later ones refer back to
+    # what is the same object.
+    return hashlib.blake2b(marshal.dumps(value, 2), digest_size=20).digest()
+
+
+def _body(graph: Graph) -> _Body:
+    return _Writer().body(graph)
+
+
+class _Writer:
+    """Turns a graph into tuples of numbers, strings and bytes: values, types, graphs and places in the order in which
+    they are met."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, int] = {}
+        self.avals: dict[Any, int] = {}
+        self.types: list[tuple[Any, ...]] = []
+        self.inner: dict[int, tuple[int, ClosedGraph]] = {}
+        self.places: dict[tuple[int, int], int] = {}
+        self.first: list[Equation] = []
+
+    def body(self, graph: Graph) -> _Body:
+        values = self.values
+        given = [[self.define(var) for var in variables] for variables in (graph.inputs, graph.constvars)]
+        rows = [self.equation(equation) for equation in graph.equations]
+        outputs = [values[atom] if atom.__class__ is not Literal else self.literal(atom) for atom in graph.outputs]
+        digest = _digest((given, rows, outputs, self.types))
+        return _Body(digest, tuple([closed for _, closed in self.inner.values()]), tuple(self.first))
+
+    def define(self, var: Any) -> int:
+        self.values[var] = len(self.values)
+        return self.type_of(var.aval)
+
+    def type_of(self, aval: Any) -> int:
+        number = self.avals.get(aval)
+        if number is None:
+            if not aval.is_concrete:
+                raise Unkeepable(f"an array of the symbolic shape {aval}")
+            number = self.avals[aval] = len(self.types)
+            self.types.append((aval.shape, aval.dtype.name))
+        return number
+
+    def literal(self, atom: Literal) -> tuple[Any, ...]:
+        value = atom.value
+        if type(value) not in _NUMBERS:
+            value = np.asarray(value, atom.aval.dtype).tobytes()
+        return self.type_of(atom.aval), value
+
+    def equation(self, equation: Equation) -> tuple[Any, ...]:
+        primitive, values, params = equation.primitive, self.values, equation.params
+        operands = tuple(
+            [values[atom] if atom.__class__ is not Literal else self.literal(atom) for atom in equation.inputs]  # pyright: ignore[reportArgumentType]
+        )
+        read = READ.get(primitive)
+        if read is not None:
+            given = [(name, self.parameter(params[name])) for name in read]
+        elif params:
+            given = [
+                (name, value if value.__class__ in _PLAIN else self.parameter(value))
+                for name, value in params.items()
+                if name not in TYPE_PARAMS
+            ]
+        else:
+            given = ()
+        done: tuple[bool, ...] = ()
+        if primitive.multiple_results or primitive.effects is not None:
+            effects = equation.effects
+            done = (bool(effects), is_ordered(effects))
+        results = tuple([self.define(var) for var in equation.outputs])
+        return primitive.name, operands, given, results, done, self.place(equation)
+
+    def place(self, equation: Equation) -> int:
+        source = equation.source
+        key = (id(source.code), source.lasti) if source is not None else (0, 0)
+        number = self.places.get(key)
+        if number is None:
+            number = self.places[key] = len(self.first)
+            self.first.append(equation)
+        return number
+
+    def parameter(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
+        if kind is tuple:
+            return tuple([part if part.__class__ is int else self.parameter(part) for part in value])
+        if kind is ClosedGraph:
+            return "graph", self.inner.setdefault(id(value), (len(self.inner), value))[0]
+        if isinstance(value, np.dtype):
+            return "dtype", value.name
+        raise Unkeepable(f"a parameter of type {kind.__name__}")
+
+
+def _lines() -> Any:
+    """A function from a source to "file:line", as the compiler writes it, empty for none. The lines of a code object
+    are read once."""
+    known: dict[int, list[tuple[int, int, int | None]]] = {}
+
+    def read(source: Source | None) -> str:
+        if source is None:
+            return ""
+        code = source.code
+        lines = known.get(id(code))
+        if lines is None:
+            lines = known[id(code)] = list(code.co_lines())
+        return f"{code.co_filename}:{_line(code, lines, source.lasti)}"
+
+    return read
+
+
+def _line(code: types.CodeType, lines: Iterable[tuple[int, int, int | None]], offset: int) -> int:
+    for start, end, line in lines:
+        if start <= offset < end:
+            return code.co_firstlineno if line is None else line
+    return code.co_firstlineno

@@ -1,0 +1,109 @@
+"""Which compiler, and for which machine: what a key holds beside the graph. Found without loading the compiler.
+
+Each is one line that a person can read, and is found once in a process.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+
+from pycompiler import _runtime
+from pycompiler.version import __version__
+
+# Of ELF: the type of a segment of notes, and the note that linkers write of what they linked.
+_PT_NOTE = 4
+_BUILD_ID = (b"GNU\0", 3)
+
+# What Linux says of a processor, by the names of x86 and of Arm: enough to tell apart those for which the compiler makes
+# other code, whatever of them a hypervisor hides.
+_MODEL = ("vendor_id", "cpu family", "model", "stepping", "CPU implementer", "CPU architecture", "CPU variant", "CPU part")
+_FEATURES = ("flags", "Features")
+# glibc's _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, by which tiles are cut.
+_CACHES = (188, 191, 194)
+
+
+@functools.cache
+def compiler() -> str:
+    """The version, the build of `_compiler`, and its half in Python."""
+    folder = os.path.dirname(os.path.abspath(_runtime.__file__))
+    suffix = os.path.basename(_runtime.__file__).removeprefix("_runtime")
+    binary = _build(os.path.join(folder, f"_compiler{suffix}"))
+    try:
+        with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit.py"), "rb") as file:
+            emission = hashlib.blake2b(file.read(), digest_size=6).hexdigest()
+    except OSError:
+        emission = "-"
+    return f"{__version__} {binary} {emission}"
+
+
+def _build(path: str) -> str:
+    """The linker's build id of a shared object; without one, its size and its time."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return "-"
+    try:
+        found = _build_id(os.pread(file, 4096, 0))
+        if found:
+            return found
+        status = os.fstat(file)
+        return f"{status.st_size}.{status.st_mtime_ns}"
+    finally:
+        os.close(file)
+
+
+def _build_id(head: bytes) -> str:
+    """From the first page of an ELF file of 64 bits, where linkers put the notes; empty when it is not there."""
+    if head[:5] != b"\x7fELF\x02":
+        return ""
+
+    def number(offset: int, size: int) -> int:
+        return int.from_bytes(head[offset : offset + size], "little")
+
+    table, entry, count = number(32, 8), number(54, 2), number(56, 2)
+    for segment in [table + entry * index for index in range(count)]:
+        offset = number(segment + 8, 8)
+        end = min(offset + number(segment + 32, 8), len(head))
+        while number(segment, 4) == _PT_NOTE and offset + 12 <= end:
+            name, size, kind = (number(offset + at, 4) for at in (0, 4, 8))
+            start = offset + 12 + (name + 3) // 4 * 4
+            if (head[offset + 12 : offset + 12 + name], kind) == _BUILD_ID and start + size <= end:
+                return head[start : start + size].hex()
+            offset = start + (size + 3) // 4 * 4
+    return ""
+
+
+@functools.cache
+def target() -> str | None:
+    """The processor: the name of its model, and a digest of all by which code for it may differ. None when the system
+    does not say."""
+    try:
+        file = os.open("/proc/cpuinfo", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            # The first of the processors stands in it; asking for all takes long where there are many.
+            text = os.read(file, 16384).decode(errors="replace")
+        finally:
+            os.close(file)
+    except OSError:
+        return None
+    first = text.partition("\n\n")[0]
+    said: dict[str, str] = {}
+    for line in first.splitlines():
+        name, _, value = line.partition(":")
+        said[name.strip()] = value.strip()
+    features = next((said[name] for name in _FEATURES if name in said), None)
+    if features is None:
+        return None
+    exact = [os.uname().machine, *(said.get(name, "") for name in _MODEL), *sorted(features.split()), *map(_cache, _CACHES)]
+    digest = hashlib.blake2b("\n".join(exact).encode(), digest_size=8).hexdigest()
+    name = said.get("model name") or " ".join(said.get(name, "") for name in _MODEL[4:])
+    return f"{os.uname().machine} {name} {digest}"
+
+
+def _cache(which: int) -> str:
+    try:
+        return str(os.sysconf(which))
+    except (OSError, ValueError):
+        return "-"
