@@ -394,9 +394,7 @@ def _compile(graph: Graph, aliases: Aliases, milliseconds: dict[str, float]) -> 
     )
 
 
-def _load(
-    artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]
-) -> Executable:
+def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]) -> Executable:
     begin = time.perf_counter()
     executable = Executable.load(
         artifact.object,

@@ -13,11 +13,12 @@ import marshal
 import os
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from pycompiler.cache import identity
-from pycompiler.cache.entry import Aliases, Artifact, Damaged, Key, pack, unpack
-from pycompiler.cache.fingerprint import Unkeepable, fingerprint_of
-from pycompiler.cache.store import Refused, Store
+from pycompiler.cache.entry import Aliases, Artifact, DamagedError, Key, pack, unpack
+from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
+from pycompiler.cache.store import RefusedError, Store
 from pycompiler.core.aval import short
 from pycompiler.core.config import config
 from pycompiler.core.graph import Graph
@@ -49,11 +50,11 @@ def _store() -> Store | None:
     if path not in _stores:
         try:
             _stores[path] = Store(path)
-        except Refused as refused:
+        except RefusedError as refused:
             _stores[path] = None
             _tell(
-                f"{refused} (the setting compilation_cache_dir, PYCOMPILER_COMPILATION_CACHE_DIR), or turn the cache off "
-                "(enable_compilation_cache, PYCOMPILER_ENABLE_COMPILATION_CACHE=0). Until then nothing is kept"
+                f"{refused} (the setting compilation_cache_dir, PYCOMPILER_COMPILATION_CACHE_DIR), or turn the cache "
+                "off (enable_compilation_cache, PYCOMPILER_ENABLE_COMPILATION_CACHE=0). Until then nothing is kept"
             )
     return _stores[path]
 
@@ -75,14 +76,14 @@ def key_of(graph: Graph, aliases: Aliases) -> Key | None:
         return None
     try:
         digest, places = fingerprint_of(graph)
-    except Unkeepable:
+    except UnkeepableError:
         return None
     options = f"{len(aliases)} results in place, {_digest(aliases, 6)}" if aliases else "nothing in place"
     parts = (digest.hex(), options, identity.compiler(), target)
     return Key(_digest(parts, 20), *parts, places)
 
 
-def _digest(value: tuple[object, ...], size: int) -> str:
+def _digest(value: Any, size: int) -> str:
     return hashlib.blake2b(marshal.dumps(value, 2), digest_size=size).hexdigest()
 
 
@@ -94,7 +95,7 @@ def find(key: Key, name: str) -> Artifact | None:
         return None
     try:
         return unpack(key, data)
-    except Damaged as damaged:
+    except DamagedError as damaged:
         refuse(key, name, str(damaged))
         return None
 

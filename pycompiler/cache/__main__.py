@@ -1,7 +1,7 @@
-"""`python -m pycompiler.cache list | explain [KEY ...] | clear`: what the disk cache holds, and why something was compiled.
+"""`python -m pycompiler.cache list | explain [KEY ...] | clear`: what the disk cache holds, and why it was compiled.
 
-`list` shows the entries, the last used first; `explain` says of entries (their keys, or the beginnings of them; without,
-the last ones that were made, each of them a miss) what they were compiled from, and in what this differs from the
+`list` shows the entries, the last used first; `explain` says of entries (their keys, or the beginnings of them;
+without, the last that were made, each of them a miss) what they were compiled from, and in what this differs from the
 nearest other entry; `clear` removes all.
 """
 
@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pycompiler.cache import folder, identity
-from pycompiler.cache.entry import Damaged, Key, describe
-from pycompiler.cache.store import Refused, Store, Stored
+from pycompiler.cache.entry import DamagedError, Key, describe
+from pycompiler.cache.store import RefusedError, Store, Stored
 from pycompiler.core.config import config
 
 # Of a digest that is shown; of entries that are explained when none is named.
@@ -51,7 +51,7 @@ def _entries(store: Store) -> list[_Entry]:
         try:
             if data is not None:
                 found.append(_Entry(stored, *describe(stored.digest, data)))
-        except Damaged as damaged:
+        except DamagedError as damaged:
             found.append(_Entry(stored, None, {"why": str(damaged), "made": 0.0}))
     return found
 
@@ -87,12 +87,13 @@ def _list(store: Store) -> int:
     for entry in entries:
         size, used = _size(entry.stored.size), _age(entry.stored.used)
         took = f"{entry.about['milliseconds']:.0f} ms" if entry.key else ""
-        rows.append((entry.stored.digest[:_SHOWN], size, used, took, _target(entry.key) if entry.key else "", entry.title))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    for key, size, used, took, target, title in rows:
-        print(
-            f"{key:{widths[0]}}  {size:>{widths[1]}}  {used:>{widths[2]}}  {took:>{widths[3]}}  {target:{widths[4]}}  {title}"
+        rows.append(
+            (entry.stored.digest[:_SHOWN], size, used, took, _target(entry.key) if entry.key else "", entry.title)
         )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [f"{cell:{'>' if 1 <= at <= 3 else '<'}{widths[at]}}" for at, cell in enumerate(row)]
+        print("  ".join(cells).rstrip())
     limit = config.compilation_cache_max_size
     total = _size(sum(entry.stored.size for entry in entries))
     several = "entry" if len(entries) == 1 else "entries"
@@ -138,7 +139,9 @@ def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
     for part, label, meaning in _PARTS:
         own, its = getattr(key, part), getattr(nearest.key, part)
         lines += (
-            [f"  {label:9} {own}", f"  {'':9} there {its}: {meaning}"] if own != its else [f"  {label:9} the same: {own}"]
+            [f"  {label:9} {own}", f"  {'':9} there {its}: {meaning}"]
+            if own != its
+            else [f"  {label:9} the same: {own}"]
         )
     return [*lines, f"  nearest: {nearest.stored.digest[:_SHOWN]} {nearest.title}"]
 
@@ -169,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         store = Store(path)
-    except Refused as refused:
+    except RefusedError as refused:
         print(refused, file=sys.stderr)
         return 1
     if options.command == "explain":

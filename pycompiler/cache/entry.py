@@ -23,7 +23,7 @@ _CHECKSUM = 16
 _START = _HEAD.size + _CHECKSUM
 
 
-class Damaged(Exception):
+class DamagedError(Exception):
     """Bytes that are not what was written; says how."""
 
 
@@ -75,13 +75,13 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
 
 
 def unpack(key: Key, data: bytes) -> Artifact:
-    """What `pack` was given. Raises Damaged."""
+    """What `pack` was given. Raises DamagedError."""
     known, start, size = _known(key.digest, data)
     code = data[start:]
     if len(code) != size:
-        raise Damaged(f"it has {len(data)} bytes of {start + size}")
+        raise DamagedError(f"it has {len(data)} bytes of {start + size}")
     if _checksum(code) != known["checksum"]:
-        raise Damaged("the checksum of its code is wrong")
+        raise DamagedError("the checksum of its code is wrong")
     places = (*key.places, "")
     return Artifact(
         code,
@@ -95,7 +95,7 @@ def unpack(key: Key, data: bytes) -> Artifact:
 
 
 def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
-    """What an entry was kept for, but for the places, and what it says to people, from its beginning. Raises Damaged."""
+    """What an entry was kept for, but for the places, and what it says to people. Raises DamagedError."""
     known = _known(digest, data)[0]
     return Key(digest, *known["key"]), known["about"]
 
@@ -103,15 +103,15 @@ def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
 def _known(digest: str, data: bytes) -> tuple[dict[str, Any], int, int]:
     """What is known of the code; where that begins, and its bytes."""
     if len(data) < _START:
-        raise Damaged(f"it has {len(data)} bytes, fewer than its head")
+        raise DamagedError(f"it has {len(data)} bytes, fewer than its head")
     magic, form, known, code = _HEAD.unpack_from(data)
     if magic != _MAGIC:
-        raise Damaged("it does not begin as an entry does")
+        raise DamagedError("it does not begin as an entry does")
     if form != _FORM:
-        raise Damaged(f"it is of form {form}, and this version reads form {_FORM}")
+        raise DamagedError(f"it is of form {form}, and this version reads form {_FORM}")
     body = data[_START : _START + known]
     if data[_HEAD.size : _START] != _checksum(digest.encode(), data[: _HEAD.size], body):
-        raise Damaged("the checksum of its head is wrong")
+        raise DamagedError("the checksum of its head is wrong")
     return marshal.loads(body), _START + known, code
 
 

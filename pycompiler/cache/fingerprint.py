@@ -49,12 +49,12 @@ _PLAIN = frozenset({int, bool, str, float, type(None)})
 _NUMBERS = frozenset({int, bool, float, complex})
 
 
-class Unkeepable(Exception):
+class UnkeepableError(Exception):
     """The graph holds something that has no bytes that mean the same in another process; says what."""
 
 
 class Fingerprint(NamedTuple):
-    """`places` are the "file:line" of the user's code, each once, that code compiled for this digest names by number."""
+    """`places` are the lines of the user's code, as "file:line", that code compiled for this digest names by number."""
 
     digest: bytes
     places: tuple[str, ...]
@@ -70,7 +70,7 @@ class _Body(NamedTuple):
 
 
 def fingerprint_of(graph: Graph) -> Fingerprint:
-    """Of a graph that is to be compiled. Raises Unkeepable."""
+    """Of a graph that is to be compiled. Raises UnkeepableError."""
     numbers: dict[int, int] = {}
     bodies = [_body(graph)]
     waiting = list(bodies)
@@ -123,7 +123,7 @@ class _Writer:
         values = self.values
         given = [[self.define(var) for var in variables] for variables in (graph.inputs, graph.constvars)]
         rows = [self.equation(equation) for equation in graph.equations]
-        outputs = [values[atom] if atom.__class__ is not Literal else self.literal(atom) for atom in graph.outputs]
+        outputs = [self.literal(atom) if isinstance(atom, Literal) else values[atom] for atom in graph.outputs]
         digest = _digest((given, rows, outputs, self.types))
         return _Body(digest, tuple([closed for _, closed in self.inner.values()]), tuple(self.first))
 
@@ -135,7 +135,7 @@ class _Writer:
         number = self.avals.get(aval)
         if number is None:
             if not aval.is_concrete:
-                raise Unkeepable(f"an array of the symbolic shape {aval}")
+                raise UnkeepableError(f"an array of the symbolic shape {aval}")
             number = self.avals[aval] = len(self.types)
             self.types.append((aval.shape, aval.dtype.name))
         return number
@@ -148,9 +148,7 @@ class _Writer:
 
     def equation(self, equation: Equation) -> tuple[Any, ...]:
         primitive, values, params = equation.primitive, self.values, equation.params
-        operands = tuple(
-            [values[atom] if atom.__class__ is not Literal else self.literal(atom) for atom in equation.inputs]  # pyright: ignore[reportArgumentType]
-        )
+        operands = [self.literal(atom) if isinstance(atom, Literal) else values[atom] for atom in equation.inputs]
         read = READ.get(primitive)
         if read is not None:
             given = [(name, self.parameter(params[name])) for name in read]
@@ -166,7 +164,7 @@ class _Writer:
         if primitive.multiple_results or primitive.effects is not None:
             effects = equation.effects
             done = (bool(effects), is_ordered(effects))
-        results = tuple([self.define(var) for var in equation.outputs])
+        results = [self.define(var) for var in equation.outputs]
         return primitive.name, operands, given, results, done, self.place(equation)
 
     def place(self, equation: Equation) -> int:
@@ -188,7 +186,7 @@ class _Writer:
             return "graph", self.inner.setdefault(id(value), (len(self.inner), value))[0]
         if isinstance(value, np.dtype):
             return "dtype", value.name
-        raise Unkeepable(f"a parameter of type {kind.__name__}")
+        raise UnkeepableError(f"a parameter of type {kind.__name__}")
 
 
 def _lines() -> Any:

@@ -16,9 +16,18 @@ from pycompiler.version import __version__
 _PT_NOTE = 4
 _BUILD_ID = (b"GNU\0", 3)
 
-# What Linux says of a processor, by the names of x86 and of Arm: enough to tell apart those for which the compiler makes
-# other code, whatever of them a hypervisor hides.
-_MODEL = ("vendor_id", "cpu family", "model", "stepping", "CPU implementer", "CPU architecture", "CPU variant", "CPU part")
+# What Linux says of a processor, by the names of x86 and of Arm: enough to tell those apart for which code differs,
+# whatever of them a hypervisor hides.
+_MODEL = (
+    "vendor_id",
+    "cpu family",
+    "model",
+    "stepping",
+    "CPU implementer",
+    "CPU architecture",
+    "CPU variant",
+    "CPU part",
+)
 _FEATURES = ("flags", "Features")
 # glibc's _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, by which tiles are cut.
 _CACHES = (188, 191, 194)
@@ -96,7 +105,12 @@ def target() -> str | None:
     features = next((said[name] for name in _FEATURES if name in said), None)
     if features is None:
         return None
-    exact = [os.uname().machine, *(said.get(name, "") for name in _MODEL), *sorted(features.split()), *map(_cache, _CACHES)]
+    exact = [
+        os.uname().machine,
+        *(said.get(name, "") for name in _MODEL),
+        *sorted(features.split()),
+        *map(_cache, _CACHES),
+    ]
     digest = hashlib.blake2b("\n".join(exact).encode(), digest_size=8).hexdigest()
     name = said.get("model name") or " ".join(said.get(name, "") for name in _MODEL[4:])
     return f"{os.uname().machine} {name} {digest}"

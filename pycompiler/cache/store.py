@@ -27,7 +27,7 @@ _SHARE = 16
 _BLOCK = 4096
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The folder can't be used; says why and what to do."""
 
 
@@ -41,7 +41,7 @@ class Stored:
 
 
 class Store:
-    """One folder. Raises Refused unless it is, or can be made, the user's alone."""
+    """One folder. Raises RefusedError unless it is, or can be made, the user's alone."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -50,19 +50,21 @@ class Store:
     def _check(self) -> None:
         folder, user = self.folder, os.geteuid()
         if not os.path.isabs(folder):
-            raise Refused(f"the folder {folder!r} is no absolute path; give one")
+            raise RefusedError(f"the folder {folder!r} is no absolute path; give one")
         try:
             if not os.path.isdir(folder):
                 self._make()
             found = os.stat(folder)
         except OSError as error:
-            raise Refused(f"the folder {folder} can't be made: {error.strerror}; name another one") from None
+            raise RefusedError(f"the folder {folder} can't be made: {error.strerror}; name another one") from None
         if not stat.S_ISDIR(found.st_mode):
-            raise Refused(f"{folder} is no folder; remove it, or name another one")
+            raise RefusedError(f"{folder} is no folder; remove it, or name another one")
         if found.st_uid != user:
-            raise Refused(f"the folder {folder} belongs to user {found.st_uid}, and you are {user}; name one of yours")
+            raise RefusedError(
+                f"the folder {folder} belongs to user {found.st_uid}, and you are {user}; name one of yours"
+            )
         if found.st_mode & 0o077:
-            raise Refused(
+            raise RefusedError(
                 f"the folder {folder} is open to other users (mode {stat.S_IMODE(found.st_mode):04o}), who could put "
                 f"code into it; remove it, or run chmod 700 {folder} if you trust what is in it"
             )
@@ -74,7 +76,7 @@ class Store:
         owner = os.stat(parent).st_uid
         if os.geteuid() == 0 and owner != 0:
             # As with sudo, which leaves HOME as it is: its owner would be locked out.
-            raise Refused(
+            raise RefusedError(
                 f"the folder {self.folder} is not there, and {parent} belongs to user {owner}, not to root; make it "
                 "with mkdir -m 700 if it is meant to be there, name one of root's"
             )
@@ -136,7 +138,7 @@ class Store:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
             # Somebody removed the folder.
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(RefusedError):
                 self._check()
             return os.open(path, flags, 0o600)
 

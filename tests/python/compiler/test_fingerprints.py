@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from pycompiler._compiler import ir
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import emit, lax
-from pycompiler._compiler import ir
 from pycompiler.cache import fingerprint as module
-from pycompiler.cache.fingerprint import Unkeepable, fingerprint_of
+from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
 from pycompiler.core.aval import ShapedArray
 from pycompiler.core.graph import ClosedGraph, Equation, Graph, Var
 from pycompiler.experimental import io_callback
@@ -261,5 +261,5 @@ def test_it_is_the_same_in_every_process_and_trace():
 def test_what_means_nothing_elsewhere_has_none():
     var = Var(ShapedArray((3,), np.dtype(np.float32)))
     bad = Equation(PRIMITIVES["sin"], [var], {"accuracy": object()}, [var], None)
-    with pytest.raises(Unkeepable, match="a parameter of type object"):
+    with pytest.raises(UnkeepableError, match="a parameter of type object"):
         fingerprint_of(Graph((), [var], [bad], [var]))
