@@ -18,27 +18,37 @@ constexpr int64_t columnBlock = 1024;
 /// blocks of fewer rows, but not so few that panels are loaded too often.
 constexpr int64_t rowBlock = 128, leastRowBlock = 32, rowBlocks = 16;
 
-/// A byte that is packed.
-constexpr double packNs = 0.04;
+/// A byte that is packed, and one that is streamed.
+constexpr double packNs = 0.04, readNs = 0.03;
+
+/// Columns that are streamed at once: pieces of a row that are long enough for the memory's prefetching, and sums that
+/// stay in the first cache. Where threads share them, there are more blocks.
+constexpr int64_t leastStream = 1024, mostStream = 4096, streamBlocks = 16;
 
 /// Blocks of k are of about the same size: a short last one would write c for little work.
 int64_t evenDepthBlock(int64_t k) { return llvm::divideCeil(k, llvm::divideCeil(k, depthBlock)); }
 
+/// Rows of a block.
+int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
+  double blockNs = estimateGemmNs(tile, m, std::min(n, columnBlock), evenDepthBlock(k));
+  if (blockNs < kSharedNs || m < 4 * leastRowBlock)
+    return rowBlock;
+  int64_t rows = llvm::alignTo(llvm::divideCeil(m, rowBlocks), tile.rows);
+  return std::clamp<int64_t>(rows, leastRowBlock, rowBlock);
+}
+
 class GemmEmitter {
 public:
   GemmEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call)
-      : g(b), b(b), call(call), tiles(getGemmTiles(module, call.element, call.tile)) {
+      : g(b), b(b), call(call), module(module) {}
+
+  void emitTiles() {
+    tiles = getGemmTiles(module, call.element, call.tile);
     if (call.packing != GemmPacking::InPlace)
       pack = getGemmPack(module, call.element, call.tile, call.packing);
-  }
-
-  void emit() {
     int64_t n = std::min(call.n, columnBlock), k = evenDepthBlock(call.k);
     double blockNs = estimateGemmNs(call.tile, call.m, n, k);
-    int64_t rowStep = rowBlock;
-    if (blockNs >= kSharedNs && call.m >= 4 * leastRowBlock)
-      rowStep = std::clamp<int64_t>(llvm::alignTo(llvm::divideCeil(call.m, rowBlocks), call.tile.rows), leastRowBlock,
-                                    rowBlock);
+    int64_t rowStep = rowStepOf(call.tile, call.m, call.n, call.k);
     bool sharesRows = call.m >= 2 * rowStep;
     double rowsNs = sharesRows ? blockNs / double(call.m) * double(rowStep) : 0;
     panelNs =
@@ -47,9 +57,26 @@ public:
       blocks(call.k, k, 0, [&](Value depth, Value height) {
         if (pack)
           packBlock(depth, column, height, width);
-        blocks(call.m, rowStep, rowsNs,
-               [&](Value row, Value rows) { multiply(row, rows, depth, height, column, width); });
+        blocks(call.m, rowStep, rowsNs, [&](Value row, Value rows) {
+          multiply(row, rows, depth, height, column, width);
+          if (call.finish)
+            finish(row, rows, depth, height, column, width);
+        });
       });
+    });
+  }
+
+  void emitStream() {
+    func::FuncOp stream = getGemmStream(module, call.element, call.tile);
+    int64_t step = std::clamp<int64_t>(llvm::divideCeil(call.n, streamBlocks), leastStream, mostStream);
+    step = llvm::alignTo(step, call.tile.lanes);
+    double bytes = double(call.k) * double(std::min(step, call.n)) * call.element.getIntOrFloatBitWidth() / 8;
+    blocks(call.n, step, bytes * readNs, [&](Value column, Value width) {
+      Value zero = g.index(0), rows = g.index(call.m), depths = g.index(call.k);
+      Value left = view(call.a, zero, zero, rows, depths, /*unitStride=*/false);
+      Value right = view(call.b, zero, column, depths, width, /*unitStride=*/true);
+      Value result = view(call.c, zero, column, rows, width, /*unitStride=*/true);
+      func::CallOp::create(b, stream, ValueRange{left, right, result, call.accumulate});
     });
   }
 
@@ -72,6 +99,17 @@ private:
       return call.accumulate;
     Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, depth, g.index(0));
     return arith::OrIOp::create(b, call.accumulate, later);
+  }
+
+  /// After the last block of depth.
+  void finish(Value row, Value rows, Value depth, Value height, Value column, Value width) {
+    OpBuilder::InsertionGuard guard(b);
+    if (call.k > depthBlock) {
+      Value end = g.add(depth, height);
+      Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, end, g.index(call.k));
+      b.setInsertionPointToStart(scf::IfOp::create(b, isLast).thenBlock());
+    }
+    call.finish(row, rows, column, width);
   }
 
   Value position(const GemmMatrix &matrix, Value row, Value column) {
@@ -152,6 +190,7 @@ private:
   GemmBuilder g;
   ImplicitLocOpBuilder &b;
   const GemmCall &call;
+  ModuleOp module;
   func::FuncOp tiles, pack;
   double panelNs = 0; ///< of a panel, where threads may share the panels
 };
@@ -177,6 +216,27 @@ double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
   return double(m) * double(n) * double(k) / (3.5 * double(tile.lanes));
 }
 
-void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) { GemmEmitter(b, module, call).emit(); }
+bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k) { return m > rowStepOf(tile, m, n, k); }
+
+bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k) {
+  // Up to three rows, tiles would compute more that is thrown away than what is needed. Up to eight, they are faster
+  // where b is in the second cache.
+  constexpr int64_t fewRows = 3, mostRows = 8, cachedBytes = 1 << 20, leastElements = 4096, leastDepth = 8;
+  int64_t bits = element.getIntOrFloatBitWidth(), elements = n * k;
+  return n >= vectorBits / bits && k >= leastDepth && elements >= leastElements &&
+         (m <= fewRows || (m <= mostRows && elements * bits / 8 > cachedBytes));
+}
+
+GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows) {
+  return {rows, 1, vectorBits / element.getIntOrFloatBitWidth()};
+}
+
+void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) {
+  GemmEmitter(b, module, call).emitStream();
+}
+
+void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) {
+  GemmEmitter(b, module, call).emitTiles();
+}
 
 } // namespace mlir::array

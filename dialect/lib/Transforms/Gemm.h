@@ -5,6 +5,8 @@
 
 #include "GemmKernels.h"
 
+#include <functional>
+
 namespace mlir::array {
 
 /// A matrix in a buffer: element (i, j) is `offset + i * rowStride + j * columnStride` elements from its base.
@@ -25,6 +27,8 @@ struct GemmCall {
   Value packBuffer; ///< 1-D, of gemmPackElements(...) elements from `packOffset` on; null where nothing is packed.
   Value packOffset;
   Value accumulate;
+  /// Called for each block of rows and columns (row, rows, column, columns) once its sums are complete.
+  std::function<void(Value, Value, Value, Value)> finish = {};
 };
 
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
@@ -35,6 +39,19 @@ int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, i
 
 /// What a product takes in one thread, roughly, in nanoseconds.
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
+
+/// Whether a product is cut into blocks of rows.
+bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
+
+/// Whether the rows of b are read in the order of memory, for all rows of a at the same time: where these are few and
+/// reading b is what takes the time. b has unit stride along n.
+bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k);
+
+/// The tile of a product that is streamed.
+GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows);
+
+/// Emits a product that is streamed. Its packing is InPlace.
+void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call);
 
 /// Emits the product where `b` stands, and the functions that it calls where `module` has none yet.
 void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call);

@@ -1,6 +1,7 @@
 // Builds the functions of a matrix product, as scf, vector and memref operations:
 //   @gemm_pack_*   copies a k x n block of the right operand to panels [n / columns][k][columns];
-//   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time.
+//   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time;
+//   @gemm_stream_* multiplies a few rows with a matrix that is read once, in the order in which it lies in memory.
 // The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
 // they compute and store the same values again. Columns beyond the last one are masked.
 #include "GemmKernels.h"
@@ -30,6 +31,7 @@ public:
   }
 
   func::FuncOp getTiles();
+  func::FuncOp getStream();
   func::FuncOp getPackRows();
   func::FuncOp getPackColumns();
   func::FuncOp getPackStrided();
@@ -58,7 +60,10 @@ private:
   }
 
   void emitTile(Value i, ArrayRef<Value> masks);
+  SmallVector<Value> addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
+                           ArrayRef<Value> sums);
   SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, ValueRange initial);
+  void streamDepths(Value depth, int64_t depths);
   void transpose(MutableArrayRef<Value> rows);
 
   Type element;
@@ -81,25 +86,45 @@ func::FuncOp Kernel::getTiles() {
   return end();
 }
 
-/// The rows [i, i + tile.rows). A load with an empty mask reads nothing, so sums that start at zero need no branch.
+/// The rows [i, i + tile.rows). The sums start at zero and c is added to them at the end: a tile whose sums started
+/// with what is in c would wait for it, which may take as long as a third of the loop over k. It is on its way
+/// meanwhile.
 void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
   Value a = function.getArgument(0), c = function.getArgument(2), accumulate = function.getArgument(3);
   Value lastRow = g.sub(dim(a, 0), 1);
-  SmallVector<Value> rows;
+  SmallVector<Value> rows, columns;
   for (int64_t r = 0; r < tile.rows; ++r)
     rows.push_back(g.min(g.add(i, r), lastRow));
-  Value all = vector::BroadcastOp::create(b, vector.clone(b.getI1Type()), accumulate), zero = zeros();
-  SmallVector<Value> columns, sums;
   for (int64_t v = 0; v < tile.vectors; ++v)
     columns.push_back(g.index(v * tile.lanes));
   for (Value row : rows)
-    for (auto [column, mask] : llvm::zip_equal(columns, masks))
-      sums.push_back(vector::MaskedLoadOp::create(b, vector, c, ValueRange{row, column},
-                                                  arith::AndIOp::create(b, mask, all), zero));
-  sums = multiply(rows, columns, sums);
+    for (Value column : columns)
+      memref::PrefetchOp::create(b, c, ValueRange{row, column}, /*isWrite=*/true, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+  SmallVector<Value> sums = multiply(rows, columns, SmallVector<Value>(rows.size() * columns.size(), zeros()));
+  sums = addTo(accumulate, rows, columns, masks, sums);
   for (auto [r, row] : llvm::enumerate(rows))
     for (auto [v, column] : llvm::enumerate(columns))
       vector::MaskedStoreOp::create(b, c, ValueRange{row, column}, masks[v], sums[r * tile.vectors + v]);
+}
+
+/// The sums, with what is in c added to them where that is asked for.
+SmallVector<Value> Kernel::addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
+                                 ArrayRef<Value> sums) {
+  Value c = function.getArgument(2), zero = zeros();
+  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), accumulate, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> totals;
+  for (Value row : rows)
+    for (auto [column, mask] : llvm::zip_equal(columns, masks)) {
+      Value old = vector::MaskedLoadOp::create(b, vector, c, ValueRange{row, column}, mask, zero);
+      totals.push_back(arith::AddFOp::create(b, sums[totals.size()], old));
+    }
+  scf::YieldOp::create(b, totals);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, sums);
+  return SmallVector<Value>(branch.getResults());
 }
 
 /// The loop over k, with the accumulators as its values.
@@ -120,6 +145,57 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
   }
   scf::YieldOp::create(b, sums);
   return SmallVector<Value>(loop.getResults());
+}
+
+//===--- Streams --------------------------------------------------------------------------------------------------===//
+
+/// The rows of b that are read side by side: as many as memory has in flight, fewer where each has to be multiplied
+/// with many elements of a, which are kept in registers.
+static int64_t streamedDepths(int64_t rows) { return rows <= 2 ? 8 : 4; }
+
+func::FuncOp Kernel::getStream() {
+  if (function)
+    return function;
+  begin({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true), b.getI1Type()});
+  Value depths = dim(function.getArgument(1), 0);
+  int64_t step = streamedDepths(tile.rows);
+  Value whole = arith::MulIOp::create(b, arith::DivUIOp::create(b, depths, g.index(step)), g.index(step));
+  g.loop(g.index(0), whole, step, [&](Value depth) { streamDepths(depth, step); });
+  g.loop(whole, depths, 1, [&](Value depth) { streamDepths(depth, 1); });
+  return end();
+}
+
+/// c += a[:, depth : depth + depths] * b[depth : depth + depths, :], vector by vector along the columns.
+void Kernel::streamDepths(Value depth, int64_t depths) {
+  Value a = function.getArgument(0), right = function.getArgument(1), c = function.getArgument(2);
+  SmallVector<Value> rows, positions, factors;
+  for (int64_t r = 0; r < tile.rows; ++r)
+    rows.push_back(g.index(r));
+  for (int64_t d = 0; d < depths; ++d) {
+    positions.push_back(g.add(depth, d));
+    for (Value row : rows)
+      factors.push_back(
+          vector::BroadcastOp::create(b, vector, memref::LoadOp::create(b, a, ValueRange{row, positions.back()})));
+  }
+  Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, depth, g.index(0));
+  VectorType maskType = vector.clone(b.getI1Type());
+  Value keep =
+      vector::BroadcastOp::create(b, maskType, arith::OrIOp::create(b, function.getArgument(3), later).getResult());
+  Value columns = dim(right, 1), zero = zeros();
+  g.loop(g.index(0), columns, tile.lanes, [&](Value column) {
+    Value mask = vector::CreateMaskOp::create(b, maskType, g.sub(columns, column));
+    Value kept = arith::AndIOp::create(b, mask, keep);
+    SmallVector<Value> sums;
+    for (Value row : rows)
+      sums.push_back(vector::MaskedLoadOp::create(b, vector, c, ValueRange{row, column}, kept, zero));
+    for (auto [d, position] : llvm::enumerate(positions)) {
+      Value part = vector::MaskedLoadOp::create(b, vector, right, ValueRange{position, column}, mask, zero);
+      for (auto [r, sum] : llvm::enumerate(sums))
+        sum = vector::FMAOp::create(b, factors[d * sums.size() + r], part, sum);
+    }
+    for (auto [row, sum] : llvm::zip_equal(rows, sums))
+      vector::MaskedStoreOp::create(b, c, ValueRange{row, column}, mask, sum);
+  });
 }
 
 //===--- Packing --------------------------------------------------------------------------------------------------===//
@@ -228,6 +304,10 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile) {
 
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile) {
   return Kernel(module, "gemm_tiles", element, tile).getTiles();
+}
+
+func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile) {
+  return Kernel(module, "gemm_stream", element, tile).getStream();
 }
 
 func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing) {

@@ -44,6 +44,10 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile);
 /// the tile's columns.
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile);
 
+/// @gemm_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1): c = (accumulate ? c : 0) + a * b, for
+/// a b of unit stride along n that is read once, row by row. The tile has one vector.
+func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile);
+
 /// @gemm_pack_*(b: k x n, panels), for GemmPacking::Columns (b: n x k, panels). `packing` is not InPlace.
 func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing);
 

@@ -2,11 +2,11 @@
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
 // alone is for array-linalg-to-loops.
 #include "Gemm.h"
+#include "GemmEpilogue.h"
 #include "Parallel.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::array {
 
@@ -141,11 +141,17 @@ LogicalResult orient(Product &product) {
   return success();
 }
 
+/// The ways to compute a product, by the functions of GemmKernels.h.
+enum class Strategy { Loops, Tiles, Stream };
+
 /// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
-/// by memory; a product of 16x16x16 takes about as long as the call.
-bool isWorthwhile(const Product &product) {
+/// by memory: streamed where b lies that way, else left to the loops. A product of 16x16x16 takes about as long as the
+/// call.
+Strategy chooseStrategy(const Product &product, Type element, unsigned vectorBits) {
   int64_t m = product.m.size, n = product.n.size, k = product.k.size;
-  return m >= 4 && n >= 4 && k >= 4 && m * n * k >= 16 * 16 * 16;
+  if (product.n.strides[1] == 1 && isStreamed(element, vectorBits, m, n, k))
+    return Strategy::Stream;
+  return m >= 4 && n >= 4 && k >= 4 && m * n * k >= 16 * 16 * 16 ? Strategy::Tiles : Strategy::Loops;
 }
 
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
@@ -163,43 +169,6 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type ele
 
 //===--- Zero fills -----------------------------------------------------------------------------------------------===//
 
-Value rootBuffer(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      value = view.getViewSource();
-    else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
-      value = metadata.getSource();
-    else
-      break;
-  }
-  return value;
-}
-
-/// Distinct allocations and arguments of the function never overlap: the entry's buffers are distinct by contract.
-bool mayOverlap(Value x, Value y) {
-  auto isKnown = [](Value root) {
-    auto argument = dyn_cast<BlockArgument>(root);
-    return argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp()) : !!root.getDefiningOp<memref::AllocOp>();
-  };
-  Value rootX = rootBuffer(x), rootY = rootBuffer(y);
-  return rootX == rootY || !isKnown(rootX) || !isKnown(rootY);
-}
-
-/// Whether `op` may read or write `c`. Calls are those that this pass emitted: they touch their operands only.
-bool mayTouch(Operation *op, Value c) {
-  return op
-      ->walk([&](Operation *nested) {
-        if (isa<scf::ForOp, memref::AllocOp>(nested) || isMemoryEffectFree(nested))
-          return WalkResult::advance();
-        bool isKnown = isa<linalg::LinalgOp, memref::CopyOp, func::CallOp>(nested);
-        bool overlaps = llvm::any_of(nested->getOperands(), [&](Value operand) {
-          return isa<MemRefType>(operand.getType()) && mayOverlap(operand, c);
-        });
-        return isKnown && !overlaps ? WalkResult::advance() : WalkResult::interrupt();
-      })
-      .wasInterrupted();
-}
-
 /// The fill with zeros that `c` holds when `op` begins, if that can be seen.
 linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c) {
   for (Operation *previous = op->getPrevNode(); previous; previous = previous->getPrevNode()) {
@@ -215,11 +184,16 @@ linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c) {
 
 class CallEmitter {
 public:
-  CallEmitter(linalg::LinalgOp op, const Product &product, unsigned vectorBits)
-      : b(op->getLoc(), op), g(b), op(op), product(product), element(getElementTypeOrSelf(product.c.buffer.getType())),
-        tile(chooseGemmTile(element, vectorBits, product.n.size)), packing(choosePacking(product, tile, element)) {}
+  CallEmitter(linalg::LinalgOp op, Product &product, Strategy strategy, Type element, unsigned vectorBits)
+      : b(op->getLoc(), op), g(b), op(op), product(product), strategy(strategy), element(element),
+        tile(strategy == Strategy::Stream ? streamingTile(element, vectorBits, product.m.size)
+                                          : chooseGemmTile(element, vectorBits, product.n.size)),
+        packing(strategy == Strategy::Stream ? GemmPacking::InPlace : choosePacking(product, tile, element)) {}
 
   void emit() {
+    linalg::GenericOp epilogue = takeEpilogue(op);
+    if (epilogue)
+      product.c.buffer = op.getDpsInits().front();
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
     planBatch();
     Value packed = packBuffer();
@@ -243,10 +217,18 @@ public:
     GemmMatrix left{product.a.buffer, offsets[0], m.strides[0], k.strides[0]};
     GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
     GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
-    emitGemm(b, op->getParentOfType<ModuleOp>(),
-             {element, tile, packing, m.size, n.size, k.size, left, right, result, packed, packOffset, accumulate});
+    GemmCall call{element, tile, packing, m.size, n.size, k.size, left, right, result, packed, packOffset, accumulate};
+    bool isBlocked = strategy == Strategy::Tiles && hasRowBlocks(tile, m.size, n.size, k.size);
+    bool isWhole = product.outer.empty() && product.outerReductions.empty();
+    if (epilogue && isBlocked && isWhole && canBlockEpilogue(epilogue, op))
+      call.finish = [&](Value row, Value rows, Value column, Value width) {
+        emitEpilogueBlock(b, epilogue, row, rows, column, width);
+      };
+    (strategy == Strategy::Stream ? emitStream : emitGemm)(b, op->getParentOfType<ModuleOp>(), call);
     if (fill)
       fill.erase();
+    if (call.finish)
+      epilogue.erase();
     op->erase();
   }
 
@@ -324,7 +306,8 @@ private:
   ImplicitLocOpBuilder b;
   GemmBuilder g;
   linalg::LinalgOp op;
-  const Product &product;
+  Product &product;
+  Strategy strategy;
   Type element;
   GemmTile tile;
   GemmPacking packing;
@@ -341,11 +324,18 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
       return signalPassFailure();
     }
     SmallVector<linalg::LinalgOp> contractions;
-    getOperation().walk([&](linalg::LinalgOp op) { contractions.push_back(op); });
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.getNumReductionLoops() > 0)
+        contractions.push_back(op);
+    });
     for (linalg::LinalgOp op : contractions) {
       FailureOr<Product> product = analyze(op);
-      if (succeeded(product) && succeeded(orient(*product)) && isWorthwhile(*product))
-        CallEmitter(op, *product, vectorBits).emit();
+      if (failed(product) || failed(orient(*product)))
+        continue;
+      Type element = getElementTypeOrSelf(product->c.buffer.getType());
+      Strategy strategy = chooseStrategy(*product, element, vectorBits);
+      if (strategy != Strategy::Loops)
+        CallEmitter(op, *product, strategy, element, vectorBits).emit();
     }
   }
 };

@@ -20,17 +20,22 @@
 // CHECK-NOT: linalg
 // CHECK: return
 
-// The tile: accumulators stay in registers over k, the left operand is broadcast, rows are clamped, columns masked.
+// The tile: accumulators stay in registers over k, the left operand is broadcast, rows are clamped, columns masked. The
+// sums wait for nothing: c is fetched at the start, and added at the end if that is asked for.
 // CHECK: func.func private @gemm_tiles_f32_8x32(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
-// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {llvm.linkage = #llvm.linkage<internal>
 // CHECK: vector.create_mask
 // CHECK: arith.minsi
-// CHECK-COUNT-16: vector.maskedload
+// CHECK-COUNT-16: memref.prefetch {{.*}}, write
+// CHECK-NOT: vector.maskedload
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-2: vector.load
 // CHECK: memref.load %[[LHS]]
 // CHECK: vector.broadcast
 // CHECK-COUNT-16: vector.fma
+// CHECK: scf.if %[[SUM]]
+// CHECK-COUNT-16: vector.maskedload
+// CHECK: else
 // CHECK-COUNT-16: vector.maskedstore
 // CHECK-NOT: func.func
 
@@ -113,7 +118,57 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 
 // -----
 
-// A matrix times a vector, a tiny product, a product of integers: left to the loops.
+// A vector times a matrix: rows of the matrix are read in their order, eight side by side, in blocks of columns that
+// threads share.
+// CHECK-LABEL: func.func @streamed
+// CHECK-NOT: linalg
+// CHECK: %[[STEP:.*]] = arith.constant 1024 : index
+// CHECK: scf.for {{.*}} step %[[STEP]]
+// CHECK: func.call @gemm_stream_f32_1x16(
+// CHECK: {array.parallel
+// CHECK: func.func private @gemm_stream_f32_1x16
+// CHECK-COUNT-8: memref.load
+// CHECK: scf.for
+// CHECK-COUNT-9: vector.maskedload
+// CHECK-NOT: vector.maskedload
+// CHECK: vector.maskedstore
+// The rows that are left, one at a time.
+// CHECK: scf.for
+// CHECK-COUNT-2: vector.maskedload
+// CHECK-NOT: vector.maskedload
+// CHECK: return
+#v = affine_map<(n, k) -> (k)>
+#m = affine_map<(n, k) -> (k, n)>
+#r = affine_map<(n, k) -> (n)>
+func.func @streamed(%a: memref<2001xf32>, %b: memref<2001x2500xf32>, %c: memref<2500xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<2500xf32>)
+  linalg.generic {indexing_maps = [#v, #m, #r], iterator_types = ["parallel", "reduction"]}
+    ins(%a, %b : memref<2001xf32>, memref<2001x2500xf32>) outs(%c : memref<2500xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Six rows: streamed where the matrix is larger than the cache, else in tiles.
+// CHECK-LABEL: func.func @few_rows
+// CHECK: call @gemm_tiles_f32_8x32(
+// CHECK: call @gemm_stream_f32_6x16(
+func.func @few_rows(%a: memref<6x64xf32>, %b: memref<64x64xf32>, %c: memref<6x64xf32>,
+                    %d: memref<6x1024xf32>, %e: memref<1024x512xf32>, %f: memref<6x512xf32>) {
+  linalg.matmul ins(%a, %b : memref<6x64xf32>, memref<64x64xf32>) outs(%c : memref<6x64xf32>)
+  linalg.matmul ins(%d, %e : memref<6x1024xf32>, memref<1024x512xf32>) outs(%f : memref<6x512xf32>)
+  return
+}
+
+// -----
+
+// A matrix whose rows are contiguous times a vector, a tiny product, a product of integers: left to the loops.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-COUNT-3: linalg.
 // CHECK-NOT: gemm
@@ -153,6 +208,61 @@ func.func @fills_first(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<
   linalg.fill ins(%zero : f32) outs(%d : memref<64x64xf32>)
   linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%d : memref<64x64xf32>)
   linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}
+
+// -----
+
+// What follows element by element is computed in the result's memory, each block of rows after its last block of depth;
+// the temporary goes away.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func.func @epilogue
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: memref<200xf32>, %[[RESULT:[a-z0-9]+]]: memref<300x200xf32>
+// CHECK-NOT: memref.alloc() {{.*}} : memref<300x200xf32>
+// CHECK-NOT: linalg.fill
+// CHECK: scf.for %[[DEPTH:.*]] =
+// CHECK: scf.for %[[ROW:.*]] =
+// CHECK: func.call @gemm_tiles
+// CHECK: arith.cmpi eq
+// CHECK: scf.if
+// CHECK-DAG: memref.subview %[[BIAS]][0] [200] [1]
+// CHECK-DAG: memref.subview %[[RESULT]][%[[ROW]], 0]
+// CHECK: linalg.generic
+// CHECK: return
+func.func @epilogue(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias: memref<200xf32>, %r: memref<300x200xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<300x200xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<300x200xf32>)
+  linalg.matmul ins(%a, %b : memref<300x900xf32>, memref<900x200xf32>) outs(%c : memref<300x200xf32>)
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%c, %bias : memref<300x200xf32>, memref<200xf32>) outs(%r : memref<300x200xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %sum = arith.addf %x, %y : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// The result's memory is read by what follows (a residual that is changed in place): the sums have memory of their own.
+#id = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @residual_in_place
+// CHECK: memref.alloc() : memref<300x200xf32>
+// CHECK-NOT: scf.if
+// CHECK: linalg.generic
+func.func @residual_in_place(%a: memref<300x90xf32>, %b: memref<90x200xf32>, %r: memref<300x200xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<300x200xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<300x200xf32>)
+  linalg.matmul ins(%a, %b : memref<300x90xf32>, memref<90x200xf32>) outs(%c : memref<300x200xf32>)
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%c, %r : memref<300x200xf32>, memref<300x200xf32>) outs(%r : memref<300x200xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %sum = arith.addf %x, %y : f32
+    linalg.yield %sum : f32
+  }
   return
 }
 

@@ -1,0 +1,147 @@
+// Finds the operation that follows a product, joins their memory, and emits it block by block (GemmEpilogue.h).
+#include "GemmEpilogue.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::array {
+
+namespace {
+
+Value rootBuffer(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+      value = view.getViewSource();
+    else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
+      value = metadata.getSource();
+    else
+      break;
+  }
+  return value;
+}
+
+/// Distinct allocations and arguments of the function never overlap: the entry's buffers are distinct by contract.
+bool mayOverlap(Value x, Value y) {
+  auto isKnown = [](Value root) {
+    auto argument = dyn_cast<BlockArgument>(root);
+    return argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp()) : !!root.getDefiningOp<memref::AllocOp>();
+  };
+  Value rootX = rootBuffer(x), rootY = rootBuffer(y);
+  return rootX == rootY || !isKnown(rootX) || !isKnown(rootY);
+}
+
+bool isElementwise(linalg::GenericOp op) {
+  return op.getNumDpsInits() == 1 && op.hasPureBufferSemantics() && op.getNumReductionLoops() == 0 &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() &&
+         op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty() &&
+         llvm::all_of(*op.getBody(), [](Operation &nested) { return isMemoryEffectFree(&nested); });
+}
+
+/// The one reader of the buffer behind `product`, if all others that use it come before and fill it.
+linalg::GenericOp findReader(linalg::LinalgOp product, memref::AllocOp buffer) {
+  linalg::GenericOp reader;
+  for (OpOperand &use : buffer->getUses()) {
+    Operation *user = use.getOwner();
+    if (user->getBlock() != product->getBlock())
+      return {};
+    if (user == product || (isa<linalg::FillOp>(user) && user->isBeforeInBlock(product)))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (!generic || reader || !product->isBeforeInBlock(user) || !generic.isDpsInput(&use) || !isElementwise(generic) ||
+        !generic.getMatchingIndexingMap(&use).isIdentity())
+      return {};
+    reader = generic;
+  }
+  return reader;
+}
+
+} // namespace
+
+bool mayTouch(Operation *op, Value c) {
+  return op
+      ->walk([&](Operation *nested) {
+        if (isa<scf::ForOp, memref::AllocOp>(nested) || isMemoryEffectFree(nested))
+          return WalkResult::advance();
+        bool isKnown = isa<linalg::LinalgOp, memref::CopyOp, func::CallOp>(nested);
+        bool overlaps = llvm::any_of(nested->getOperands(), [&](Value operand) {
+          return isa<MemRefType>(operand.getType()) && mayOverlap(operand, c);
+        });
+        return isKnown && !overlaps ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
+linalg::GenericOp takeEpilogue(linalg::LinalgOp product) {
+  Value sums = product.getDpsInits().front();
+  auto buffer = sums.getDefiningOp<memref::AllocOp>();
+  linalg::GenericOp reader = buffer ? findReader(product, buffer) : linalg::GenericOp();
+  if (!reader)
+    return {};
+  Value result = reader.getDpsInits().front();
+  auto alloc = result.getDefiningOp<memref::AllocOp>();
+  bool isThere = alloc ? alloc->getBlock() == product->getBlock() : isa<BlockArgument>(result);
+  auto isRead = [&](linalg::LinalgOp op) {
+    return llvm::any_of(op.getDpsInputs(), [&](Value operand) {
+      return isa<MemRefType>(operand.getType()) && mayOverlap(operand, result);
+    });
+  };
+  if (result.getType() != sums.getType() || !isThere || isRead(product) || isRead(reader))
+    return {};
+  Operation *first = product;
+  for (Operation *user : buffer->getUsers())
+    if (user->isBeforeInBlock(first))
+      first = user;
+  for (Operation *op = first; op != reader; op = op->getNextNode())
+    if (op != product && mayTouch(op, result))
+      return {};
+  if (alloc && first->isBeforeInBlock(alloc))
+    alloc->moveBefore(first);
+  buffer->replaceAllUsesWith(ValueRange(result));
+  buffer->erase();
+  return reader;
+}
+
+bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product) {
+  auto isThere = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || op->getBlock() != product->getBlock() || op->isBeforeInBlock(product);
+  };
+  bool hasIndices = llvm::any_of(*epilogue.getBody(), [&](Operation &nested) {
+    return isa<linalg::IndexOp>(nested) || nested.getNumRegions() > 0 || !llvm::all_of(nested.getOperands(), isThere);
+  });
+  if (hasIndices || epilogue.getNumLoops() != 2)
+    return false;
+  for (OpOperand &operand : epilogue->getOpOperands()) {
+    if (!isThere(operand.get()) || !epilogue.getMatchingIndexingMap(&operand).isProjectedPermutation())
+      return false;
+    if (isa<MemRefType>(operand.get().getType()))
+      for (Operation *op = product->getNextNode(); op != epilogue; op = op->getNextNode())
+        if (mayTouch(op, operand.get()))
+          return false;
+  }
+  return true;
+}
+
+void emitEpilogueBlock(ImplicitLocOpBuilder &b, linalg::GenericOp epilogue, Value row, Value rows, Value column,
+                       Value width) {
+  OpFoldResult starts[] = {getAsOpFoldResult(row), getAsOpFoldResult(column)};
+  OpFoldResult sizes[] = {getAsOpFoldResult(rows), getAsOpFoldResult(width)};
+  Operation *block = b.clone(*epilogue);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(block);
+  for (OpOperand &operand : epilogue->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    SmallVector<OpFoldResult> offsets, extents;
+    for (AffineExpr expr : epilogue.getMatchingIndexingMap(&operand).getResults()) {
+      unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+      offsets.push_back(starts[loop]);
+      extents.push_back(sizes[loop]);
+    }
+    SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
+    Value part = memref::SubViewOp::create(b, operand.get(), offsets, extents, strides);
+    block->setOperand(operand.getOperandNumber(), part);
+  }
+}
+
+} // namespace mlir::array

@@ -1,0 +1,30 @@
+// What follows a product element by element (bias, activation, residual): it is computed in the product's memory, and
+// where the product is cut into blocks of rows, on each block while that is in the cache.
+#ifndef ARRAY_LIB_TRANSFORMS_GEMMEPILOGUE_H
+#define ARRAY_LIB_TRANSFORMS_GEMMEPILOGUE_H
+
+#include "GemmKernels.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::array {
+
+/// Whether `op` may read or write the buffer `c`. Calls are those that array-lower-contractions emitted: they touch
+/// their operands only.
+bool mayTouch(Operation *op, Value c);
+
+/// The elementwise operation that alone reads the result of `product` and computes in memory of the same layout. From
+/// here on the product writes to that memory, and the operation changes it in place. Null where there is none.
+linalg::GenericOp takeEpilogue(linalg::LinalgOp product);
+
+/// Whether `epilogue` may be computed on blocks of rows and columns right after `product`, by the time `product` is
+/// emitted in its place.
+bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product);
+
+/// Computes `epilogue` for `rows` rows from `row` on, and `width` columns from `column` on.
+void emitEpilogueBlock(ImplicitLocOpBuilder &b, linalg::GenericOp epilogue, Value row, Value rows, Value column,
+                       Value width);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TRANSFORMS_GEMMEPILOGUE_H

@@ -1,0 +1,114 @@
+"""Products of matrices of every shape that has a form of its own: tails, transposes, few rows, deep and empty sums."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler import lax
+
+rng = np.random.default_rng(7)
+
+
+def check(left: np.ndarray, right: np.ndarray, transposed: str = "") -> None:
+    """The product as compiled against NumPy's in double precision; a transposed factor is one in the program."""
+    a = left.T.copy() if "a" in transposed else left
+    b = right.T.copy() if "b" in transposed else right
+
+    def product(a: pnp.ndarray, b: pnp.ndarray) -> pnp.ndarray:
+        return pnp.matmul(a.T if "a" in transposed else a, b.T if "b" in transposed else b)
+
+    got = np.asarray(pc.jit(product)(a, b))
+    want = left.astype(np.float64) @ right.astype(np.float64)
+    terms = np.abs(left).astype(np.float64) @ np.abs(right).astype(np.float64)
+    assert got.shape == want.shape and got.dtype == left.dtype
+    bound = 4 * np.finfo(left.dtype).eps * np.sqrt(max(left.shape[-1], 1)) * terms
+    np.testing.assert_array_less(np.abs(got - want), bound + np.finfo(left.dtype).tiny)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return rng.normal(size=shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 33])
+@pytest.mark.parametrize("columns", [1, 15, 16, 17, 33])
+def test_tails_of_tiles(rows: int, columns: int) -> None:
+    for depth in (1, 5, 64):
+        check(normal(rows, depth), normal(depth, columns))
+
+
+@pytest.mark.parametrize("transposed", ["a", "b", "ab"])
+@pytest.mark.parametrize("shape", [(33, 40, 31), (9, 65, 100), (17, 5, 64), (3, 70, 90)])
+def test_transposed_factors(transposed: str, shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    check(normal(m, k), normal(k, n), transposed)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("inner", [(600, 500), (67, 131), (515, 1030), (9, 5000)])
+def test_few_rows(rows: int, inner: tuple[int, int]) -> None:
+    depth, columns = inner
+    left, right = normal(rows, depth), normal(depth, columns)
+    check(left, right)
+    check(right.T.copy(), left.T.copy(), "a")
+
+
+@pytest.mark.parametrize("shape", [(20, 1100, 40), (129, 513, 1030), (5, 2000, 33)])
+def test_deep_sums(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    check(normal(m, k), normal(k, n))
+
+
+def test_double_precision() -> None:
+    with pc.enable_x64():
+        for m, k, n in [(1, 300, 70), (6, 70, 9), (33, 520, 41)]:
+            check(rng.normal(size=(m, k)), rng.normal(size=(k, n)))
+
+
+def test_batches() -> None:
+    for shape in [(5, 33, 20), (70, 64, 64), (12, 1, 100)]:
+        batch, m, k = shape
+        check(normal(batch, m, k), normal(batch, k, 40))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 40])
+def test_nan_and_infinity_reach_their_rows_and_columns_only(rows: int) -> None:
+    left, right = np.ones((rows, 75), np.float32), np.ones((75, 133), np.float32)
+    right[74, 132], right[3, 0], right[0, 64] = np.nan, np.inf, -np.inf
+    left[rows - 1, 74] = np.inf
+    want = left @ right
+    np.testing.assert_array_equal(np.asarray(pc.jit(pnp.matmul)(left, right)), want)
+    assert np.isnan(want).sum() == rows + 1
+
+
+def test_empty_sums_are_zero() -> None:
+    for m, n in [(1, 64), (40, 40)]:
+        got = pc.jit(pnp.matmul)(np.ones((m, 0), np.float32), np.ones((0, n), np.float32))
+        np.testing.assert_array_equal(np.asarray(got), np.zeros((m, n), np.float32))
+
+
+def test_a_product_is_added_to() -> None:
+    def step(i: pnp.ndarray, total: pnp.ndarray) -> pnp.ndarray:
+        return total @ right / 64
+
+    right = normal(64, 64)
+    total = normal(40, 64)
+    want = total.astype(np.float64)
+    for _ in range(3):
+        want = want @ right.astype(np.float64) / 64
+    got = pc.jit(lambda x: lax.fori_loop(0, 3, step, x))(total)
+    np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 40, 33), (33, 70, 65)])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8"])
+def test_narrow_factors_are_summed_in_wide_ones(dtype: str, shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    wide = jnp.int32 if dtype == "int8" else jnp.float32
+    values = [rng.integers(-100, 100, s) if dtype == "int8" else rng.normal(size=s) for s in ((m, k), (k, n))]
+    left, right = (np.asarray(jnp.asarray(x).astype(dtype)) for x in values)
+    got = pc.jit(lambda a, b: pnp.matmul(a, b, preferred_element_type=np.dtype(wide)))(left, right)
+    want = left.astype(np.float64) @ right.astype(np.float64)
+    assert np.asarray(got).dtype == np.dtype(wide)
+    np.testing.assert_allclose(np.asarray(got, np.float64), want, rtol=0, atol=0 if dtype == "int8" else 1e-3)
