@@ -51,6 +51,17 @@ template <typename T> static void checkValues(std::vector<T> values, DType dtype
     CHECK(sameBits(out[i], values[static_cast<size_t>(positions[i])]));
 }
 
+/// Alone, as numbers without places, apart from its line or in it.
+template <typename T> static void checkAlone(std::vector<T> values, DType dtype) {
+  std::vector<int64_t> dims = {static_cast<int64_t>(values.size())};
+  std::vector<T> out(values.size()), expected = values;
+  std::stable_sort(expected.begin(), expected.end(), before<T>);
+  CHECK(sortTensors({tensor(values, dims, dtype)}, {tensor(out, dims, dtype)}, 0, 1) == PCRT_OK);
+  CHECK(sortTensors({tensor(values, dims, dtype)}, {tensor(values, dims, dtype)}, 0, 1) == PCRT_OK);
+  for (size_t i = 0; i < values.size(); ++i)
+    CHECK(sameBits(out[i], expected[i]) && sameBits(values[i], expected[i]));
+}
+
 template <typename T> static void checkIntegers(DType dtype) {
   std::mt19937_64 random(7);
   std::vector<T> values;
@@ -59,6 +70,7 @@ template <typename T> static void checkIntegers(DType dtype) {
   values.push_back(std::numeric_limits<T>::min());
   values.push_back(std::numeric_limits<T>::max());
   checkValues(values, dtype);
+  checkAlone(values, dtype);
   checkValues(std::vector<T>{}, dtype);
 }
 
@@ -68,6 +80,7 @@ template <typename T> static void checkFloats(DType dtype) {
   std::vector<T> values;
   for (int i = 0; i < 1000; ++i)
     values.push_back(normal(random));
+  checkAlone(values, dtype);
   T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   for (T special : {T(0), -T(0), infinity, -infinity, nan, -nan, std::numeric_limits<T>::denorm_min()})
     for (int i = 0; i < 5; ++i)
@@ -124,22 +137,31 @@ static void narrowFloats() {
   checkNarrow(DType::BFloat16, widenBFloat16);
 }
 
+/// Lines with gaps of several widths: some are read together, and the last of those are fewer.
 static void anyDimension() {
-  std::vector<int64_t> dims = {3, 5, 4};
   std::mt19937 random(10);
-  std::vector<float> values(60), out(60);
-  for (float &value : values)
-    value = static_cast<float>(random() % 7);
-  int64_t strides[] = {20, 4, 1};
-  for (int64_t dimension = 0; dimension < 3; ++dimension) {
-    CHECK(sortTensors({tensor(values, dims, DType::Float32)}, {tensor(out, dims, DType::Float32)}, dimension, 1) ==
-          PCRT_OK);
-    for (int64_t i = 0; i < 60; ++i) {
-      int64_t stride = strides[dimension], position = i / stride % dims[static_cast<size_t>(dimension)];
-      if (position > 0)
-        CHECK(out[static_cast<size_t>(i - stride)] <= out[static_cast<size_t>(i)]);
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{3, 5, 4}, {2, 600, 19}, {40, 16, 1}}) {
+    auto size = static_cast<size_t>(dims[0] * dims[1] * dims[2]);
+    std::vector<float> values(size), out(size);
+    for (float &value : values)
+      value = static_cast<float>(random() % 7);
+    int64_t strides[] = {dims[1] * dims[2], dims[2], 1};
+    for (size_t dimension = 0; dimension < 3; ++dimension) {
+      CHECK(sortTensors({tensor(values, dims, DType::Float32)}, {tensor(out, dims, DType::Float32)},
+                        static_cast<int64_t>(dimension), 1) == PCRT_OK);
+      int64_t stride = strides[dimension], length = dims[dimension];
+      for (int64_t start = 0; start < static_cast<int64_t>(size); ++start) {
+        if (start / stride % length != 0)
+          continue;
+        std::vector<float> line, sorted;
+        for (int64_t i = 0; i < length; ++i) {
+          line.push_back(values[static_cast<size_t>(start + i * stride)]);
+          sorted.push_back(out[static_cast<size_t>(start + i * stride)]);
+        }
+        std::sort(line.begin(), line.end());
+        CHECK(line == sorted);
+      }
     }
-    CHECK(std::accumulate(out.begin(), out.end(), 0.0f) == std::accumulate(values.begin(), values.end(), 0.0f));
   }
 }
 

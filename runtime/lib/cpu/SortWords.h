@@ -1,0 +1,66 @@
+// Sorting and selecting unsigned words, in ascending order: what all routines of sorting come down to. Words that are
+// equal are the same, so that no result depends on how they are sorted, and every machine gives the same bits.
+#ifndef PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDS_H
+#define PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace pcrt {
+
+/// Vector code for one instruction set. `select` puts the word of a rank into its place, none greater in front of it
+/// and none less behind it.
+struct VectorSort {
+  void (*sort32)(uint32_t *words, size_t count);
+  void (*sort64)(uint64_t *words, size_t count);
+  /// Neither -0 nor nan is among the numbers.
+  void (*sortF32)(float *numbers, size_t count);
+  void (*sortF64)(double *numbers, size_t count);
+  void (*select64)(uint64_t *words, size_t rank, size_t count);
+};
+
+extern const VectorSort vectorSortAvx2, vectorSortAvx512;
+
+/// The best for this machine, null where it has none.
+const VectorSort *vectorSort();
+
+/// Sorts by the bits from `begin` to `end`; the others are equal in all words or ascend already.
+void sortWords(uint32_t *words, size_t count, std::vector<uint32_t> &scratch, unsigned begin, unsigned end);
+void sortWords(uint64_t *words, size_t count, std::vector<uint64_t> &scratch, unsigned begin, unsigned end);
+void selectWord(uint64_t *words, size_t rank, size_t count);
+
+/// From this length on, sorting by digits is faster than by comparisons.
+constexpr size_t radixLength = 512;
+
+/// Sorts by the bytes of `keyOf(word)` from bit `begin` to `end`, least significant first: one pass counts every byte,
+/// then each has one stable pass that moves the words. Wider digits need fewer passes, but more places to write to than
+/// the caches have lines for.
+template <typename Word, typename KeyOf>
+void radixSort(Word *words, size_t count, std::vector<Word> &scratch, unsigned begin, unsigned end, KeyOf keyOf) {
+  auto digitOf = [&](const Word &word, unsigned shift) { return (keyOf(word) >> shift) & 255; };
+  size_t starts[8][256] = {};
+  for (size_t i = 0; i < count; ++i)
+    for (unsigned shift = begin, pass = 0; shift < end; shift += 8)
+      ++starts[pass++][digitOf(words[i], shift)];
+  scratch.resize(count);
+  Word *from = words, *to = scratch.data();
+  for (unsigned shift = begin, pass = 0; shift < end; shift += 8) {
+    size_t *start = starts[pass++];
+    if (start[digitOf(words[0], shift)] == count)
+      continue; // all alike in this digit
+    size_t next = 0;
+    for (size_t digit = 0; digit < 256; ++digit)
+      next += std::exchange(start[digit], next);
+    for (size_t i = 0; i < count; ++i)
+      to[start[digitOf(from[i], shift)]++] = from[i];
+    std::swap(from, to);
+  }
+  for (size_t i = 0; from != words && i < count; ++i)
+    words[i] = from[i];
+}
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDS_H
