@@ -40,11 +40,13 @@ int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
 class GemmEmitter {
 public:
   GemmEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call)
-      : g(b), b(b), call(call), module(module) {}
+      : g(b), b(b), call(call), module(module), leftMatrix(call.a) {}
 
   void emitTiles() {
     tiles = getGemmTiles(module, call.element, call.tile);
-    if (call.packing != GemmPacking::InPlace)
+    if (call.pairing)
+      pairLeft();
+    else if (call.packing != GemmPacking::InPlace)
       pack = getGemmPack(module, call.element, call.tile, call.packing);
     int64_t n = std::min(call.n, columnBlock), k = evenDepthBlock(call.k);
     double blockNs = estimateGemmNs(call.tile, call.m, n, k);
@@ -81,6 +83,22 @@ public:
   }
 
 private:
+  /// Makes pairs of the whole left factor, which the tiles then read instead; the right one becomes pairs as it is
+  /// packed.
+  void pairLeft() {
+    const GemmPairing &pairing = *call.pairing;
+    pack = getPairRight(module, pairing.right, call.tile);
+    func::FuncOp function = getPairLeft(module, pairing.left, call.tile);
+    leftMatrix = {pairing.leftBuffer, g.index(0), call.k, 1};
+    double rowNs = double(pairing.k) * packNs;
+    blocks(call.m, rowBlock, rowNs * double(rowBlock), [&](Value row, Value rows) {
+      Value bytes =
+          view(call.a, row, g.index(0), rows, g.index(pairing.k), pairing.left.unitStride, pairing.left.element);
+      Value pairs = view(leftMatrix, row, g.index(0), rows, g.index(call.k), /*unitStride=*/true);
+      func::CallOp::create(b, function, ValueRange{bytes, pairs});
+    });
+  }
+
   /// Calls `body(first, size)` for blocks of `total`, in a loop where there is more than one. Threads may share it if
   /// a block's time is given.
   void blocks(int64_t total, int64_t step, double blockNs, llvm::function_ref<void(Value, Value)> body) {
@@ -116,17 +134,19 @@ private:
     return g.advance(g.advance(matrix.offset, row, matrix.rowStride), column, matrix.columnStride);
   }
 
-  Value view(const GemmMatrix &matrix, Value row, Value column, Value height, Value width, bool unitStride) {
+  Value view(const GemmMatrix &matrix, Value row, Value column, Value height, Value width, bool unitStride,
+             Type element = {}) {
     SmallVector<OpFoldResult> sizes{height, width}, strides{g.index(matrix.rowStride)};
     strides.push_back(unitStride ? OpFoldResult(b.getIndexAttr(1)) : OpFoldResult(g.index(matrix.columnStride)));
-    return memref::ReinterpretCastOp::create(b, gemmMatrixType(call.element, unitStride), matrix.buffer,
-                                             OpFoldResult(position(matrix, row, column)), sizes, strides);
+    return memref::ReinterpretCastOp::create(b, gemmMatrixType(element ? element : call.element, unitStride),
+                                             matrix.buffer, OpFoldResult(position(matrix, row, column)), sizes,
+                                             strides);
   }
 
   /// Multiplies a block of rows with every panel of a block of columns.
   void multiply(Value row, Value rows, Value depth, Value height, Value column, Value width) {
     int64_t columns = call.tile.columns();
-    Value left = view(call.a, row, depth, rows, height, /*unitStride=*/false), accumulate = add(depth);
+    Value left = view(leftMatrix, row, depth, rows, height, /*unitStride=*/false), accumulate = add(depth);
     auto onePanel = [&](Value first) {
       Value at = g.add(column, first);
       bool isWhole = call.n % columns == 0;
@@ -181,6 +201,11 @@ private:
   }
 
   Value source(Value depth, Value column, Value height, Value width) {
+    if (call.pairing) {
+      const GemmBytes &bytes = call.pairing->right;
+      Value first = g.mul(depth, 2), terms = g.min(g.mul(height, 2), g.sub(g.index(call.pairing->k), first));
+      return view(call.b, first, column, terms, width, bytes.unitStride, bytes.element);
+    }
     if (call.packing != GemmPacking::Columns)
       return view(call.b, depth, column, height, width, /*unitStride=*/call.packing == GemmPacking::Rows);
     GemmMatrix transposed{call.b.buffer, call.b.offset, call.b.columnStride, call.b.rowStride};
@@ -192,7 +217,8 @@ private:
   const GemmCall &call;
   ModuleOp module;
   func::FuncOp tiles, pack;
-  double panelNs = 0; ///< of a panel, where threads may share the panels
+  GemmMatrix leftMatrix; ///< as the tiles read it
+  double panelNs = 0;    ///< of a panel, where threads may share the panels
 };
 
 } // namespace

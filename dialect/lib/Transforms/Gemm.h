@@ -3,9 +3,10 @@
 #ifndef ARRAY_LIB_TRANSFORMS_GEMM_H
 #define ARRAY_LIB_TRANSFORMS_GEMM_H
 
-#include "GemmKernels.h"
+#include "GemmPairs.h"
 
 #include <functional>
+#include <optional>
 
 namespace mlir::array {
 
@@ -15,6 +16,13 @@ struct GemmMatrix {
   Value offset;
   int64_t rowStride;
   int64_t columnStride;
+};
+
+/// Factors that are bytes. The product's element is i32 and its depth counts pairs, k is the number of terms.
+struct GemmPairing {
+  GemmBytes left, right;
+  int64_t k;
+  Value leftBuffer; ///< 1-D, of m times the depth elements: for the left factor as pairs.
 };
 
 /// c (m x n, unit column stride) = (accumulate ? c : 0) + a (m x k) * b (k x n).
@@ -29,6 +37,7 @@ struct GemmCall {
   Value accumulate;
   /// Called for each block of rows and columns (row, rows, column, columns) once its sums are complete.
   std::function<void(Value, Value, Value, Value)> finish = {};
+  std::optional<GemmPairing> pairing = {};
 };
 
 /// The tile for `vectorBits` wide registers and results with `columns` columns.

@@ -4,7 +4,7 @@
 //   @gemm_stream_* multiplies a few rows with a matrix that is read once, in the order in which it lies in memory.
 // The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
 // they compute and store the same values again. Columns beyond the last one are masked.
-#include "GemmKernels.h"
+#include "GemmPairs.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,7 +26,12 @@ public:
   Kernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile)
       : element(element), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
         vector(VectorType::get({tile.lanes}, element)) {
-    name = (kind + (element.isF64() ? "_f64_" : "_f32_") + Twine(tile.rows) + "x" + Twine(tile.columns())).str();
+    name = (kind +
+            (element.isF64()   ? "_f64_"
+             : element.isF32() ? "_f32_"
+                               : "_pairs_") +
+            Twine(tile.rows) + "x" + Twine(tile.columns()))
+               .str();
     function = module.lookupSymbol<func::FuncOp>(name);
   }
 
@@ -50,6 +55,11 @@ private:
 
   Value dim(Value memref, int64_t dimension) { return memref::DimOp::create(b, memref, dimension); }
   Value zeros() { return arith::ConstantOp::create(b, vector, b.getZeroAttr(vector)); }
+
+  /// sum + x * y; i32 stands for pairs.
+  Value multiplyAdd(Value x, Value y, Value sum) {
+    return isa<FloatType>(element) ? vector::FMAOp::create(b, x, y, sum).getResult() : emitPairProduct(b, x, y, sum);
+  }
 
   /// Masks of a row's vectors when `remaining` columns are left.
   SmallVector<Value> columnMasks(Value remaining) {
@@ -119,7 +129,9 @@ SmallVector<Value> Kernel::addTo(Value accumulate, ArrayRef<Value> rows, ArrayRe
   for (Value row : rows)
     for (auto [column, mask] : llvm::zip_equal(columns, masks)) {
       Value old = vector::MaskedLoadOp::create(b, vector, c, ValueRange{row, column}, mask, zero);
-      totals.push_back(arith::AddFOp::create(b, sums[totals.size()], old));
+      Value sum = sums[totals.size()];
+      totals.push_back(isa<FloatType>(element) ? Value(arith::AddFOp::create(b, sum, old))
+                                               : Value(arith::AddIOp::create(b, sum, old)));
     }
   scf::YieldOp::create(b, totals);
   b.setInsertionPointToStart(branch.elseBlock());
@@ -141,7 +153,7 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
   for (Value row : rows) {
     Value left = vector::BroadcastOp::create(b, vector, memref::LoadOp::create(b, a, ValueRange{row, k}));
     for (Value factor : right)
-      sums.push_back(vector::FMAOp::create(b, left, factor, loop.getRegionIterArg(sums.size())));
+      sums.push_back(multiplyAdd(left, factor, loop.getRegionIterArg(sums.size())));
   }
   scf::YieldOp::create(b, sums);
   return SmallVector<Value>(loop.getResults());
@@ -211,7 +223,7 @@ func::FuncOp Kernel::getPackRows() {
     SmallVector<Value> masks = columnMasks(g.sub(dim(source, 1), column));
     g.loop(zero, dim(source, 0), 1, [&](Value k) {
       for (auto [v, mask] : llvm::enumerate(masks)) {
-        ValueRange at{k, g.add(column, v * tile.lanes)};
+        SmallVector<Value> at{k, g.add(column, v * tile.lanes)};
         Value row = vector::MaskedLoadOp::create(b, vector, source, at, mask, zeros());
         vector::StoreOp::create(b, row, panels, ValueRange{panel, k, g.index(v * tile.lanes)});
       }

@@ -21,6 +21,7 @@ struct Operand {
   Value buffer;
   SmallVector<int64_t> strides;
   int64_t offset = 0; ///< dynamic for a slice at an index
+  bool isSigned = true;
 };
 
 /// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c.
@@ -35,26 +36,49 @@ struct Product {
   Dimension m, n, k;
   SmallVector<Dimension> outer;
   SmallVector<Dimension> outerReductions;
+  bool hasBytes = false; ///< factors of 8 bits, sums of 32
 };
 
-/// True for a body `yield(acc + lhs * rhs)` on f32 or f64, with the factors and the terms in either order.
-bool isMultiplyAdd(linalg::LinalgOp op) {
-  Block *body = op.getBlock();
-  if (body->getNumArguments() != 3 || !llvm::hasNItems(*body, 3))
-    return false;
-  Type type = body->getArgument(2).getType();
-  if (!type.isF32() && !type.isF64())
-    return false;
-  auto add = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  if (!add)
-    return false;
+/// The two values that are multiplied, in the order of the operands, by a body that yields acc + lhs * rhs; none for
+/// another body.
+template <typename AddOp, typename MulOp> std::optional<std::pair<Value, Value>> matchFactors(Block *body) {
+  auto add = body->getTerminator()->getOperand(0).getDefiningOp<AddOp>();
+  if (body->getNumArguments() != 3 || !add)
+    return std::nullopt;
   Value acc = body->getArgument(2);
   Value product = add.getLhs() == acc ? add.getRhs() : add.getRhs() == acc ? add.getLhs() : Value();
-  auto mul = product ? product.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  auto mul = product ? product.getDefiningOp<MulOp>() : MulOp();
   if (!mul)
+    return std::nullopt;
+  return std::pair<Value, Value>(mul.getLhs(), mul.getRhs());
+}
+
+/// True for a body `yield(acc + lhs * rhs)` on f32 or f64, with the factors and the terms in either order.
+bool isMultiplyAdd(Block *body) {
+  Type type = body->getArguments().back().getType();
+  auto factors = matchFactors<arith::AddFOp, arith::MulFOp>(body);
+  if (!factors || !llvm::hasNItems(*body, 3) || (!type.isF32() && !type.isF64()))
     return false;
   Value lhs = body->getArgument(0), rhs = body->getArgument(1);
-  return (mul.getLhs() == lhs && mul.getRhs() == rhs) || (mul.getLhs() == rhs && mul.getRhs() == lhs);
+  return *factors == std::pair(lhs, rhs) || *factors == std::pair(rhs, lhs);
+}
+
+/// Whether each factor is signed, for a body that widens two bytes to i32 and adds their product.
+std::optional<std::pair<bool, bool>> matchBytes(Block *body) {
+  auto factors = matchFactors<arith::AddIOp, arith::MulIOp>(body);
+  if (!factors || !llvm::hasNItems(*body, 5) || !body->getArgument(2).getType().isInteger(32))
+    return std::nullopt;
+  auto isWidened = [](Value factor, BlockArgument byte) {
+    Operation *op = factor.getDefiningOp();
+    return byte.getType().isInteger(8) && isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) &&
+           op->getOperand(0) == byte;
+  };
+  auto [lhs, rhs] = *factors;
+  if (isWidened(rhs, body->getArgument(0)))
+    std::swap(lhs, rhs);
+  if (!isWidened(lhs, body->getArgument(0)) || !isWidened(rhs, body->getArgument(1)))
+    return std::nullopt;
+  return std::pair(lhs.getDefiningOp<arith::ExtSIOp>() != nullptr, rhs.getDefiningOp<arith::ExtSIOp>() != nullptr);
 }
 
 /// Reads an operand's strides by loop; fails where they are not known or its map is not a projected permutation.
@@ -94,7 +118,10 @@ Dimension coalesce(SmallVector<Dimension> loops, SmallVector<Dimension> &rest) {
 
 /// Takes the operation apart; fails where it is no contraction of two buffers of known layout.
 FailureOr<Product> analyze(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() || !isMultiplyAdd(op))
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
+    return failure();
+  std::optional<std::pair<bool, bool>> bytes = matchBytes(op.getBlock());
+  if (!bytes && !isMultiplyAdd(op.getBlock()))
     return failure();
   FailureOr<Operand> a = readOperand(op, *op.getDpsInputOperand(0));
   FailureOr<Operand> b = readOperand(op, *op.getDpsInputOperand(1));
@@ -102,6 +129,9 @@ FailureOr<Product> analyze(linalg::LinalgOp op) {
   if (failed(a) || failed(b) || failed(c))
     return failure();
   Product product{*a, *b, *c, {}, {}, {}, {}, {}};
+  product.hasBytes = bytes.has_value();
+  if (bytes)
+    std::tie(product.a.isSigned, product.b.isSigned) = *bytes;
   SmallVector<Dimension> rows, columns, reductions;
   for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
     if (size == 1)
@@ -142,25 +172,31 @@ LogicalResult orient(Product &product) {
 }
 
 /// The ways to compute a product, by the functions of GemmKernels.h.
-enum class Strategy { Loops, Tiles, Stream };
+enum class Strategy { Loops, Tiles, Stream, Pairs };
 
 /// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
 /// by memory: streamed where b lies that way, else left to the loops. A product of 16x16x16 takes about as long as the
 /// call.
 Strategy chooseStrategy(const Product &product, Type element, unsigned vectorBits) {
   int64_t m = product.m.size, n = product.n.size, k = product.k.size;
+  if (product.hasBytes) {
+    // The instruction is there from 256 bits on. The loops are as fast where making the pairs takes long.
+    bool isWorthwhile = m >= 16 && n >= 16 && k >= 16 && product.outer.empty() && product.outerReductions.empty();
+    return vectorBits >= 256 && isWorthwhile ? Strategy::Pairs : Strategy::Loops;
+  }
   if (product.n.strides[1] == 1 && isStreamed(element, vectorBits, m, n, k))
     return Strategy::Stream;
   return m >= 4 && n >= 4 && k >= 4 && m * n * k >= 16 * 16 * 16 ? Strategy::Tiles : Strategy::Loops;
 }
 
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
-/// of the cache; with few rows of a, packing never pays.
+/// of the cache, or half a page where many rows of a make up for it; with few rows of a, packing never pays.
 GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type element) {
-  constexpr int64_t pageBytes = 4096, fewRows = 64;
+  constexpr int64_t pageBytes = 4096, fewRows = 64, manyRows = 256;
   int64_t rowBytes = product.k.strides[1] * element.getIntOrFloatBitWidth() / 8;
   if (product.n.strides[1] == 1) {
-    bool inPlace = product.n.size % tile.columns() == 0 && (rowBytes < pageBytes || product.m.size <= fewRows);
+    bool inPlace = product.n.size % tile.columns() == 0 && (rowBytes < pageBytes / 2 || product.m.size <= fewRows ||
+                                                            (rowBytes < pageBytes && product.m.size < manyRows));
     return inPlace ? GemmPacking::InPlace : GemmPacking::Rows;
   }
   bool hasSquares = product.k.strides[1] == 1 && product.k.size >= tile.squareSide();
@@ -169,11 +205,13 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type ele
 
 //===--- Zero fills -----------------------------------------------------------------------------------------------===//
 
+bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
+
 /// The fill with zeros that `c` holds when `op` begins, if that can be seen.
 linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c) {
   for (Operation *previous = op->getPrevNode(); previous; previous = previous->getPrevNode()) {
     if (auto fill = dyn_cast<linalg::FillOp>(previous); fill && fill.getOutputs()[0] == c)
-      return matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ? fill : linalg::FillOp();
+      return isZero(fill.getInputs()[0]) ? fill : linalg::FillOp();
     if (mayTouch(previous, c))
       return {};
   }
@@ -188,7 +226,12 @@ public:
       : b(op->getLoc(), op), g(b), op(op), product(product), strategy(strategy), element(element),
         tile(strategy == Strategy::Stream ? streamingTile(element, vectorBits, product.m.size)
                                           : chooseGemmTile(element, vectorBits, product.n.size)),
-        packing(strategy == Strategy::Stream ? GemmPacking::InPlace : choosePacking(product, tile, element)) {}
+        packing(strategy == Strategy::Stream  ? GemmPacking::InPlace
+                : strategy == Strategy::Pairs ? GemmPacking::Rows
+                                              : choosePacking(product, tile, element)) {
+    if (strategy == Strategy::Pairs)
+      pairBytes();
+  }
 
   void emit() {
     linalg::GenericOp epilogue = takeEpilogue(op);
@@ -218,7 +261,8 @@ public:
     GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
     GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
     GemmCall call{element, tile, packing, m.size, n.size, k.size, left, right, result, packed, packOffset, accumulate};
-    bool isBlocked = strategy == Strategy::Tiles && hasRowBlocks(tile, m.size, n.size, k.size);
+    call.pairing = pairing;
+    bool isBlocked = strategy != Strategy::Stream && hasRowBlocks(tile, m.size, n.size, k.size);
     bool isWhole = product.outer.empty() && product.outerReductions.empty();
     if (epilogue && isBlocked && isWhole && canBlockEpilogue(epilogue, op))
       call.finish = [&](Value row, Value rows, Value column, Value width) {
@@ -233,6 +277,17 @@ public:
   }
 
 private:
+  /// From here on k counts pairs.
+  void pairBytes() {
+    auto bytes = [](const Operand &operand, int64_t stride) {
+      return GemmBytes{getElementTypeOrSelf(operand.buffer.getType()), operand.isSigned, stride == 1};
+    };
+    int64_t terms = product.k.size;
+    product.k.size = pairsOf(terms);
+    Value buffer = allocate(product.m.size * product.k.size);
+    pairing = {bytes(product.a, product.k.strides[0]), bytes(product.b, product.n.strides[1]), terms, buffer};
+  }
+
   /// Whether threads share the outermost loop around the product: where there are many small products. Where something
   /// is packed, there are some blocks of them, each with a packing buffer of its own.
   void planBatch() {
@@ -294,8 +349,10 @@ private:
   /// The buffer for the packed block, allocated where array-plan-memory looks for it.
   Value packBuffer() {
     int64_t elements = packElements() * batchBlocks;
-    if (elements == 0)
-      return {};
+    return elements == 0 ? Value() : allocate(elements);
+  }
+
+  Value allocate(int64_t elements) {
     OpBuilder::InsertionGuard guard(b);
     auto function = op->getParentOfType<func::FuncOp>();
     if (op->getParentOp() != function)
@@ -311,6 +368,7 @@ private:
   Type element;
   GemmTile tile;
   GemmPacking packing;
+  std::optional<GemmPairing> pairing;
   int64_t batchStep = 1, batchBlocks = 1;
   double itemNs = 0;
 };

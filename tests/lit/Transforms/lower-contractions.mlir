@@ -268,6 +268,42 @@ func.func @residual_in_place(%a: memref<300x90xf32>, %b: memref<90x200xf32>, %r:
 
 // -----
 
+// Bytes with sums of 32 bits: both factors become pairs of 16 bits, and the product has half as many terms.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @bytes
+// CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<3300xi32>
+// CHECK-NOT: linalg.fill
+// CHECK: call @gemm_pair_left_s8_rows_32(
+// CHECK: call @gemm_pair_right_u8_rows_32(
+// CHECK: call @gemm_tiles_pairs_8x32(
+// CHECK: func.func private @gemm_tiles_pairs_8x32
+// CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
+// CHECK: func.func private @gemm_pair_right_u8_rows_32
+// CHECK-COUNT-4: arith.extui
+// CHECK: func.func private @gemm_pair_left_s8_rows_32
+// CHECK: arith.extsi {{.*}} : vector<32xi8> to vector<32xi16>
+// CHECK: vector.bitcast {{.*}} : vector<32xi16> to vector<16xi32>
+// AVX2-LABEL: func.func @bytes
+// AVX2-COUNT-12: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+func.func @bytes(%a: memref<66x99xi8>, %b: memref<99x64xi8>, %c: memref<66x64xi32>) {
+  %zero = arith.constant 0 : i32
+  linalg.fill ins(%zero : i32) outs(%c : memref<66x64xi32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<66x99xi8>, memref<99x64xi8>) outs(%c : memref<66x64xi32>) {
+  ^bb0(%x: i8, %y: i8, %acc: i32):
+    %wide = arith.extsi %x : i8 to i32
+    %other = arith.extui %y : i8 to i32
+    %product = arith.muli %wide, %other : i32
+    %sum = arith.addi %acc, %product : i32
+    linalg.yield %sum : i32
+  }
+  return
+}
+
+// -----
+
 // A slice at an index is an operand with an offset.
 // CHECK-LABEL: func.func @slice_at_index
 // CHECK: scf.for

@@ -22,7 +22,7 @@ def check(left: np.ndarray, right: np.ndarray, transposed: str = "") -> None:
     got = np.asarray(pc.jit(product)(a, b))
     want = left.astype(np.float64) @ right.astype(np.float64)
     terms = np.abs(left).astype(np.float64) @ np.abs(right).astype(np.float64)
-    assert got.shape == want.shape and got.dtype == left.dtype
+    assert (got.shape, got.dtype) == (want.shape, left.dtype)
     bound = 4 * np.finfo(left.dtype).eps * np.sqrt(max(left.shape[-1], 1)) * terms
     np.testing.assert_array_less(np.abs(got - want), bound + np.finfo(left.dtype).tiny)
 
@@ -112,3 +112,35 @@ def test_narrow_factors_are_summed_in_wide_ones(dtype: str, shape: tuple[int, in
     want = left.astype(np.float64) @ right.astype(np.float64)
     assert np.asarray(got).dtype == np.dtype(wide)
     np.testing.assert_allclose(np.asarray(got, np.float64), want, rtol=0, atol=0 if dtype == "int8" else 1e-3)
+
+
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bytes_are_summed_exactly(dtype: type, transposed: str) -> None:
+    limits = np.iinfo(dtype)
+    for m, k, n in [(16, 16, 16), (33, 71, 65), (40, 1201, 50), (300, 64, 17)]:
+        left, right = rng.integers(limits.min, limits.max + 1, (m, k)), rng.integers(limits.min, limits.max + 1, (k, n))
+        left[0], right[:, 0], left[1] = limits.min, limits.min, limits.max
+        a, b = (left.T if "a" in transposed else left), (right.T if "b" in transposed else right)
+
+        def product(a: pnp.ndarray, b: pnp.ndarray) -> pnp.ndarray:
+            a, b = a.T if "a" in transposed else a, b.T if "b" in transposed else b
+            return pnp.matmul(a, b, preferred_element_type=np.dtype(np.int32))
+
+        got = pc.jit(product)(a.astype(dtype), b.astype(dtype))
+        np.testing.assert_array_equal(np.asarray(got), left @ right)
+
+
+@pytest.mark.parametrize("shape", [(40, 30, 33), (300, 70, 130), (257, 600, 1100)])
+def test_what_follows_a_product(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    left, right, bias, residual = normal(m, k), normal(k, n), normal(n), normal(m, n)
+    sums = left.astype(np.float64) @ right.astype(np.float64)
+    for follow in (
+        lambda m, x, bias, residual: m.maximum(x + bias, 0),
+        lambda m, x, bias, residual: m.tanh(x * 0.01) + residual,
+        lambda m, x, bias, residual: (x - residual).T,
+    ):
+        got = pc.jit(lambda a, b, bias, residual, follow=follow: follow(pnp, a @ b, bias, residual))
+        want = follow(np, sums, bias, residual)
+        np.testing.assert_allclose(np.asarray(got(left, right, bias, residual)), want, rtol=0, atol=1e-3)
