@@ -9,6 +9,7 @@ of the program: it compiles, and is told once what to do.
 from __future__ import annotations
 
 import hashlib
+import logging
 import marshal
 import os
 import time
@@ -25,6 +26,8 @@ from pycompiler.core.graph import Graph
 from pycompiler.core.source import warn
 
 __all__ = ["Artifact", "Key", "find", "folder", "keep", "key_of", "refuse"]
+
+_log = logging.getLogger("pycompiler.cache")
 
 # By folder; None where it was refused.
 _stores: dict[str, Store | None] = {}
@@ -76,7 +79,8 @@ def key_of(graph: Graph, aliases: Aliases) -> Key | None:
         return None
     try:
         digest, places = fingerprint_of(graph)
-    except UnkeepableError:
+    except UnkeepableError as reason:
+        _log.debug("not kept, as a graph holds %s", reason)
         return None
     options = f"{len(aliases)} results in place, {_digest(aliases, 6)}" if aliases else "nothing in place"
     parts = (digest.hex(), options, identity.compiler(), target)

@@ -24,7 +24,7 @@ from pycompiler.core.key_use import key_use
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source
 from pycompiler.ops import TYPE_PARAMS
-from pycompiler.ops.callbacks import HOST_CALLS
+from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_
 from pycompiler.ops.placement import device_put
@@ -67,6 +67,8 @@ class _Body(NamedTuple):
     inner: tuple[ClosedGraph, ...]
     # The first equation of each place.
     first: tuple[Equation, ...]
+    # Those that call the host.
+    calls: tuple[Equation, ...]
 
 
 def fingerprint_of(graph: Graph) -> Fingerprint:
@@ -84,6 +86,8 @@ def fingerprint_of(graph: Graph) -> Fingerprint:
                     found = closed.derived["fingerprint"] = _body(closed.graph)
                 bodies.append(found)
                 waiting.append(found)
+    # Slots are counted through graphs too that emission does not read.
+    slots = {id(equation): slot for slot, equation in enumerate(host_calls(graph))}
     places: dict[str, int] = {}
     read = _lines()
     rows = [
@@ -91,6 +95,7 @@ def fingerprint_of(graph: Graph) -> Fingerprint:
             body.digest,
             tuple([numbers[id(closed)] for closed in body.inner]),
             tuple([places.setdefault(read(equation.source), len(places)) for equation in body.first]),
+            tuple([slots[id(equation)] for equation in body.calls]),
         )
         for body in bodies
     ]
@@ -118,6 +123,7 @@ class _Writer:
         self.inner: dict[int, tuple[int, ClosedGraph]] = {}
         self.places: dict[tuple[int, int], int] = {}
         self.first: list[Equation] = []
+        self.calls: list[Equation] = []
 
     def body(self, graph: Graph) -> _Body:
         values = self.values
@@ -125,7 +131,8 @@ class _Writer:
         rows = [self.equation(equation) for equation in graph.equations]
         outputs = [self.literal(atom) if isinstance(atom, Literal) else values[atom] for atom in graph.outputs]
         digest = _digest((given, rows, outputs, self.types))
-        return _Body(digest, tuple([closed for _, closed in self.inner.values()]), tuple(self.first))
+        inner = tuple([closed for _, closed in self.inner.values()])
+        return _Body(digest, inner, tuple(self.first), tuple(self.calls))
 
     def define(self, var: Any) -> int:
         self.values[var] = len(self.values)
@@ -161,9 +168,11 @@ class _Writer:
         else:
             given = ()
         done: tuple[bool, ...] = ()
-        if primitive.multiple_results or primitive.effects is not None:
+        if primitive.multiple_results:
             effects = equation.effects
             done = (bool(effects), is_ordered(effects))
+            if primitive in HOST_CALLS:
+                self.calls.append(equation)
         results = [self.define(var) for var in equation.outputs]
         return primitive.name, operands, given, results, done, self.place(equation)
 

@@ -39,28 +39,34 @@ def compiler() -> str:
     folder = os.path.dirname(os.path.abspath(_runtime.__file__))
     suffix = os.path.basename(_runtime.__file__).removeprefix("_runtime")
     binary = _build(os.path.join(folder, f"_compiler{suffix}"))
+    emission = _read(os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit.py"), 1 << 16)
+    return f"{__version__} {binary} {hashlib.blake2b(emission, digest_size=6).hexdigest()}"
+
+
+def _read(path: str, size: int) -> bytes:
+    """The first bytes of a file, none where there is no such file."""
     try:
-        with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit.py"), "rb") as file:
-            emission = hashlib.blake2b(file.read(), digest_size=6).hexdigest()
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        emission = "-"
-    return f"{__version__} {binary} {emission}"
+        return b""
+    try:
+        return os.read(file, size)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
 
 
 def _build(path: str) -> str:
     """The linker's build id of a shared object; without one, its size and its time."""
+    found = _build_id(_read(path, 4096))
+    if found:
+        return found
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        status = os.stat(path)
     except OSError:
         return "-"
-    try:
-        found = _build_id(os.pread(file, 4096, 0))
-        if found:
-            return found
-        status = os.fstat(file)
-        return f"{status.st_size}.{status.st_mtime_ns}"
-    finally:
-        os.close(file)
+    return f"{status.st_size}.{status.st_mtime_ns}"
 
 
 def _build_id(head: bytes) -> str:
@@ -88,32 +94,19 @@ def _build_id(head: bytes) -> str:
 def target() -> str | None:
     """The processor: the name of its model, and a digest of all by which code for it may differ. None when the system
     does not say."""
-    try:
-        file = os.open("/proc/cpuinfo", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            # The first of the processors stands in it; asking for all takes long where there are many.
-            text = os.read(file, 16384).decode(errors="replace")
-        finally:
-            os.close(file)
-    except OSError:
-        return None
-    first = text.partition("\n\n")[0]
+    # The first of the processors stands in it; asking for all takes long where there are many.
+    first = _read("/proc/cpuinfo", 16384).partition(b"\n\n")[0].decode(errors="replace")
     said: dict[str, str] = {}
     for line in first.splitlines():
         name, _, value = line.partition(":")
-        said[name.strip()] = value.strip()
+        said[name.rstrip()] = value.strip()
     features = next((said[name] for name in _FEATURES if name in said), None)
     if features is None:
         return None
-    exact = [
-        os.uname().machine,
-        *(said.get(name, "") for name in _MODEL),
-        *sorted(features.split()),
-        *map(_cache, _CACHES),
-    ]
+    machine = os.uname().machine
+    exact = [machine, *(said.get(name, "") for name in _MODEL), *sorted(features.split()), *map(_cache, _CACHES)]
     digest = hashlib.blake2b("\n".join(exact).encode(), digest_size=8).hexdigest()
-    name = said.get("model name") or " ".join(said.get(name, "") for name in _MODEL[4:])
-    return f"{os.uname().machine} {name} {digest}"
+    return f"{machine} {said.get('model name') or said.get('CPU part', 'processor')} {digest}"
 
 
 def _cache(which: int) -> str:

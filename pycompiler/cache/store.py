@@ -208,12 +208,15 @@ class Store:
         measures twice."""
         file = os.open(f"{self.folder}/lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            is_locked = True
             try:
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                is_locked = False
             except OSError:
-                yield False
-                return
-            yield True
+                # This file system has no locks: two may measure it at once, and remove the same.
+                pass
+            yield is_locked
         finally:
             os.close(file)
 

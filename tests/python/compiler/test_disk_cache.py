@@ -176,7 +176,7 @@ def test_the_folder_and_its_files_are_the_users_alone(folder):
     assert all(file.stat().st_mode & 0o077 == 0 for file in folder.iterdir())
 
 
-@pytest.mark.parametrize("kind", ["open", "foreign", "file", "relative", "readonly"])
+@pytest.mark.parametrize("kind", ["open", "foreign", "sudo", "file", "relative", "readonly"])
 def test_a_folder_that_is_no_good_is_told_once_and_not_used(folder, kind, monkeypatch):
     match kind:
         case "open":
@@ -187,6 +187,11 @@ def test_a_folder_that_is_no_good_is_told_once_and_not_used(folder, kind, monkey
             folder.mkdir(mode=0o700)
             monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
             message = "belongs to user .*, and you are .*; name one of yours"
+        case "sudo":
+            if os.geteuid() == 0:
+                os.chown(folder.parent, 1000, -1)
+            monkeypatch.setattr(os, "geteuid", lambda: 0)
+            message = "is not there, and .* belongs to user .*, not to root; make it with mkdir -m 700"
         case "file":
             folder.write_text("")
             message = "is no folder; remove it, or name another one"

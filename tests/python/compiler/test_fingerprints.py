@@ -17,6 +17,7 @@ from pycompiler.core.aval import ShapedArray
 from pycompiler.core.graph import ClosedGraph, Equation, Graph, Var
 from pycompiler.experimental import io_callback
 from pycompiler.ops import PRIMITIVES, TYPE_PARAMS
+from pycompiler.ops.callbacks import host_calls
 
 ONES = np.ones((3, 3), np.float32)
 
@@ -202,6 +203,20 @@ def test_effects_and_their_order_are_in_the_digest():
         return digest(f, ONES)
 
     assert printing(True) != printing(False)
+
+
+def test_the_slots_of_calls_of_the_host_are_in_the_digest():
+    def solving(matvec):
+        def f(x):
+            y = lax.custom_linear_solve(matvec, x, lambda matvec, b: b / 2, symmetric=True)
+            return pc.pure_callback(np.abs, y, y)
+
+        return graph_of(f, ONES)
+
+    plain, calling = solving(lambda v: v * 2), solving(lambda v: pc.pure_callback(np.abs, v, v))
+    # Of the solver, emission reads what it computes, and not the product that it inverts.
+    assert [len(host_calls(graph)) for graph in (plain, calling)] == [1, 2]
+    assert fingerprint_of(plain).digest != fingerprint_of(calling).digest
 
 
 def test_lines_are_numbers_and_which_are_one_line_is_in_the_digest():
