@@ -127,13 +127,22 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 // CHECK: func.call @gemm_stream_f32_1x16(
 // CHECK: {array.parallel
 // CHECK: func.func private @gemm_stream_f32_1x16
+// The sums start at zero, unless they are added to.
+// CHECK: scf.if
+// CHECK-NEXT: } else {
+// CHECK: vector.maskedstore
 // CHECK-COUNT-8: memref.load
+// No masks but for the last vector.
+// CHECK: scf.for
+// CHECK-COUNT-9: vector.load
+// CHECK-NOT: masked
+// CHECK: vector.store
 // CHECK: scf.for
 // CHECK-COUNT-9: vector.maskedload
-// CHECK-NOT: vector.maskedload
 // CHECK: vector.maskedstore
 // The rows that are left, one at a time.
 // CHECK: scf.for
+// CHECK-COUNT-2: vector.load
 // CHECK-COUNT-2: vector.maskedload
 // CHECK-NOT: vector.maskedload
 // CHECK: return
