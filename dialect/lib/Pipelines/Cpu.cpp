@@ -44,8 +44,10 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
   // Products first, while they are still one operation. They ask for packing buffers, so memory is planned after them.
   pm.addPass(createLowerContractions({vectorBits}));
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
-  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits}));
-  pm.addPass(createExpandMath());
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits, /*marksKernels=*/true}));
+  // Loops that repeat, with other buffers, become one function: all that comes after this sees them once.
+  pm.addPass(createOutlineKernels());
+  pm.addPass(createExpandMath({vectorBits}));
   pm.addPass(createExpandBFloat16());
   pm.addPass(createParallelizeLoops());
 }

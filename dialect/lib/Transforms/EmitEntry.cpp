@@ -5,7 +5,9 @@
 #include "array/Transforms/Passes.h"
 #include "runtime/Abi.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <cstddef>
 
 namespace mlir::array {
@@ -39,8 +41,45 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
       }
       arguments.push_back({*role, memref, main.getArgAttr(index, kWrittenAttr) != nullptr});
     }
+    SymbolTable symbols(getOperation());
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr(kKernelAttr))
+        takePointers(kernel);
+    getOperation().walk([&](func::CallOp call) {
+      if (symbols.lookup(call.getCallee())->hasAttr(kKernelAttr))
+        passPointers(call);
+    });
     takePointers(main, arguments);
     emitEntry(main, arguments);
+  }
+
+  /// Makes the buffers of a function of array-outline-kernels pointers.
+  static void takePointers(func::FuncOp kernel) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+    for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
+      std::optional<EntryRole> role = getEntryRole(kernel, index);
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (!role)
+        continue;
+      bool isWritten = kernel.getArgAttr(index, kWrittenAttr) != nullptr;
+      if (type)
+        takePointer(builder, argument, type);
+      kernel.setArgAttrs(index, describePointer(builder, *role, type, isWritten));
+    }
+    kernel.setType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), kernel.getResultTypes()));
+  }
+
+  /// Passes the buffers of kernels as pointers.
+  static void passPointers(func::CallOp call) {
+    OpBuilder builder(call);
+    Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    for (OpOperand &operand : call->getOpOperands()) {
+      if (!isa<MemRefType>(operand.get().getType()))
+        continue;
+      Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, call.getLoc(), operand.get());
+      address = arith::IndexCastOp::create(builder, call.getLoc(), builder.getI64Type(), address);
+      operand.set(LLVM::IntToPtrOp::create(builder, call.getLoc(), pointer, address));
+    }
   }
 
   /// Makes @main a private function over bare pointers.

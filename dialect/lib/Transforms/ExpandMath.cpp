@@ -2,10 +2,15 @@
 // arithmetic, or a call that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D
 // vectors) and before structured control flow is lowered. The table says which formula stands for which operation; they
 // are in ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric and -Angle, one for f32 and f64.
+//
+// What stands often in a module is compiled once: those operations call a function on one register (MathFunctions).
 #include "ExpandMathLibrary.h"
 #include "ExpandMathTerm.h"
+#include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::array {
@@ -65,14 +70,20 @@ Value anyOf(Term condition) {
   return vector::ReductionOp::create(*condition.b, vector::CombiningKind::OR, condition.value);
 }
 
+class MathFunctions;
+
+/// Expands one operation: in its place, or as a call of one of `functions`.
 class Expander {
 public:
-  Expander(ImplicitLocOpBuilder &b, ModuleOp module, const Rule &rule) : b(b), module(module), rule(rule) {}
+  Expander(ImplicitLocOpBuilder &b, ModuleOp module, const Rule &rule, MathFunctions *functions = nullptr)
+      : b(b), module(module), rule(rule), functions(functions) {}
 
   Value expand(ValueRange operands) {
     Type type = operands.front().getType(), element = getElementTypeOrSelf(type);
     if (element.isF16() || element.isBF16())
       return expandNarrow(operands);
+    if (functions)
+      return callFunction(operands);
     Term x{&b, operands[0]};
     if (rule.binary)
       return rule.binary(x, x.of(operands[1])).value;
@@ -88,6 +99,8 @@ private:
       wide.push_back(arith::ExtFOp::create(b, first.typeWith(b.getF32Type()), operand));
     return arith::TruncFOp::create(b, first.type(), expand(wide));
   }
+
+  Value callFunction(ValueRange operands);
 
   /// The formula, corrected by the library where an operand is out of its range, which is rare.
   Value expandWithin(Term x) {
@@ -106,11 +119,97 @@ private:
   ImplicitLocOpBuilder &b;
   ModuleOp module;
   const Rule &rule;
+  MathFunctions *functions;
 };
 
+/// A formula and the format in which it is computed: what a function of the module may stand for.
+using Formula = std::pair<const Rule *, Type>;
+
+Formula formulaOf(Operation *op, const Rule *rule) {
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  return {rule, element.isF64() ? element : Float32Type::get(op->getContext())};
+}
+
+/// The functions of a module that compute one formula each: @math_sin_64xf32 takes and gives four registers, which is
+/// what the calling convention has room for, @math_sin_16xf32 one, @math_sin_f32 a scalar.
+class MathFunctions {
+public:
+  MathFunctions(ModuleOp module, unsigned vectorBits) : module(module), vectorBits(vectorBits) {}
+
+  Value call(ImplicitLocOpBuilder &b, const Rule &rule, ValueRange operands) {
+    auto vector = dyn_cast<VectorType>(operands.front().getType());
+    if (!vector)
+      return func::CallOp::create(b, get(rule, operands.front().getType(), operands.size()), operands).getResult(0);
+    int64_t count = vector.getNumElements(), lanes = vectorBits / vector.getElementTypeBitWidth();
+    if (count == 4 * lanes)
+      lanes = count;
+    func::FuncOp function = get(rule, VectorType::get({lanes}, vector.getElementType()), operands.size());
+    SmallVector<Value> parts;
+    for (int64_t first = 0; first < count; first += lanes) {
+      // Lanes beyond the last one repeat the first, which is as good as any.
+      SmallVector<int64_t> order;
+      for (int64_t lane = first; lane < first + lanes; ++lane)
+        order.push_back(lane < count ? lane : first);
+      SmallVector<Value> part;
+      for (Value operand : operands)
+        part.push_back(count == lanes ? operand : vector::ShuffleOp::create(b, operand, operand, order).getResult());
+      parts.push_back(func::CallOp::create(b, function, part).getResult(0));
+    }
+    return join(b, parts, count);
+  }
+
+private:
+  /// Neighbours are joined two by two; of the last ones lanes may be too many.
+  static Value join(ImplicitLocOpBuilder &b, SmallVector<Value> parts, int64_t count) {
+    int64_t lanes = cast<VectorType>(parts.front().getType()).getNumElements();
+    while (parts.size() > 1) {
+      SmallVector<Value> pairs;
+      auto order = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+      for (size_t i = 0; i < parts.size(); i += 2)
+        pairs.push_back(vector::ShuffleOp::create(b, parts[i], parts[std::min(i + 1, parts.size() - 1)], order));
+      parts = std::move(pairs);
+      lanes *= 2;
+    }
+    if (lanes == count)
+      return parts.front();
+    return vector::ShuffleOp::create(b, parts.front(), parts.front(), llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  }
+
+  func::FuncOp get(const Rule &rule, Type type, unsigned operands) {
+    auto vector = dyn_cast<VectorType>(type);
+    std::string name = ("math_" + rule.operation.substr(rule.operation.find('.') + 1) + "_").str();
+    if (vector)
+      name += std::to_string(vector.getNumElements()) + "x";
+    name += getElementTypeOrSelf(type).isF64() ? "f64" : "f32";
+    if (auto function = module.lookupSymbol<func::FuncOp>(name))
+      return function;
+    auto b = ImplicitLocOpBuilder::atBlockEnd(module.getLoc(), module.getBody());
+    auto function = func::FuncOp::create(b, name, b.getFunctionType(SmallVector<Type>(operands, type), type));
+    function.setPrivate();
+    function->setAttr(kUnitAttr, b.getUnitAttr());
+    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    Value result = Expander(b, module, rule).expand(function.getArguments());
+    func::ReturnOp::create(b, result);
+    return function;
+  }
+
+  ModuleOp module;
+  unsigned vectorBits;
+};
+
+Value Expander::callFunction(ValueRange operands) { return functions->call(b, rule, operands); }
+
+/// A formula that stands more often than this in a module is a function of it. Inline code is a little faster, since
+/// nothing has to leave the registers for a call; but the code generator takes milliseconds for each of them.
+constexpr unsigned inlineLimit = 8;
+
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
   void runOnOperation() override {
     SmallVector<std::pair<Operation *, const Rule *>> work;
+    DenseMap<Formula, unsigned> counts;
     WalkResult result = getOperation().walk([&](Operation *op) {
       const Rule *rule = findRule(op);
       if (!rule)
@@ -123,13 +222,17 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
         return WalkResult::interrupt();
       }
       work.emplace_back(op, rule);
+      ++counts[formulaOf(op, rule)];
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    MathFunctions functions(getOperation(), vectorBits);
     for (auto [op, rule] : work) {
       ImplicitLocOpBuilder b(op->getLoc(), op);
-      op->getResult(0).replaceAllUsesWith(Expander(b, getOperation(), *rule).expand(op->getOperands()));
+      bool isCalled = counts[formulaOf(op, rule)] > inlineLimit;
+      Expander expander(b, getOperation(), *rule, isCalled ? &functions : nullptr);
+      op->getResult(0).replaceAllUsesWith(expander.expand(op->getOperands()));
       op->erase();
     }
   }

@@ -5,6 +5,7 @@
 // The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
 // they compute and store the same values again. Columns beyond the last one are masked.
 #include "GemmPairs.h"
+#include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -45,6 +46,7 @@ private:
   void begin(TypeRange arguments) {
     function = func::FuncOp::create(b, name, b.getFunctionType(arguments, {}));
     function.setPrivate();
+    function->setAttr(kUnitAttr, b.getUnitAttr());
     function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
     b.setInsertionPointToStart(function.addEntryBlock());
   }

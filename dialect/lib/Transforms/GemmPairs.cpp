@@ -1,5 +1,6 @@
 // Builds the functions that widen bytes to pairs (GemmPairs.h), as scf, vector and memref operations.
 #include "GemmPairs.h"
+#include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -28,6 +29,7 @@ private:
     function =
         func::FuncOp::create(b, name, b.getFunctionType({gemmMatrixType(bytes.element, bytes.unitStride), packed}, {}));
     function.setPrivate();
+    function->setAttr(kUnitAttr, b.getUnitAttr());
     function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
     b.setInsertionPointToStart(function.addEntryBlock());
     source = function.getArgument(0);

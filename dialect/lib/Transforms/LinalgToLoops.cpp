@@ -34,8 +34,8 @@ LogicalResult emitFallback(IRRewriter &rewriter, linalg::LinalgOp op) {
 /// Lowers the ops of one function, block by block in order, so that neighbours can share loops.
 class Lowering {
 public:
-  Lowering(func::FuncOp func, int64_t vectorBits)
-      : rewriter(func.getContext()), indices(func.front()), vectorBits(vectorBits), cluster(vectorBits) {}
+  Lowering(func::FuncOp func, int64_t vectorBits, bool marksKernels)
+      : rewriter(func.getContext()), indices(func.front()), vectorBits(vectorBits), cluster(vectorBits, marksKernels) {}
 
   LogicalResult lowerBlock(Block &block);
 
@@ -194,7 +194,7 @@ struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))
         blocks.insert(op->getBlock());
     });
-    Lowering lowering(func, vectorBits);
+    Lowering lowering(func, vectorBits, marksKernels);
     for (Block *block : blocks)
       if (failed(lowering.lowerBlock(*block)))
         return signalPassFailure();

@@ -1,7 +1,9 @@
 // Decides which ops share the loop over their rows (LinalgToLoopsCluster.h). All of it is for static sizes.
 #include "LinalgToLoopsCluster.h"
+#include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
@@ -227,7 +229,18 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.size() > 1)
     shareRows(nests);
   rewriter.setInsertionPoint(nests.back().op);
-  emitNests(rewriter, indices, nests, registerBits);
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    Location loc = nests.back().op.getLoc();
+    if (marksKernels) {
+      auto region = scf::ExecuteRegionOp::create(rewriter, loc, TypeRange());
+      region->setAttr(kKernelAttr, rewriter.getUnitAttr());
+      rewriter.createBlock(&region.getRegion());
+      scf::YieldOp::create(rewriter, loc);
+      rewriter.setInsertionPoint(region.getRegion().front().getTerminator());
+    }
+    emitNests(rewriter, indices, nests, registerBits);
+  }
   for (Nest &nest : nests)
     rewriter.eraseOp(nest.op);
   nests.clear();

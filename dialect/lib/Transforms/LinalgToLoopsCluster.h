@@ -10,7 +10,7 @@ namespace mlir::array::loops {
 
 class Cluster {
 public:
-  explicit Cluster(int64_t registerBits) : registerBits(registerBits) {}
+  Cluster(int64_t registerBits, bool marksKernels) : registerBits(registerBits), marksKernels(marksKernels) {}
 
   /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
   /// belongs to one row. A dense elementwise op is cut into rows for that.
@@ -21,6 +21,7 @@ public:
 
 private:
   int64_t registerBits;
+  bool marksKernels; ///< What is emitted stands in a region of its own (Kernels.h).
   SmallVector<Nest, 4> nests;
 };
 

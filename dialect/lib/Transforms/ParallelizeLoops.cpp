@@ -259,11 +259,18 @@ private:
 
 struct ParallelizeLoops : impl::ParallelizeLoopsBase<ParallelizeLoops> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal())
-      return;
+    // Before the outliner adds functions.
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && (function.getName() == "main" || function->hasAttr(kKernelAttr)))
+        functions.push_back(function);
+    for (func::FuncOp function : functions)
+      runOn(function);
+  }
+
+  static void runOn(func::FuncOp function) {
     SmallVector<scf::ForOp> loops;
-    main.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
       if (!loop->hasAttr(kParallelAttr))
         return WalkResult::advance();
       if (loop.getNumResults() == 0)
@@ -271,7 +278,7 @@ struct ParallelizeLoops : impl::ParallelizeLoopsBase<ParallelizeLoops> {
       return WalkResult::skip();
     });
     for (auto [number, loop] : llvm::enumerate(loops))
-      Outliner(main, loop, number).outline();
+      Outliner(function, loop, number).outline();
   }
 };
 

@@ -21,6 +21,14 @@ inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";
 /// The argument attribute of one that is written.
 inline constexpr llvm::StringLiteral kWrittenAttr = "array.written";
 
+/// Kernels: what array-linalg-to-loops emits for ops that share loops stands in an `scf.execute_region` with this mark,
+/// until array-outline-kernels makes a function of it or puts the operations in its place. The functions have the mark
+/// too: they take buffers as @main does, and array-emit-entry makes pointers of them.
+inline constexpr llvm::StringLiteral kKernelAttr = "array.kernel";
+
+/// The mark of private functions that say the same in every module that has them: they may be compiled on their own.
+inline constexpr llvm::StringLiteral kUnitAttr = "array.unit";
+
 enum class EntryRole { Argument, Result, Arena, Frame };
 
 /// Marks argument `index` of `function`; it is the argument attribute `array.role`.

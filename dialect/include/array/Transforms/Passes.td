@@ -132,9 +132,30 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     `array.parallel` where its iterations are independent and worth several threads; a large reduction to one element is
     cut into blocks, by its size alone, whose results are combined in order.
   }];
-  let options = [Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">,
+    Option<"marksKernels", "mark-kernels", "bool", "false",
+           "Leave what is emitted for ops that share loops in a region of its own, for array-outline-kernels">
+  ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make one function of the parts of @main that differ in their buffers alone";
+  let description = [{
+    The parts are the regions that array-linalg-to-loops marked with `array.kernel`, and outermost loops outside of them. Those
+    that have the same operations, attributes and types (locations aside) become calls of one private function @kernel*, which
+    takes their buffers and the values that they use, and the call frame if a loop in it is for threads. Every other marked
+    region is replaced by its operations.
+
+    A function's buffers are memory of their own: places in the arena that overlap are passed as one. A part that calls the
+    runtime stays, so that its failures name the place in the program.
+
+    Invariants: runs after array-plan-memory; afterwards no marked region is left, and the functions have the mark.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 //===--- Math -----------------------------------------------------------------------------------------------------===//
@@ -148,9 +169,13 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
     (a private function @lanes* of the module). sin, cos and tan of large arguments call the library as well.
     A scalar and a lane of a vector give the same bits. Operations that are instructions (absf, floor, sqrt, fma, ...) stay.
 
+    A formula that many operations of the module need becomes a private function @math_* on one or four registers of `vector-bits`,
+    or a scalar, that all of them call: the same bits, compiled once.
+
     Invariants: operations stand on scalars and 1-D vectors; structured control flow is not lowered yet; the called
     functions are those of runtime/include/runtime/Symbols.def.
   }];
+  let options = [Option<"vectorBits", "vector-bits", "unsigned", "512", "Width of a vector register in bits">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
@@ -228,7 +253,8 @@ def EmitEntry : Pass<"array-emit-entry", "::mlir::ModuleOp"> {
   let description = [{
     Emits `int32_t pcrt_main(const PcrtFrame *)`, which loads the pointers from the frame and calls @main, now a
     private function over bare pointers: `llvm.noalias`, aligned to the element for arguments and to 64 bytes for
-    results and the arena, arguments `llvm.readonly`. Memrefs are rebuilt from the pointers as static descriptors.
+    results and the arena, arguments `llvm.readonly`. Memrefs are rebuilt from the pointers as static descriptors. The
+    functions of array-outline-kernels take pointers in the same way.
 
     Invariant: @main takes memrefs only (and the frame, when array-lower-runtime-calls added it).
   }];
