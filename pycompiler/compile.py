@@ -104,6 +104,13 @@ def module_at(module: ir.Module, stage: str) -> str:
         return compiler.module_at(module, stage)
 
 
+def forget_code() -> None:
+    """Forget the code of parts of modules that is kept for other modules."""
+    compiler = sys.modules.get("pycompiler._compiler")
+    if compiler is not None:
+        compiler.forget_objects()
+
+
 # Pairs of a result and an input of what is compiled, in whose memory it is computed.
 Aliases = tuple[tuple[int, int], ...]
 
@@ -389,6 +396,9 @@ def _compile(graph: Graph, aliases: Aliases, milliseconds: dict[str, float]) -> 
         with _lock:
             result = compiler.compile_to_object(module)
     milliseconds.update(result.timings)
+    if config.debug:
+        passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
+        print(f"pycompiler: passes in ms: {passes}", file=sys.stderr)
     return Artifact(
         result.object, result.entry, result.arena_bytes, result.flops, result.is_unbounded, result.sites, aliases
     )

@@ -30,7 +30,7 @@ from pycompiler._runtime import (
     wait_for_tree,
 )
 from pycompiler.checks import are_on, watched
-from pycompiler.compile import Compilation, compiled
+from pycompiler.compile import Compilation, compiled, forget_code
 from pycompiler.core import axes, errors
 from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
 from pycompiler.core.boundary import boundary
@@ -473,6 +473,7 @@ def clear_caches() -> None:
         program.clear()
     eager.forget()
     tracing.forget()
+    forget_code()
 
 
 # As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.

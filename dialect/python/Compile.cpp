@@ -44,12 +44,15 @@ void bindCompile(nb::module_ &module) {
       .def_ro("flops", &CompiledObject::flops, "Estimated scalar operations of one call.")
       .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
       .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
-      .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.");
+      .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.")
+      .def_ro("passes", &CompiledObject::passes, "(pass, milliseconds), in order, of the stages before LLVM's.");
 
   module.def("compile_to_object", compile, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's.\n\n"
              "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
+  module.def("forget_objects", mlir::array::forgetObjects,
+             "Forget the code of kernels that is kept for other modules.");
   module.def("module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm.");

@@ -1,23 +1,20 @@
 // The whole way from the array dialect to object code: the pipelines of lib/Pipelines, the translation to LLVM IR, and
 // LLVM's part in Host.cpp. The bytes go to runtime/ or to the disk cache; both load them in the same way.
 #include "array/Target/Compile.h"
-#include "Host.h"
+#include "KeptPipelines.h"
+#include "Units.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Sites.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassInstrumentation.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include <chrono>
 
 namespace mlir::array {
 namespace {
-
-using Timings = std::vector<std::pair<std::string, double>>;
 
 /// Runs `stage` and notes its time under `name`.
 template <typename Stage> auto timed(Timings &timings, StringRef name, Stage stage) {
@@ -28,41 +25,9 @@ template <typename Stage> auto timed(Timings &timings, StringRef name, Stage sta
   return result;
 }
 
-/// Notes the first pass that failed.
-struct FailedPass : PassInstrumentation {
-  explicit FailedPass(std::string &name) : name(name) {}
-  void runAfterPassFailed(Pass *pass, Operation *) override {
-    if (name.empty())
-      name = (pass->getArgument().empty() ? pass->getName() : pass->getArgument()).str();
-  }
-  std::string &name;
-};
-
-/// A pass that fails without saying why is named at least.
-LogicalResult runPipeline(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
-  PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  // The input was verified, and every pass has tests that verify its output.
-  pm.enableVerifier(false);
-  build(pm);
-  std::string name;
-  pm.addInstrumentation(std::make_unique<FailedPass>(name));
-  bool explained = false;
-  {
-    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-      explained |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
-      return failure(); // for the handlers around this one
-    });
-    if (succeeded(pm.run(module)))
-      return success();
-  }
-  if (!explained)
-    module.emitError("the pass ") << name << " failed";
-  return failure();
-}
-
 /// Gives tensors buffers. Bufferization sees less than there is: where it finds no order in which the carry of the
 /// loops can be updated in place, the carry is copied.
-LogicalResult toBuffers(OwningOpRef<ModuleOp> &module) {
+LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, Timings &passes) {
   auto inPlace = [](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm); };
   bool hasRegions =
       module
@@ -71,36 +36,27 @@ LogicalResult toBuffers(OwningOpRef<ModuleOp> &module) {
           })
           .wasInterrupted();
   if (!hasRegions)
-    return runPipeline(*module, inPlace);
+    return runPipeline(*module, "buffers", inPlace, passes);
   OwningOpRef<ModuleOp> before(module->clone());
   {
     ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) {});
-    if (succeeded(runPipeline(*module, inPlace)))
+    if (succeeded(runPipeline(*module, "buffers", inPlace, passes)))
       return success();
   }
   module = std::move(before);
-  return runPipeline(*module, [](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, /*copyCarry=*/true); });
+  auto copying = [](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, /*copyCarry=*/true); };
+  return runPipeline(*module, "buffers, carry copied", copying, passes);
+}
+
+LogicalResult toLoops(ModuleOp module, unsigned vectorBits, Timings &passes) {
+  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, vectorBits); };
+  return runPipeline(module, "loops of " + std::to_string(vectorBits), build, passes);
 }
 
 LogicalResult report(ModuleOp module, llvm::Error error) {
   if (!error)
     return success();
   return module.emitError(llvm::toString(std::move(error)));
-}
-
-/// A module of LLVM IR with the context that owns its types.
-struct LLVMModule {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module;
-};
-
-FailureOr<LLVMModule> translate(ModuleOp lowered, const HostTarget &target) {
-  LLVMModule result;
-  result.module = translateModuleToLLVMIR(lowered, *result.context, "pycompiler", /*disableVerification=*/true);
-  if (!result.module)
-    return failure();
-  target.prepare(*result.module);
-  return result;
 }
 
 FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options) {
@@ -110,11 +66,46 @@ FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options
   return *target;
 }
 
-FailureOr<std::vector<char>> emit(ModuleOp module, HostTarget &target, LLVMModule &code, llvm::CodeGenFileType kind) {
-  auto bytes = target.emit(*code.module, kind);
-  if (!bytes)
-    return report(module, bytes.takeError());
-  return std::move(*bytes);
+/// LLVM's part, for all units at the same time.
+FailureOr<std::vector<char>> generate(ModuleOp module, std::vector<Unit> &units, const CompileOptions &options,
+                                      Timings &timings) {
+  findKnownObjects(units);
+  std::mutex lock;
+  llvm::Error errors = llvm::Error::success();
+  auto onTarget = [&](llvm::function_ref<llvm::Error(HostTarget &, Unit &)> work) {
+    forEachMissing(units, [&](Unit &unit, unsigned worker) {
+      auto target = HostTarget::get(options, worker);
+      llvm::Error error = target ? work(**target, unit) : target.takeError();
+      std::lock_guard<std::mutex> guard(lock);
+      errors = llvm::joinErrors(std::move(errors), std::move(error));
+    });
+    return 0;
+  };
+  timed(timings, "optimize", [&] {
+    return onTarget([](HostTarget &target, Unit &unit) {
+      target.optimize(*unit.module);
+      return llvm::Error::success();
+    });
+  });
+  timed(timings, "codegen", [&] {
+    return onTarget([](HostTarget &target, Unit &unit) -> llvm::Error {
+      auto bytes = target.emit(*unit.module, llvm::CodeGenFileType::ObjectFile);
+      if (!bytes)
+        return bytes.takeError();
+      unit.object = std::make_shared<const std::vector<char>>(std::move(*bytes));
+      return llvm::Error::success();
+    });
+  });
+  if (mlir::failed(report(module, std::move(errors))))
+    return failure();
+  keepObjects(units);
+  SmallVector<ArrayRef<char>> objects;
+  for (const Unit &unit : units)
+    objects.push_back(*unit.object);
+  std::vector<char> object = joinObjects(objects);
+  if (mlir::failed(report(module, checkSymbols(object))))
+    return failure();
+  return object;
 }
 
 uint64_t arenaBytes(ModuleOp module) {
@@ -135,28 +126,26 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
     return failure();
 
   OwningOpRef<ModuleOp> lowered(module.clone());
-  auto stage = [&](StringRef name, llvm::function_ref<void(OpPassManager &)> build) {
-    return timed(timings, name, [&] { return runPipeline(*lowered, build); });
-  };
-  if (failed(stage("linalg", buildArrayToLinalgPipeline)))
+  Timings &passes = result.passes;
+  auto stage = [&](StringRef name, llvm::function_ref<LogicalResult()> run) { return timed(timings, name, run); };
+  if (failed(stage("linalg", [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); })))
     return failure();
   result.flops = estimateFlops(*lowered);
   result.isUnbounded = hasUnboundedLoop(*lowered);
-  auto loops = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, (*target)->vectorBits()); };
-  if (failed(timed(timings, "buffers", [&] { return toBuffers(lowered); })) || failed(stage("loops", loops)))
+  if (failed(stage("buffers", [&] { return toBuffers(lowered, passes); })) ||
+      failed(stage("loops", [&] { return toLoops(*lowered, (*target)->vectorBits(), passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
-  if (failed(stage("llvm", buildLoopsToLLVMPipeline)))
+  if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
     return failure();
   result.sites = getSites(*lowered);
 
-  FailureOr<LLVMModule> code = timed(timings, "translate", [&] { return translate(*lowered, **target); });
-  if (failed(code))
+  FailureOr<std::vector<Unit>> units =
+      timed(timings, "translate", [&] { return translateToUnits(*lowered, **target); });
+  if (failed(units))
     return failure();
-  timed(timings, "optimize", [&] { return (*target)->optimize(*code->module), 0; });
-  FailureOr<std::vector<char>> object =
-      timed(timings, "codegen", [&] { return emit(module, **target, *code, llvm::CodeGenFileType::ObjectFile); });
-  if (failed(object) || failed(report(module, checkSymbols(*object))))
+  FailureOr<std::vector<char>> object = generate(module, *units, options, timings);
+  if (failed(object))
     return failure();
   result.object = std::move(*object);
   result.entry = kEntryName.str();
@@ -174,12 +163,12 @@ FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileO
 
   OwningOpRef<ModuleOp> lowered(module.clone());
   bool toAssembly = stage == "asm";
+  Timings passes;
   // The pipeline that leads to each of kStages; the first is the input, the last is not MLIR any more.
-  auto through = [&](llvm::function_ref<void(OpPassManager &)> build) { return runPipeline(*lowered, build); };
   const std::function<LogicalResult()> steps[] = {
-      [] { return success(); }, [&] { return through(buildArrayToLinalgPipeline); }, [&] { return toBuffers(lowered); },
-      [&] { return through([&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, (*target)->vectorBits()); }); },
-      [&] { return through(buildLoopsToLLVMPipeline); }};
+      [] { return success(); }, [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); },
+      [&] { return toBuffers(lowered, passes); }, [&] { return toLoops(*lowered, (*target)->vectorBits(), passes); },
+      [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); }};
   for (const auto &step : ArrayRef(steps).take_front(toAssembly ? std::size(steps) : found - kStages + 1))
     if (failed(step()))
       return failure();
@@ -190,13 +179,17 @@ FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileO
     lowered->print(stream);
     return text;
   }
-  FailureOr<LLVMModule> code = translate(*lowered, **target);
-  if (failed(code))
+  // In one piece, whatever is compiled in several.
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(*lowered, context, "pycompiler", /*disableVerification=*/true);
+  if (!code)
     return failure();
-  (*target)->optimize(*code->module);
-  FailureOr<std::vector<char>> assembly = emit(module, **target, *code, llvm::CodeGenFileType::AssemblyFile);
-  if (failed(assembly))
-    return failure();
+  (*target)->prepare(*code);
+  (*target)->optimize(*code);
+  auto assembly = (*target)->emit(*code, llvm::CodeGenFileType::AssemblyFile);
+  if (!assembly)
+    return report(module, assembly.takeError());
   return std::string(assembly->begin(), assembly->end());
 }
 

@@ -79,13 +79,14 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Co
   return machine;
 }
 
-llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options) {
+llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsigned worker) {
   static std::mutex lock;
-  static auto *targets = new std::map<std::tuple<std::string, std::string, int>, std::unique_ptr<HostTarget>>();
+  static auto *targets =
+      new std::map<std::tuple<std::string, std::string, int, unsigned>, std::unique_ptr<HostTarget>>();
   std::lock_guard<std::mutex> guard(lock);
   if (options.optLevel < 0 || options.optLevel > 3)
     return llvm::createStringError("the code generation level must be 0 to 3, not %d", options.optLevel);
-  auto &target = (*targets)[{options.cpu, options.features, options.optLevel}];
+  auto &target = (*targets)[{options.cpu, options.features, options.optLevel, worker}];
   if (!target) {
     auto machine = makeMachine(options);
     if (!machine)

@@ -15,8 +15,10 @@ namespace mlir::array {
 
 class HostTarget {
 public:
-  /// The target for these options, which lives as long as the process.
-  static llvm::Expected<HostTarget *> get(const CompileOptions &options);
+  /// The target for these options, which lives as long as the process; each of several workers has its own.
+  static llvm::Expected<HostTarget *> get(const CompileOptions &options, unsigned worker = 0);
+
+  int optLevel() const { return static_cast<int>(machine->getOptLevel()); }
 
   /// The width of a vector register.
   unsigned vectorBits() const;

@@ -24,10 +24,14 @@ struct CompiledObject {
   /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
   std::vector<std::pair<std::string, std::string>> sites;
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
+  std::vector<std::pair<std::string, double>> passes;  ///< The passes of the first stages, in order of their end.
 };
 
 /// Compiles @main. The module is left as it is. On failure a diagnostic has been emitted.
 FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions &options);
+
+/// Forgets the objects of kernels that were kept for other modules.
+void forgetObjects();
 
 /// The stages at which moduleAt can stop, in order.
 inline constexpr llvm::StringLiteral kStages[] = {"array", "linalg", "bufferized", "loops", "llvm", "asm"};

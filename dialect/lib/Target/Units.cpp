@@ -1,0 +1,196 @@
+// Taking a module of the LLVM dialect apart, and its units as LLVM IR.
+#include "Units.h"
+#include "array/Transforms/Entry.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Support/xxhash.h"
+
+namespace mlir::array {
+
+namespace {
+
+/// A function of fewer operations stays where it is called: a unit costs about a millisecond.
+constexpr size_t leastOperations = 100;
+
+size_t countOperations(Operation *function) {
+  size_t count = 0;
+  function->walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// Finds out which unit each function belongs to: its own, that of the one unit whose functions refer to it, or the
+/// first.
+class Splitter {
+public:
+  explicit Splitter(ModuleOp module) : module(module), symbols(module) {
+    for (Operation &op : *module.getBody())
+      read(&op);
+    spread();
+  }
+
+  ArrayRef<Operation *> roots() const { return rootOps; }
+
+  /// A module of the functions of a root, taken out of the module.
+  OwningOpRef<ModuleOp> extract(Operation *root) {
+    OwningOpRef<ModuleOp> unit = ModuleOp::create(root->getLoc());
+    SmallVector<Operation *> members;
+    for (Operation &op : *module.getBody())
+      if (owners.lookup(&op) == root)
+        members.push_back(&op);
+    for (Operation *member : members) {
+      member->remove();
+      unit->push_back(member);
+    }
+    for (Operation *member : members)
+      for (Operation *used : references[member])
+        if (owners.lookup(used) != root)
+          declare(*unit, used);
+    declare(module, root);
+    return unit;
+  }
+
+private:
+  static bool isDefinition(Operation *op) {
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+    return !function || !function.isExternal();
+  }
+
+  void read(Operation *op) {
+    bool isRoot = op->hasAttr(kUnitAttr) && isDefinition(op) && countOperations(op) >= leastOperations;
+    if (isRoot)
+      rootOps.push_back(op);
+    owners[op] = isRoot ? op : nullptr;
+    op->walk([&](Operation *inner) {
+      StringRef name;
+      if (auto call = dyn_cast<LLVM::CallOp>(inner))
+        name = call.getCallee().value_or("");
+      else if (auto address = dyn_cast<LLVM::AddressOfOp>(inner))
+        name = address.getGlobalName();
+      if (Operation *used = name.empty() ? nullptr : symbols.lookup(name))
+        references[op].insert(used);
+    });
+  }
+
+  /// Who is referred to by one unit alone joins it.
+  void spread() {
+    DenseSet<Operation *> reached;
+    SmallVector<Operation *> work;
+    for (Operation &op : *module.getBody()) {
+      if (owners.lookup(&op) || isEntry(&op)) {
+        reached.insert(&op);
+        work.push_back(&op);
+      }
+    }
+    SmallPtrSet<Operation *, 8> fixed(rootOps.begin(), rootOps.end());
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val();
+      for (Operation *used : references[op]) {
+        if (fixed.contains(used))
+          continue;
+        bool isNew = reached.insert(used).second;
+        Operation *owner = isNew || owners.lookup(used) == owners.lookup(op) ? owners.lookup(op) : nullptr;
+        if (!isNew && owner == owners.lookup(used))
+          continue;
+        owners[used] = owner;
+        work.push_back(used);
+      }
+    }
+  }
+
+  static bool isEntry(Operation *op) {
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+    return function && function.getSymName() == kEntryName;
+  }
+
+  /// Makes a symbol that is defined elsewhere known to `user`.
+  void declare(ModuleOp user, Operation *symbol) {
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(symbol);
+    if (!function || user.lookupSymbol(function.getSymName()))
+      return;
+    if (isDefinition(function)) {
+      function.setLinkage(LLVM::Linkage::External);
+      function.setVisibility_(LLVM::Visibility::Hidden);
+    }
+    Operation *declaration = function->cloneWithoutRegions();
+    declaration->removeAttr(kUnitAttr);
+    user.getBody()->push_back(declaration);
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  SmallVector<Operation *> rootOps;
+  DenseMap<Operation *, Operation *> owners; ///< The root, or null for the first unit.
+  DenseMap<Operation *, llvm::SetVector<Operation *>> references;
+};
+
+LogicalResult translate(ModuleOp module, const HostTarget &target, Unit &unit) {
+  unit.module = translateModuleToLLVMIR(module, *unit.context, "pycompiler", /*disableVerification=*/true);
+  if (!unit.module)
+    return failure();
+  target.prepare(*unit.module);
+  return success();
+}
+
+/// Gives the functions of a unit names that depend on its contents alone: the same kernel has another number in another
+/// module.
+void nameByContents(Unit &unit, bool hasNumber, const HostTarget &target) {
+  for (llvm::Function &function : *unit.module)
+    if (function.hasLocalLinkage())
+      function.setName("");
+  if (hasNumber)
+    unit.root->setName("kernel");
+  llvm::SmallVector<char, 0> bytes;
+  llvm::BitcodeWriter writer(bytes);
+  writer.writeModule(*unit.module);
+  writer.writeStrtab();
+  llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+  // The CPU and its features are attributes of the functions.
+  unit.key = llvm::utohexstr(hash.high64) + llvm::utohexstr(hash.low64, /*LowerCase=*/false, /*Width=*/16) + "_" +
+             std::to_string(target.optLevel());
+  if (hasNumber)
+    unit.root->setName("kernel_" + unit.key);
+}
+
+} // namespace
+
+FailureOr<std::vector<Unit>> translateToUnits(ModuleOp module, const HostTarget &target) {
+  Splitter splitter(module);
+  std::vector<Unit> units(1);
+  // The name that a root has in the first unit, and that it shall have there.
+  std::vector<std::pair<std::string, std::string>> names;
+  llvm::StringSet<> known;
+  for (Operation *root : splitter.roots()) {
+    OwningOpRef<ModuleOp> part = splitter.extract(root);
+    std::string name = SymbolTable::getSymbolName(root).str();
+    Unit unit;
+    if (failed(translate(*part, target, unit)))
+      return failure();
+    unit.root = unit.module->getFunction(name);
+    nameByContents(unit, /*hasNumber=*/root->hasAttr(kKernelAttr), target);
+    names.emplace_back(name, unit.root->getName().str());
+    if (known.insert(unit.root->getName()).second)
+      units.push_back(std::move(unit));
+  }
+  Unit &first = units.front();
+  if (failed(translate(module, target, first)))
+    return failure();
+  for (auto &[name, contents] : names) {
+    llvm::Function *declaration = first.module->getFunction(name);
+    if (!declaration || name == contents)
+      continue;
+    if (llvm::Function *same = first.module->getFunction(contents)) {
+      declaration->replaceAllUsesWith(same);
+      declaration->eraseFromParent();
+    } else {
+      declaration->setName(contents);
+    }
+  }
+  return units;
+}
+
+} // namespace mlir::array
