@@ -71,7 +71,7 @@ struct Passed {
   int64_t bytes() const { return range->end - range->first; }
 };
 
-/// A part of @main: an operation, or those in a marked region.
+/// A part of @main: a loop, or the operations in a marked region.
 class Part {
 public:
   explicit Part(Operation *op) : op(op) {}
@@ -95,8 +95,7 @@ public:
 
   func::FuncOp outline(func::FuncOp main, const Twine &name);
   void replaceByCall(func::FuncOp main, func::FuncOp kernel);
-  /// Puts the operations of a marked region in its place.
-  void inlineRegion();
+  Operation *operation() const { return op; }
 
 private:
   bool isRegion() const { return isa<scf::ExecuteRegionOp>(op); }
@@ -271,13 +270,41 @@ void Part::replaceByCall(func::FuncOp main, func::FuncOp kernel) {
   op->erase();
 }
 
-void Part::inlineRegion() {
-  if (!isRegion())
-    return;
-  Block &block = op->getRegion(0).front();
+bool isMarkedRegion(Operation *op) { return isa<scf::ExecuteRegionOp>(op) && op->hasAttr(kKernelAttr); }
+
+bool holdsMarkedRegion(Operation *op) {
+  return op
+      ->walk([](scf::ExecuteRegionOp region) {
+        return isMarkedRegion(region) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Puts the operations of a marked region in its place.
+void inlineRegion(Operation *region) {
+  Block &block = region->getRegion(0).front();
   block.getTerminator()->erase();
-  op->getBlock()->getOperations().splice(op->getIterator(), block.getOperations());
-  op->erase();
+  region->getBlock()->getOperations().splice(region->getIterator(), block.getOperations());
+  region->erase();
+}
+
+/// Marked regions and loops in an operation, the outermost ones.
+void findParts(Operation *root, SmallVectorImpl<Operation *> &found) {
+  // Loops in a loop for threads belong to one thread.
+  bool isShared = root->hasAttr(kParallelAttr);
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == root)
+      return WalkResult::advance();
+    if (isShared)
+      op->removeAttr(kParallelAttr);
+    bool isPart = isMarkedRegion(op) || (isa<scf::ForOp>(op) && op->getNumResults() == 0);
+    if (!isPart)
+      return WalkResult::advance();
+    if (isShared)
+      op->walk([](scf::ForOp loop) { loop->removeAttr(kParallelAttr); });
+    found.push_back(op);
+    return WalkResult::skip();
+  });
 }
 
 struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
@@ -285,33 +312,57 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
-    SmallVector<Part, 0> parts = findParts(main);
+    SmallVector<Operation *> found;
+    findParts(main, found);
+    int number = 0;
+    // What does not repeat may hold what does.
+    while (!found.empty())
+      found = outlineRepeated(main, found, number);
+    if (number > 0)
+      eraseUnused(main);
+  }
+
+  /// Makes functions of the parts that repeat, and returns the parts that are in the others.
+  static SmallVector<Operation *> outlineRepeated(func::FuncOp main, ArrayRef<Operation *> found, int &number) {
+    std::vector<Part> parts;
+    parts.reserve(found.size());
+    SmallVector<Operation *> alone, inner;
     std::map<std::vector<uintptr_t>, SmallVector<Part *>> groups;
     SmallVector<SmallVector<Part *> *> ordered; // by the first of each
-    for (Part &part : parts) {
+    for (Operation *op : found) {
+      Part part(op);
       if (!part.read()) {
-        part.inlineRegion();
+        alone.push_back(op);
         continue;
       }
-      SmallVector<Part *> &group = groups[part.signature()];
+      parts.push_back(std::move(part));
+      SmallVector<Part *> &group = groups[parts.back().signature()];
       if (group.empty())
         ordered.push_back(&group);
-      group.push_back(&part);
+      group.push_back(&parts.back());
     }
-    int number = 0;
     for (SmallVector<Part *> *group : ordered) {
       if (group->size() < 2 || group->front()->size() < leastOperations) {
         for (Part *part : *group)
-          part->inlineRegion();
+          alone.push_back(part->operation());
         continue;
       }
       func::FuncOp kernel = group->front()->outline(main, "kernel" + Twine(number++));
       for (Part *part : *group)
         part->replaceByCall(main, kernel);
+      kernel.walk([](scf::ExecuteRegionOp region) { inlineRegion(region); });
     }
-    if (number > 0)
-      eraseUnused(main);
+    for (Operation *op : alone) {
+      if (isMarkedRegion(op))
+        inlineRegion(op);
+      else if (holdsMarkedRegion(op))
+        findParts(op, inner);
+    }
+    return inner;
   }
+
+  /// Code that is as short as a call stays.
+  static constexpr int leastOperations = 8;
 
   /// Views and constants that only the functions need now.
   static void eraseUnused(func::FuncOp main) {
@@ -319,28 +370,6 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
       if (isOpTriviallyDead(op))
         op->erase();
     });
-  }
-
-  /// Code that is as short as a call stays.
-  static constexpr int leastOperations = 8;
-
-  /// Marked regions, and outermost loops that hold none.
-  static SmallVector<Part, 0> findParts(func::FuncOp main) {
-    SmallVector<Part, 0> parts;
-    main.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (op->hasAttr(kKernelAttr) && isa<scf::ExecuteRegionOp>(op)) {
-        parts.emplace_back(op);
-        return WalkResult::skip();
-      }
-      if (!isa<scf::ForOp>(op) || op->getNumResults() > 0)
-        return WalkResult::advance();
-      WalkResult holds = op->walk([](scf::ExecuteRegionOp) { return WalkResult::interrupt(); });
-      if (holds.wasInterrupted())
-        return WalkResult::advance();
-      parts.emplace_back(op);
-      return WalkResult::skip();
-    });
-    return parts;
   }
 };
 

@@ -23,7 +23,7 @@
 // The tile: accumulators stay in registers over k, the left operand is broadcast, rows are clamped, columns masked. The
 // sums wait for nothing: c is fetched at the start, and added at the end if that is asked for.
 // CHECK: func.func private @gemm_tiles_f32_8x32(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
-// CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
 // CHECK: vector.create_mask
 // CHECK: arith.minsi
 // CHECK-COUNT-16: memref.prefetch {{.*}}, write

@@ -311,3 +311,157 @@ func.func @main(%x: memref<64xf32> {array.role = "argument"}, %r: memref<64xf32>
   } {array.kernel}
   return
 }
+
+// -----
+
+// A loop with regions in it is one part. Where it does not repeat, the regions are parts.
+// CHECK-LABEL: func.func private @kernel0(
+// CHECK:         scf.for
+// CHECK-NOT:     scf.execute_region
+// CHECK-LABEL: func.func private @kernel1(
+// CHECK:         scf.for
+// CHECK-NOT:     scf.for
+// CHECK-LABEL: func.func @main(
+// CHECK-COUNT-2: call @kernel0(
+// CHECK:         scf.for
+// CHECK-COUNT-2:   call @kernel1(
+// CHECK:           memref.store
+func.func @main(%x: memref<64xf32> {array.role = "argument"}, %r: memref<64xf32> {array.role = "result"},
+                %s: memref<64xf32> {array.role = "result"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %k = memref.load %x[%c0] : memref<64xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+  scf.execute_region {
+    scf.for %i = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%i] : memref<64xf32>
+    %1 = arith.mulf %0, %k : f32
+    %2 = arith.mulf %1, %k : f32
+    %3 = arith.mulf %2, %k : f32
+    %4 = arith.mulf %3, %k : f32
+    %5 = arith.mulf %4, %k : f32
+    %6 = arith.mulf %5, %k : f32
+    %7 = arith.mulf %6, %k : f32
+    %8 = arith.mulf %7, %k : f32
+    %9 = arith.mulf %8, %k : f32
+    %10 = arith.mulf %9, %k : f32
+    %11 = arith.mulf %10, %k : f32
+    %12 = arith.mulf %11, %k : f32
+    %13 = arith.mulf %12, %k : f32
+    %14 = arith.mulf %13, %k : f32
+    %15 = arith.mulf %14, %k : f32
+    %16 = arith.mulf %15, %k : f32
+    %17 = arith.mulf %16, %k : f32
+    %18 = arith.mulf %17, %k : f32
+    %19 = arith.mulf %18, %k : f32
+    %20 = arith.mulf %19, %k : f32
+    %21 = arith.mulf %20, %k : f32
+    %22 = arith.mulf %21, %k : f32
+    %23 = arith.mulf %22, %k : f32
+    %24 = arith.mulf %23, %k : f32
+      memref.store %24, %r[%i] : memref<64xf32>
+    }
+    scf.yield
+  } {array.kernel}
+  }
+  scf.for %j = %c0 to %c64 step %c1 {
+  scf.execute_region {
+    scf.for %i = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%i] : memref<64xf32>
+    %1 = arith.mulf %0, %k : f32
+    %2 = arith.mulf %1, %k : f32
+    %3 = arith.mulf %2, %k : f32
+    %4 = arith.mulf %3, %k : f32
+    %5 = arith.mulf %4, %k : f32
+    %6 = arith.mulf %5, %k : f32
+    %7 = arith.mulf %6, %k : f32
+    %8 = arith.mulf %7, %k : f32
+    %9 = arith.mulf %8, %k : f32
+    %10 = arith.mulf %9, %k : f32
+    %11 = arith.mulf %10, %k : f32
+    %12 = arith.mulf %11, %k : f32
+    %13 = arith.mulf %12, %k : f32
+    %14 = arith.mulf %13, %k : f32
+    %15 = arith.mulf %14, %k : f32
+    %16 = arith.mulf %15, %k : f32
+    %17 = arith.mulf %16, %k : f32
+    %18 = arith.mulf %17, %k : f32
+    %19 = arith.mulf %18, %k : f32
+    %20 = arith.mulf %19, %k : f32
+    %21 = arith.mulf %20, %k : f32
+    %22 = arith.mulf %21, %k : f32
+    %23 = arith.mulf %22, %k : f32
+    %24 = arith.mulf %23, %k : f32
+      memref.store %24, %s[%i] : memref<64xf32>
+    }
+    scf.yield
+  } {array.kernel}
+  }
+  scf.for %j = %c0 to %c64 step %c1 {
+  scf.execute_region {
+    scf.for %i = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%i] : memref<64xf32>
+    %1 = arith.mulf %0, %k : f32
+    %2 = arith.mulf %1, %k : f32
+    %3 = arith.mulf %2, %k : f32
+    %4 = arith.mulf %3, %k : f32
+    %5 = arith.mulf %4, %k : f32
+    %6 = arith.mulf %5, %k : f32
+    %7 = arith.mulf %6, %k : f32
+    %8 = arith.mulf %7, %k : f32
+    %9 = arith.mulf %8, %k : f32
+    %10 = arith.mulf %9, %k : f32
+    %11 = arith.mulf %10, %k : f32
+    %12 = arith.mulf %11, %k : f32
+    %13 = arith.mulf %12, %k : f32
+    %14 = arith.mulf %13, %k : f32
+    %15 = arith.mulf %14, %k : f32
+    %16 = arith.mulf %15, %k : f32
+    %17 = arith.mulf %16, %k : f32
+    %18 = arith.mulf %17, %k : f32
+    %19 = arith.mulf %18, %k : f32
+    %20 = arith.mulf %19, %k : f32
+    %21 = arith.mulf %20, %k : f32
+    %22 = arith.mulf %21, %k : f32
+    %23 = arith.mulf %22, %k : f32
+    %24 = arith.mulf %23, %k : f32
+      memref.store %24, %s[%i] : memref<64xf32>
+    }
+    scf.yield
+  } {array.kernel}
+  scf.execute_region {
+    scf.for %i = %c0 to %c64 step %c1 {
+      %0 = memref.load %s[%i] : memref<64xf32>
+    %1 = arith.mulf %0, %k : f32
+    %2 = arith.mulf %1, %k : f32
+    %3 = arith.mulf %2, %k : f32
+    %4 = arith.mulf %3, %k : f32
+    %5 = arith.mulf %4, %k : f32
+    %6 = arith.mulf %5, %k : f32
+    %7 = arith.mulf %6, %k : f32
+    %8 = arith.mulf %7, %k : f32
+    %9 = arith.mulf %8, %k : f32
+    %10 = arith.mulf %9, %k : f32
+    %11 = arith.mulf %10, %k : f32
+    %12 = arith.mulf %11, %k : f32
+    %13 = arith.mulf %12, %k : f32
+    %14 = arith.mulf %13, %k : f32
+    %15 = arith.mulf %14, %k : f32
+    %16 = arith.mulf %15, %k : f32
+    %17 = arith.mulf %16, %k : f32
+    %18 = arith.mulf %17, %k : f32
+    %19 = arith.mulf %18, %k : f32
+    %20 = arith.mulf %19, %k : f32
+    %21 = arith.mulf %20, %k : f32
+    %22 = arith.mulf %21, %k : f32
+    %23 = arith.mulf %22, %k : f32
+    %24 = arith.mulf %23, %k : f32
+      memref.store %24, %r[%i] : memref<64xf32>
+    }
+    scf.yield
+  } {array.kernel}
+    memref.store %k, %s[%j] : memref<64xf32>
+  }
+  return
+}

@@ -144,7 +144,7 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
 def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Make one function of the parts of @main that differ in their buffers alone";
   let description = [{
-    The parts are the regions that array-linalg-to-loops marked with `array.kernel`, and outermost loops outside of them. Those
+    The parts are the regions that array-linalg-to-loops marked with `array.kernel`, and loops outside of them, from the outermost ones on. Those
     that have the same operations, attributes and types (locations aside) become calls of one private function @kernel*, which
     takes their buffers and the values that they use, and the call frame if a loop in it is for threads. Every other marked
     region is replaced by its operations.
