@@ -42,6 +42,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry) {
 
 void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
   // Products first, while they are still one operation. They ask for packing buffers, so memory is planned after them.
+  pm.addPass(createLowerConvolutions({vectorBits}));
   pm.addPass(createLowerContractions({vectorBits}));
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
   pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits, /*marksKernels=*/true}));

@@ -1,34 +1,12 @@
 // Finds the operation that follows a product, joins their memory, and emits it block by block (GemmEpilogue.h).
 #include "GemmEpilogue.h"
+#include "ContractionForm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::array {
 
 namespace {
-
-Value rootBuffer(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      value = view.getViewSource();
-    else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
-      value = metadata.getSource();
-    else
-      break;
-  }
-  return value;
-}
-
-/// Distinct allocations and arguments of the function never overlap: the entry's buffers are distinct by contract.
-bool mayOverlap(Value x, Value y) {
-  auto isKnown = [](Value root) {
-    auto argument = dyn_cast<BlockArgument>(root);
-    return argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp()) : !!root.getDefiningOp<memref::AllocOp>();
-  };
-  Value rootX = rootBuffer(x), rootY = rootBuffer(y);
-  return rootX == rootY || !isKnown(rootX) || !isKnown(rootY);
-}
 
 bool isElementwise(linalg::GenericOp op) {
   return op.getNumDpsInits() == 1 && op.hasPureBufferSemantics() && op.getNumReductionLoops() == 0 &&
@@ -56,20 +34,6 @@ linalg::GenericOp findReader(linalg::LinalgOp product, memref::AllocOp buffer) {
 }
 
 } // namespace
-
-bool mayTouch(Operation *op, Value c) {
-  return op
-      ->walk([&](Operation *nested) {
-        if (isa<scf::ForOp, memref::AllocOp>(nested) || isMemoryEffectFree(nested))
-          return WalkResult::advance();
-        bool isKnown = isa<linalg::LinalgOp, memref::CopyOp, func::CallOp>(nested);
-        bool overlaps = llvm::any_of(nested->getOperands(), [&](Value operand) {
-          return isa<MemRefType>(operand.getType()) && mayOverlap(operand, c);
-        });
-        return isKnown && !overlaps ? WalkResult::advance() : WalkResult::interrupt();
-      })
-      .wasInterrupted();
-}
 
 linalg::GenericOp takeEpilogue(linalg::LinalgOp product) {
   Value sums = product.getDpsInits().front();

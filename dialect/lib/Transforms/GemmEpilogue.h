@@ -9,10 +9,6 @@
 
 namespace mlir::array {
 
-/// Whether `op` may read or write the buffer `c`. Calls are those that array-lower-contractions emitted: they touch
-/// their operands only.
-bool mayTouch(Operation *op, Value c);
-
 /// The elementwise operation that alone reads the result of `product` and computes in memory of the same layout. From
 /// here on the product writes to that memory, and the operation changes it in place. Null where there is none.
 linalg::GenericOp takeEpilogue(linalg::LinalgOp product);

@@ -1,6 +1,7 @@
 // array-lower-contractions: products of matrices on buffers become the blocked products that Gemm.cpp emits. It
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
 // alone is for array-linalg-to-loops.
+#include "ContractionForm.h"
 #include "Gemm.h"
 #include "GemmEpilogue.h"
 #include "Parallel.h"
@@ -38,48 +39,6 @@ struct Product {
   SmallVector<Dimension> outerReductions;
   bool hasBytes = false; ///< factors of 8 bits, sums of 32
 };
-
-/// The two values that are multiplied, in the order of the operands, by a body that yields acc + lhs * rhs; none for
-/// another body.
-template <typename AddOp, typename MulOp> std::optional<std::pair<Value, Value>> matchFactors(Block *body) {
-  auto add = body->getTerminator()->getOperand(0).getDefiningOp<AddOp>();
-  if (body->getNumArguments() != 3 || !add)
-    return std::nullopt;
-  Value acc = body->getArgument(2);
-  Value product = add.getLhs() == acc ? add.getRhs() : add.getRhs() == acc ? add.getLhs() : Value();
-  auto mul = product ? product.getDefiningOp<MulOp>() : MulOp();
-  if (!mul)
-    return std::nullopt;
-  return std::pair<Value, Value>(mul.getLhs(), mul.getRhs());
-}
-
-/// True for a body `yield(acc + lhs * rhs)` on f32 or f64, with the factors and the terms in either order.
-bool isMultiplyAdd(Block *body) {
-  Type type = body->getArguments().back().getType();
-  auto factors = matchFactors<arith::AddFOp, arith::MulFOp>(body);
-  if (!factors || !llvm::hasNItems(*body, 3) || (!type.isF32() && !type.isF64()))
-    return false;
-  Value lhs = body->getArgument(0), rhs = body->getArgument(1);
-  return *factors == std::pair(lhs, rhs) || *factors == std::pair(rhs, lhs);
-}
-
-/// Whether each factor is signed, for a body that widens two bytes to i32 and adds their product.
-std::optional<std::pair<bool, bool>> matchBytes(Block *body) {
-  auto factors = matchFactors<arith::AddIOp, arith::MulIOp>(body);
-  if (!factors || !llvm::hasNItems(*body, 5) || !body->getArgument(2).getType().isInteger(32))
-    return std::nullopt;
-  auto isWidened = [](Value factor, BlockArgument byte) {
-    Operation *op = factor.getDefiningOp();
-    return byte.getType().isInteger(8) && isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) &&
-           op->getOperand(0) == byte;
-  };
-  auto [lhs, rhs] = *factors;
-  if (isWidened(rhs, body->getArgument(0)))
-    std::swap(lhs, rhs);
-  if (!isWidened(lhs, body->getArgument(0)) || !isWidened(rhs, body->getArgument(1)))
-    return std::nullopt;
-  return std::pair(lhs.getDefiningOp<arith::ExtSIOp>() != nullptr, rhs.getDefiningOp<arith::ExtSIOp>() != nullptr);
-}
 
 /// Reads an operand's strides by loop; fails where they are not known or its map is not a projected permutation.
 FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
@@ -201,21 +160,6 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type ele
   }
   bool hasSquares = product.k.strides[1] == 1 && product.k.size >= tile.squareSide();
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
-}
-
-//===--- Zero fills -----------------------------------------------------------------------------------------------===//
-
-bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
-
-/// The fill with zeros that `c` holds when `op` begins, if that can be seen.
-linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c) {
-  for (Operation *previous = op->getPrevNode(); previous; previous = previous->getPrevNode()) {
-    if (auto fill = dyn_cast<linalg::FillOp>(previous); fill && fill.getOutputs()[0] == c)
-      return isZero(fill.getInputs()[0]) ? fill : linalg::FillOp();
-    if (mayTouch(previous, c))
-      return {};
-  }
-  return {};
 }
 
 //===--- The call -------------------------------------------------------------------------------------------------===//

@@ -91,6 +91,29 @@ def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
 
 //===--- Linalg on buffers: contractions --------------------------------------------------------------------------===//
 
+def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
+  let summary = "Replace convolutions on buffers by calls that multiply tiles of windows";
+  let description = [{
+    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64), and whose first operand is read through windows
+    (`position * stride + tap * dilation`), becomes loops over slabs of this operand: @convolution_pack_* copies a part of it
+    between zeros, @gemm_pack_* the kernel to panels, and @convolution_tiles_* multiplies rows, which are windows in the slab,
+    with one panel. Offsets of windows and of their elements are constant tables, so that the functions are built once a
+    module for each element type and tile. Padding that was written before, as zeros around a view, is read through the view;
+    interior zeros (the gradient of a strided convolution) are left out by computing positions of one remainder at a
+    time. A zero fill of the result that comes before is folded away. Slabs and panels are `memref.alloc`s in the function's
+    entry block.
+
+    Invariants: shapes and strides are static, the result has unit stride along its features; distinct arguments do not
+    overlap; runs before array-plan-memory. The result does not depend on the number of threads.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
+           "Width of the target's vector registers: 128, 256 or 512">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "Replace contractions on buffers by calls of a blocked matrix product";
   let description = [{

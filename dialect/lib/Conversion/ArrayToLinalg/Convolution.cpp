@@ -1,6 +1,6 @@
-// conv_general_dilated: the operand is padded, then either its windows are copied out as patches, so that the
-// convolution is a contraction that array-lower-contractions recognises, or, where that would be a small one, one
-// generic reads the windows in place. Groups become a dimension of their own, which is a view.
+// conv_general_dilated: the operand is padded, and one generic reads its windows in place. array-lower-convolutions
+// recognises a large one, and then the padding before it; array-lower-contractions one whose windows are elements.
+// Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
 
 #include <numeric>
@@ -140,42 +140,18 @@ GroupedOperand groupedRhs(const ConvolutionLoops &loops, Value rhs) {
   return GroupedOperand(loops, rhs, reads, op.getRhsSpec()[0]);
 }
 
-/// The windows' elements, in the accumulator's type and in such an order that neighbours of the operand stay
-/// neighbours.
-GroupedOperand patches(const ConvolutionLoops &loops, const GroupedOperand &lhs, Type element, Type accumulator) {
-  SmallVector<int64_t> order; // of loops
-  if (loops.groups > 1)
-    order.push_back(0);
-  order.push_back(loops.batch());
-  auto append = [&](auto which) {
-    for (int64_t i = 0; i < loops.spatial; ++i)
-      order.push_back((loops.*which)(i));
+/// The op in the accumulator's type, for operands and a result of a narrower one.
+void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, Type accumulator) {
+  auto convert = [&](Value x, Type element) -> Value {
+    auto type = cast<RankedTensorType>(x.getType()).clone(element);
+    return x.getType() == type ? x : ConvertOp::create(rewriter, op.getLoc(), type, x).getResult();
   };
-  ConvGeneralDilatedOp op = loops.op;
-  if (op.getLhsSpec()[1] == loops.spatial + 1) {
-    append(&ConvolutionLoops::position);
-    append(&ConvolutionLoops::inWindow);
-    order.push_back(loops.inFeature());
-  } else {
-    order.push_back(loops.inFeature());
-    append(&ConvolutionLoops::inWindow);
-    append(&ConvolutionLoops::position);
-  }
-  // The copy's own loops: result dim i is loop order[i] of the convolution.
-  SmallVector<AffineExpr> renamed(loops.sizes.size(), loops.b.getAffineConstantExpr(0)), reads;
-  SmallVector<OpFoldResult> sizes;
-  GroupedOperand result = lhs;
-  result.reads.clear();
-  for (auto [dim, loop] : llvm::enumerate(order)) {
-    renamed[loop] = loops.b.getAffineDimExpr(dim);
-    sizes.push_back(loops.b.getIndexAttr(loops.sizes[loop]));
-    result.reads.push_back(loops.loop(loop));
-  }
-  AffineMap map = loops.map(lhs.reads).replaceDimsAndSymbols(renamed, {}, order.size(), 0);
-  result.tensor = parallelGeneric(
-      loops.b, op.getLoc(), accumulator, sizes, lhs.tensor, map,
-      [&](ImplicitLocOpBuilder &body, ValueRange args) { return widened(body, args[0], element, accumulator); });
-  return result;
+  Value wide = ConvGeneralDilatedOp::create(rewriter, op.getLoc(), op.getType().clone(accumulator),
+                                            convert(op.getLhs(), accumulator), convert(op.getRhs(), accumulator),
+                                            op.getWindowStrides(), op.getLow(), op.getHigh(), op.getLhsDilation(),
+                                            op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(),
+                                            op.getFeatureGroupCount(), op.getBatchGroupCount());
+  rewriter.replaceOp(op, convert(wide, op.getType().getElementType()));
 }
 
 struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
@@ -198,19 +174,18 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
       replaceTyped(rewriter, op, filled(b, b.getLoc(), sizesLike(b, b.getLoc(), result, {}), zero));
       return success();
     }
+    ConvolutionLoops loops(rewriter, op);
+    Type accumulator = accumulatorType(resultElement);
+    if (isa<FloatType>(accumulator) && (accumulator != element || accumulator != resultElement) &&
+        loops.isLargeProduct()) {
+      widenFirst(rewriter, op, accumulator);
+      return success();
+    }
     if (isPadded(op)) {
       padFirst(rewriter, op);
       return success();
     }
-    ConvolutionLoops loops(rewriter, op);
     GroupedOperand lhs = groupedLhs(loops, adaptor.getLhs()), rhs = groupedRhs(loops, adaptor.getRhs());
-    Type accumulator = accumulatorType(resultElement);
-    if (isa<FloatType>(accumulator) && loops.isLargeProduct()) {
-      if (!loops.windowsAreElements() || accumulator != element)
-        lhs = patches(loops, lhs, element, accumulator);
-      rhs.tensor = widened(b, rhs.tensor, element, accumulator);
-      element = accumulator;
-    }
     replaceTyped(rewriter, op, contractLoops(b, loops, lhs, rhs, element, resultElement));
     return success();
   }
@@ -227,6 +202,12 @@ private:
       writes[spec[i + 2]] = loops.loop(loops.position(i));
     if (loops.groups > 1)
       writes.insert(writes.begin() + spec[1], loops.loop(0));
+    int64_t grouped = spec[1], features = spec[1] + (loops.groups > 1), rank = int64_t(writes.size());
+    // Tiles of the result are rows of features.
+    bool movesFeatures =
+        features != rank - 1 && isa<FloatType>(element) && loops.isLargeProduct() && !loops.windowsAreElements();
+    if (movesFeatures)
+      std::rotate(writes.begin() + features, writes.begin() + features + 1, writes.end());
     SmallVector<OpFoldResult> sizes;
     for (AffineExpr write : writes)
       sizes.push_back(b.getIndexAttr(loops.sizes[cast<AffineDimExpr>(write).getPosition()]));
@@ -234,9 +215,22 @@ private:
     iterators.resize(loops.sizes.size(), utils::IteratorType::reduction);
     Value sums = contraction(b, lhs.tensor, rhs.tensor, {loops.map(lhs.reads), loops.map(rhs.reads), loops.map(writes)},
                              iterators, sizes, element, resultElement);
+    if (movesFeatures)
+      sums = moveLast(b, sums, sizes, features);
     if (loops.groups == 1)
       return sums;
-    return tensor::CollapseShapeOp::create(b, sums, GroupedOperand::cut(writes.size(), spec[1]));
+    return tensor::CollapseShapeOp::create(b, sums, GroupedOperand::cut(rank, grouped));
+  }
+
+  /// A copy whose dimension `target` is the last one of `value`.
+  static Value moveLast(ImplicitLocOpBuilder &b, Value value, SmallVector<OpFoldResult> sizes, int64_t target) {
+    SmallVector<AffineExpr> reads;
+    for (int64_t dim = 0, rank = int64_t(sizes.size()); dim < rank; ++dim)
+      reads.push_back(b.getAffineDimExpr(dim == rank - 1 ? target : dim < target ? dim : dim + 1));
+    std::rotate(sizes.begin() + target, sizes.end() - 1, sizes.end());
+    return parallelGeneric(b, b.getLoc(), getElementTypeOrSelf(value.getType()), sizes, value,
+                           AffineMap::get(sizes.size(), 0, reads, b.getContext()),
+                           [](ImplicitLocOpBuilder &, ValueRange args) { return args[0]; });
   }
 };
 

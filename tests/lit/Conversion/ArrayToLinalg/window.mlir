@@ -1,8 +1,10 @@
 // RUN: array-opt %s --convert-array-to-linalg | FileCheck %s
 
-// Running results and windows are library routines; a convolution is a contraction of patches, or of windows in place.
+// Running results and windows are library routines; a convolution is a contraction that reads windows in place.
 
-// CHECK-DAG: #[[READ:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 + d2, d3)>
+// CHECK-DAG: #[[READ:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2 + d4, d3)>
+// CHECK-DAG: #[[LAST:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1)>
+// CHECK-DAG: #[[MOVED:.*]] = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
 
 // CHECK-LABEL: @routines
 func.func @routines(%x: tensor<4x5xf32>, %u: tensor<6xui8>)
@@ -17,19 +19,32 @@ func.func @routines(%x: tensor<4x5xf32>, %u: tensor<6xui8>)
   return %0, %1, %2, %3 : tensor<4x5xf32>, tensor<4x2xf32>, tensor<2xui8>, tensor<2xi32>
 }
 
-// A large one: windows are copied to [batch, positions, window, features], and multiplied as matrices.
-// CHECK-LABEL: @patches
-func.func @patches(%x: tensor<2x16x8xf32>, %w: tensor<3x8x32xf32>) -> tensor<2x16x32xf32> {
-  // CHECK: tensor.insert_slice
-  // CHECK: %[[COPY:.*]] = linalg.generic {indexing_maps = [#[[READ]], #{{.*}}]
-  // CHECK-SAME: ins(%{{.*}} : tensor<2x18x8xf32>) outs(%{{.*}} : tensor<2x16x3x8xf32>)
-  // CHECK: linalg.generic
-  // CHECK-SAME: iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]
-  // CHECK-SAME: ins(%[[COPY]], %{{.*}} : tensor<2x16x3x8xf32>, tensor<3x8x32xf32>) outs(%{{.*}} : tensor<2x16x32xf32>)
+// CHECK-LABEL: @windows
+func.func @windows(%x: tensor<2x16x8xf32>, %w: tensor<3x8x32xf32>) -> tensor<2x16x32xf32> {
+  // CHECK: %[[PADDED:.*]] = tensor.insert_slice
+  // CHECK: linalg.generic {indexing_maps = [#[[READ]], #{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+  // CHECK-SAME: ins(%[[PADDED]], %{{.*}} : tensor<2x18x8xf32>, tensor<3x8x32xf32>) outs(%{{.*}} : tensor<2x16x32xf32>)
   %0 = array.conv_general_dilated %x, %w window_strides = [1] low = [1] high = [1] lhs_dilation = [1]
          rhs_dilation = [1] lhs_spec = [0, 2, 1] rhs_spec = [2, 1, 0] out_spec = [0, 2, 1] feature_group_count = 1
          batch_group_count = 1 : (tensor<2x16x8xf32>, tensor<3x8x32xf32>) -> tensor<2x16x32xf32>
   return %0 : tensor<2x16x32xf32>
+}
+
+// The sums of a large one are rows of features, which are moved where they belong. A narrow type is widened before it is
+// padded.
+// CHECK-LABEL: @features_first
+// CHECK-SAME: %[[X:.*]]: tensor<2x8x16xbf16>
+func.func @features_first(%x: tensor<2x8x16xbf16>, %w: tensor<32x8x3xbf16>) -> tensor<2x32x16xbf16> {
+  // CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<2x8x16xbf16>) outs(%{{.*}} : tensor<2x8x16xf32>)
+  // CHECK: %[[PADDED:.*]] = tensor.insert_slice %[[WIDE]]
+  // CHECK: %[[SUMS:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[LAST]]]
+  // CHECK-SAME: ins(%[[PADDED]], %{{.*}} : tensor<2x8x18xf32>, tensor<32x8x3xf32>) outs(%{{.*}} : tensor<2x16x32xf32>)
+  // CHECK: linalg.generic {indexing_maps = [#[[MOVED]], #{{.*}}]
+  // CHECK-SAME: ins(%[[SUMS]] : tensor<2x16x32xf32>) outs(%{{.*}} : tensor<2x32x16xf32>)
+  %0 = array.conv_general_dilated %x, %w window_strides = [1] low = [1] high = [1] lhs_dilation = [1]
+         rhs_dilation = [1] lhs_spec = [0, 1, 2] rhs_spec = [0, 1, 2] out_spec = [0, 1, 2] feature_group_count = 1
+         batch_group_count = 1 : (tensor<2x8x16xbf16>, tensor<32x8x3xbf16>) -> tensor<2x32x16xbf16>
+  return %0 : tensor<2x32x16xbf16>
 }
 
 // A small one in groups: no copy, the window is read in place.
