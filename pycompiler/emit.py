@@ -82,7 +82,7 @@ class Emitter:
         self.context = context
         self.unknown = ir.Location.unknown(context)
         self.module = ir.Module.create(self.unknown)
-        self._elements = {dtype: ir.Type.parse(text, context) for dtype, text in _ELEMENTS.items()}
+        self._elements: dict[Any, ir.Type] = {}
         self._types: dict[tuple[Any, Any], ir.Type] = {}
         self._locations: dict[tuple[int, int], ir.Location] = {}
         self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
@@ -94,6 +94,13 @@ class Emitter:
         self._token: ir.Value | None = None
         self._token_type = ir.Type.parse("!array.token", context)
 
+    def element(self, dtype: Any) -> ir.Type:
+        """The type of an element. Parsing all of them takes longer than a small module does."""
+        known = self._elements.get(dtype)
+        if known is None:
+            known = self._elements[dtype] = ir.Type.parse(_ELEMENTS[dtype], self.context)
+        return known
+
     def type_of(self, aval: ShapedArray) -> ir.Type:
         """The tensor type of an aval."""
         key = (aval.shape, aval.dtype)
@@ -104,7 +111,7 @@ class Emitter:
                     f"{short(aval)}: a function of symbolic sizes can be traced and printed, but not compiled yet; "
                     "call it with arrays of the sizes that are needed"
                 )
-            known = self._types[key] = ir.RankedTensorType.get(aval.shape, self._elements[aval.dtype])
+            known = self._types[key] = ir.RankedTensorType.get(aval.shape, self.element(aval.dtype))
         return known
 
     def location(self, source: Source | None) -> ir.Location:
@@ -142,7 +149,7 @@ class Emitter:
         if isinstance(value, str):
             return ir.StringAttr.get(value, self.context)
         if isinstance(value, np.dtype):
-            return ir.TypeAttr.get(self._elements[value])
+            return ir.TypeAttr.get(self.element(value))
         raise TypeError(f"no attribute stands for a parameter of type {type(value).__name__}: {value!r}")
 
     def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:

@@ -30,6 +30,9 @@ constexpr int64_t freeCost = 1;
 /// A larger body spills registers, and fusing one op after the other takes quadratic time.
 constexpr int64_t maxBodySize = 256;
 
+/// From this many ops on, chains are fused two by two first.
+constexpr size_t longProgram = 48;
+
 /// The cost of one element, in simple vector operations.
 int64_t operationCost(Operation &op) {
   // What is free, or goes into an address.
@@ -278,6 +281,29 @@ public:
     applicator.applyDefaultCostModel();
   }
 
+  /// Fuses neighbours in chains two by two, and the pairs again, until none is left: every body is copied as often as a
+  /// chain can be halved, and not once for each op that follows. Short programs don't need it.
+  bool pairUp(func::FuncOp function) {
+    bool changed = false;
+    for (bool again = true; again;) {
+      again = false;
+      SmallVector<linalg::GenericOp> consumers;
+      function.walk([&](linalg::GenericOp op) { consumers.push_back(op); });
+      if (consumers.size() < longProgram)
+        break;
+      SmallPtrSet<Operation *, 16> fused;
+      for (linalg::GenericOp consumer : consumers) {
+        OpOperand *link = goesIntoItsConsumers(consumer) ? nullptr : chainLink(consumer);
+        if (!link || fused.contains(link->get().getDefiningOp()) || !fuse(consumer, link))
+          continue;
+        if (linalg::GenericOp op = simplify(consumer))
+          fused.insert(op);
+        again = changed = true;
+      }
+    }
+    return changed;
+  }
+
   /// One sweep; the first leaves alone what is going to vanish. Returns whether anything was fused.
   bool run(func::FuncOp function, bool first) {
     SmallVector<linalg::GenericOp> consumers;
@@ -311,28 +337,45 @@ private:
     return dyn_cast_or_null<linalg::GenericOp>(listener.current);
   }
 
+  /// The operand that the op before it in a chain computes for this op alone.
+  static OpOperand *chainLink(linalg::GenericOp op) {
+    OpOperand *link = nullptr;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      if (producer && (link || !producer->hasOneUse()))
+        return nullptr;
+      link = producer ? operand : link;
+    }
+    return link;
+  }
+
   /// Takes in the first producer for which that pays; `op` becomes the fused op.
   bool fuseOne(linalg::GenericOp &op) {
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
-        continue;
-      rewriter.setInsertionPoint(op);
-      FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
-      if (failed(fused))
-        continue;
-      // The fused op computes the producer's results as well; only those of the consumer are taken, so what is not
-      // read goes away.
-      for (Value result : op.getResults())
-        rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
-      Operation *producer = operand->get().getDefiningOp();
-      rewriter.eraseOp(op);
-      // At once, so that what it read is known to have one consumer less.
-      if (producer->use_empty())
-        rewriter.eraseOp(producer);
-      op = cast<linalg::GenericOp>(fused->fusedOp);
-      return true;
-    }
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (fuse(op, operand))
+        return true;
     return false;
+  }
+
+  /// Takes in the producer of an operand, if that pays; `op` becomes the fused op.
+  bool fuse(linalg::GenericOp &op, OpOperand *operand) {
+    if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
+      return false;
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
+    if (failed(fused))
+      return false;
+    // The fused op computes the producer's results as well; only those of the consumer are taken, so what is not
+    // read goes away.
+    for (Value result : op.getResults())
+      rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
+    Operation *producer = operand->get().getDefiningOp();
+    rewriter.eraseOp(op);
+    // At once, so that what it read is known to have one consumer less.
+    if (producer->use_empty())
+      rewriter.eraseOp(producer);
+    op = cast<linalg::GenericOp>(fused->fusedOp);
+    return true;
   }
 
   ReplacementListener listener;
@@ -344,7 +387,8 @@ private:
 struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     Fuser fuser(&getContext());
-    if (fuser.run(getOperation(), /*first=*/true))
+    bool paired = fuser.pairUp(getOperation());
+    if (fuser.run(getOperation(), /*first=*/true) || paired)
       fuser.run(getOperation(), /*first=*/false);
     // Fills that are read as scalars now.
     IRRewriter rewriter(&getContext());

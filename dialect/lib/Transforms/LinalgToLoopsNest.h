@@ -26,6 +26,9 @@ struct Strategy {
   /// move along it is loaded once for all of them.
   std::optional<unsigned> jamDim;
   int64_t jamSize = 1;
+
+  /// The code of a step is long: there is one for whole vectors and for the rest.
+  bool masksEveryStep = false;
 };
 
 /// The cheapest way by a count of memory operations for an element. `registerBits` is the width of a vector register.
