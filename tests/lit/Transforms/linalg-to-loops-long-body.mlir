@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: func @rest
 // CHECK:         scf.for
-// CHECK:           vector.create_mask
+// CHECK:           arith.cmpi {{.*}} : vector<64xi32>
 // CHECK:           vector.maskedload
 // CHECK-COUNT-5:   math.exp
 // CHECK:           vector.maskedstore
