@@ -1,4 +1,4 @@
-"""Graph -> executable: dead code out, emission, the pipeline, loading. Before it: the graph; after it: `_runtime`.
+"""Graph -> executable: emission, the pipeline, loading. Before it: `plan`; after it: `_runtime`.
 
 `_compiler`, which links MLIR and LLVM, is loaded by the first compilation and never before: not for what is in the disk
 cache (`cache`).
@@ -13,32 +13,25 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from pycompiler import cache
 from pycompiler._runtime import (
-    Array,
     CompiledCall,
     Device,
     Executable,
     PyTreeDef,
-    ShapedArray,
-    array_from_numpy,
     is_profiling,
     profile_now,
 )
 from pycompiler.built import built_executable
-from pycompiler.cache import Artifact
-from pycompiler.core import graph as graphs
-from pycompiler.core.aval import same_type
+from pycompiler.cache import Aliases, Artifact
 from pycompiler.core.config import config
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.errors import ExecutionError
-from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.core.graph import ClosedGraph, Graph
 from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
@@ -46,7 +39,7 @@ from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.callbacks import host_call, host_calls
 from pycompiler.ops.placement import device_put
-from pycompiler.views import views
+from pycompiler.plan import Plan, in_place, plan_outputs
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -78,9 +71,6 @@ def _after_fork_in_child() -> None:
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
-# Smaller results are allocated faster than their memory is proved to be free.
-_WORTH_ALIASING = 4096
-
 # A rough rate of compiled code: by the time that it gives, the runtime tells short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
 
@@ -109,87 +99,6 @@ def forget_code() -> None:
     compiler = sys.modules.get("pycompiler._compiler")
     if compiler is not None:
         compiler.forget_objects()
-
-
-# Pairs of a result and an input of what is compiled, in whose memory it is computed.
-Aliases = tuple[tuple[int, int], ...]
-
-# Where an output comes from, as `CompiledCall` takes it.
-Output = (
-    tuple[Literal["result", "arg"], int]
-    | tuple[Literal["const"], Array]
-    | tuple[Literal["view"], tuple[int, ShapedArray, int]]
-)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What of a graph has to be computed, and where each output comes from.
-
-    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs
-    that are neither inputs, nor parts of them, nor constants, each once; it is None when nothing has to be computed.
-    """
-
-    graph: Graph | None
-    used: tuple[int, ...]
-    consts: tuple[Array, ...]
-    outputs: tuple[Output, ...]
-
-    @property
-    def result_avals(self) -> tuple[ShapedArray, ...]:
-        """Of what is computed."""
-        return tuple(atom.aval for atom in self.graph.outputs) if self.graph else ()
-
-    @property
-    def returned(self) -> set[int]:
-        """The inputs whose memory outputs have."""
-        passed = {output[1] for output in self.outputs if output[0] == "arg"}
-        return passed | {output[1][0] for output in self.outputs if output[0] == "view"}
-
-    @property
-    def has_views(self) -> bool:
-        return any(output[0] == "view" for output in self.outputs)
-
-
-def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:
-    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
-    `viewing`, parts of inputs too.
-
-    With `keep_unused`, the inputs that are not used are inputs of what is compiled all the same.
-    """
-    graph = closed.graph
-    inputs = {var: index for index, var in enumerate(graph.inputs)}
-    constants = dict(zip(graph.constvars, closed.consts, strict=True))
-    computed: dict[Var, int] = {}
-    outputs: list[Output] = []
-    parts = views(graph) if viewing else {}
-    for atom in graph.outputs:
-        if isinstance(atom, graphs.Literal):
-            outputs.append(("const", to_array(atom.value, atom.aval)))
-        elif atom in inputs:
-            outputs.append(("arg", inputs[atom]))
-        elif atom in constants:
-            outputs.append(("const", to_array(constants[atom], atom.aval)))
-        elif atom in parts:
-            number, offset = parts[atom]
-            outputs.append(("view", (number, atom.aval, offset)))
-        else:
-            outputs.append(("result", computed.setdefault(atom, len(computed))))
-    if not computed and not graph.effects:
-        return Plan(None, (), (), tuple(outputs))
-    live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
-    read = {atom for equation in live.equations for atom in equation.inputs}
-    used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
-    kept = [(var, value) for var, value in constants.items() if var in read]
-    body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
-    return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
-
-
-def to_array(value: Any, aval: ShapedArray) -> Array:
-    """`value`, a constant of a graph, on the device."""
-    if isinstance(value, Array):
-        return value
-    return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
 
 
 @dataclass(frozen=True)
@@ -270,24 +179,6 @@ def named_device(name: str, graph: Graph) -> Device | None:
             "jit, on its arguments or its results"
         )
     return devices.pop() if devices else None
-
-
-def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
-    """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
-    returned = plan.returned
-    inputs = plan.graph.inputs if plan.graph else ()
-    free = [
-        (number, inputs[number].aval)
-        for number, leaf in enumerate(plan.used)
-        if leaf in donated and leaf not in returned
-    ]
-    found: list[tuple[int, int]] = []
-    for result, aval in enumerate(plan.result_avals):
-        match = next((entry for entry in free if same_type(entry[1], aval)), None)
-        if match is not None and aval.nbytes >= _WORTH_ALIASING:
-            free.remove(match)
-            found.append((result, match[0]))
-    return tuple(found)
 
 
 def _effects(graph: Graph) -> int:

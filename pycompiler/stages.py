@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import PyTreeDef
-from pycompiler.compile import build_module, compiled, in_place, module_at, plan_outputs, to_array
+from pycompiler.compile import build_module, compiled, module_at
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.tree import tree_flatten
+from pycompiler.plan import in_place, plan_outputs, to_array
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir

@@ -25,7 +25,7 @@ from pycompiler.core.config import config
 from pycompiler.core.graph import Graph
 from pycompiler.core.source import warn
 
-__all__ = ["Artifact", "Key", "find", "folder", "keep", "key_of", "refuse"]
+__all__ = ["Aliases", "Artifact", "Key", "find", "folder", "keep", "key_of", "refuse"]
 
 _log = logging.getLogger("pycompiler.cache")
 

@@ -75,7 +75,7 @@ def _age(moment: float) -> str:
 def _target(key: Key) -> str:
     if key.target != identity.target():
         return f"another machine: {key.target.rpartition(' ')[0]}"
-    return "this machine" if key.compiler == identity.compiler() else f"another compiler: {key.compiler.split()[0]}"
+    return "this machine" if key.compiler == identity.compiler() else f"another build: {key.compiler.split()[0]}"
 
 
 def _list(store: Store) -> int:

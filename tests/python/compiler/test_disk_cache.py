@@ -16,6 +16,7 @@ from pycompiler import cache
 from pycompiler.cache import __main__ as command
 from pycompiler.cache import entry, identity, store
 from pycompiler.core.config import config
+from pycompiler.plan import plan_outputs
 
 PROGRAM = """
 import sys
@@ -62,7 +63,7 @@ def compiled(fun, *args, **options):
 
 def key_of(fun, *args, aliases=()):
     traced = pc.jit(fun).trace(*args)
-    return cache.key_of(pc.compile.plan_outputs(traced.jaxpr).graph, aliases)
+    return cache.key_of(plan_outputs(traced.jaxpr).graph, aliases)
 
 
 def test_a_new_process_loads_what_another_compiled(folder):
@@ -153,6 +154,19 @@ def test_a_damaged_entry_is_told_and_replaced(folder, change):
     assert not was_loaded
     np.testing.assert_array_equal(made(x), expected)
     assert entry.unpack(key_of(f, x), file.read_bytes()) == entry.unpack(key_of(f, x), whole)
+
+
+def test_every_byte_is_watched():
+    key = entry.Key("k", "ir", "options", "compiler", "target", ("model.py:1",))
+    artifact = entry.Artifact(b"code" * 20, "main", 64, 2.5, True, [("sort", "model.py:1"), ("fft", "")], ((0, 1),))
+    whole = entry.pack(key, artifact, {"name": "f"})
+    assert entry.unpack(key, whole) == artifact
+    for place in range(len(whole)):
+        for damaged in (whole[:place], whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :]):
+            with pytest.raises(entry.DamagedError):
+                entry.unpack(key, damaged)
+    with pytest.raises(entry.DamagedError):
+        entry.unpack(entry.Key("other", "ir", "options", "compiler", "target"), whole)
 
 
 def test_code_that_does_not_load_is_replaced(folder):

@@ -1,0 +1,114 @@
+"""What of a graph has to be computed, and where each of its outputs comes from. Before `compile`, which compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler.cache import Aliases
+from pycompiler.core import graph as graphs
+from pycompiler.core.aval import same_type
+from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.views import views
+
+# Smaller results are allocated faster than their memory is proved to be free.
+_WORTH_ALIASING = 4096
+
+# Where an output comes from, as `CompiledCall` takes it.
+Output = (
+    tuple[Literal["result", "arg"], int]
+    | tuple[Literal["const"], Array]
+    | tuple[Literal["view"], tuple[int, ShapedArray, int]]
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What of a graph has to be computed, and where each output comes from.
+
+    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs
+    that are neither inputs, nor parts of them, nor constants, each once; it is None when nothing has to be computed.
+    """
+
+    graph: Graph | None
+    used: tuple[int, ...]
+    consts: tuple[Array, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def result_avals(self) -> tuple[ShapedArray, ...]:
+        """Of what is computed."""
+        return tuple(atom.aval for atom in self.graph.outputs) if self.graph else ()
+
+    @property
+    def returned(self) -> set[int]:
+        """The inputs whose memory outputs have."""
+        passed = {output[1] for output in self.outputs if output[0] == "arg"}
+        return passed | {output[1][0] for output in self.outputs if output[0] == "view"}
+
+    @property
+    def has_views(self) -> bool:
+        return any(output[0] == "view" for output in self.outputs)
+
+
+def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:
+    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
+    `viewing`, parts of inputs too.
+
+    With `keep_unused`, the inputs that are not used are inputs of what is compiled all the same.
+    """
+    graph = closed.graph
+    inputs = {var: index for index, var in enumerate(graph.inputs)}
+    constants = dict(zip(graph.constvars, closed.consts, strict=True))
+    computed: dict[Var, int] = {}
+    outputs: list[Output] = []
+    parts = views(graph) if viewing else {}
+    for atom in graph.outputs:
+        if isinstance(atom, graphs.Literal):
+            outputs.append(("const", to_array(atom.value, atom.aval)))
+        elif atom in inputs:
+            outputs.append(("arg", inputs[atom]))
+        elif atom in constants:
+            outputs.append(("const", to_array(constants[atom], atom.aval)))
+        elif atom in parts:
+            number, offset = parts[atom]
+            outputs.append(("view", (number, atom.aval, offset)))
+        else:
+            outputs.append(("result", computed.setdefault(atom, len(computed))))
+    if not computed and not graph.effects:
+        return Plan(None, (), (), tuple(outputs))
+    live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
+    read = {atom for equation in live.equations for atom in equation.inputs}
+    used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
+    kept = [(var, value) for var, value in constants.items() if var in read]
+    body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
+    return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
+
+
+def to_array(value: Any, aval: ShapedArray) -> Array:
+    """`value`, a constant of a graph, on the device."""
+    if isinstance(value, Array):
+        return value
+    return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
+
+
+def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
+    """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
+    returned = plan.returned
+    inputs = plan.graph.inputs if plan.graph else ()
+    free = [
+        (number, inputs[number].aval)
+        for number, leaf in enumerate(plan.used)
+        if leaf in donated and leaf not in returned
+    ]
+    found: list[tuple[int, int]] = []
+    for result, aval in enumerate(plan.result_avals):
+        match = next((entry for entry in free if same_type(entry[1], aval)), None)
+        if match is not None and aval.nbytes >= _WORTH_ALIASING:
+            free.remove(match)
+            found.append((result, match[0]))
+    return tuple(found)
