@@ -228,6 +228,8 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach
   // the peak already), 16 narrower ones.
   int64_t rows = vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4;
+  while (lanes > 4 && columns <= lanes / 2)
+    lanes /= 2;
   return {rows, columns <= lanes ? 1 : 2, lanes};
 }
 

@@ -73,6 +73,7 @@ private:
   }
 
   void emitTile(Value i, ArrayRef<Value> masks);
+  void prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns);
   SmallVector<Value> addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
                            ArrayRef<Value> sums);
   SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, ValueRange initial);
@@ -112,15 +113,34 @@ void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
     rows.push_back(g.min(g.add(i, r), lastRow));
   for (int64_t v = 0; v < tile.vectors; ++v)
     columns.push_back(g.index(v * tile.lanes));
-  for (Value row : rows)
-    for (Value column : columns)
-      memref::PrefetchOp::create(b, c, ValueRange{row, column}, /*isWrite=*/true, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
+  prefetch(accumulate, rows, columns);
   SmallVector<Value> sums = multiply(rows, columns, SmallVector<Value>(rows.size() * columns.size(), zeros()));
   sums = addTo(accumulate, rows, columns, masks, sums);
-  for (auto [r, row] : llvm::enumerate(rows))
-    for (auto [v, column] : llvm::enumerate(columns))
-      vector::MaskedStoreOp::create(b, c, ValueRange{row, column}, masks[v], sums[r * tile.vectors + v]);
+  // Stores with a mask take longer.
+  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, dim(c, 1), g.index(tile.columns()));
+  auto branch = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (bool masked : {false, true}) {
+    b.setInsertionPointToStart(masked ? branch.elseBlock() : branch.thenBlock());
+    for (auto [r, row] : llvm::enumerate(rows))
+      for (auto [v, column] : llvm::enumerate(columns)) {
+        Value sum = sums[r * tile.vectors + v];
+        if (masked)
+          vector::MaskedStoreOp::create(b, c, ValueRange{row, column}, masks[v], sum);
+        else
+          vector::StoreOp::create(b, sum, c, ValueRange{row, column});
+      }
+  }
+}
+
+/// Asks for what is going to be added to. Sums that are only stored have no need to wait.
+void Kernel::prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(scf::IfOp::create(b, accumulate).thenBlock());
+  for (Value row : rows)
+    for (Value column : columns)
+      memref::PrefetchOp::create(b, function.getArgument(2), ValueRange{row, column}, /*isWrite=*/true,
+                                 /*localityHint=*/3, /*isDataCache=*/true);
 }
 
 /// The sums, with what is in c added to them where that is asked for.

@@ -317,6 +317,36 @@ private:
   double itemNs = 0;
 };
 
+/// For two or three columns that do not lie along k, over rows of a that do: the loops read vectors of both once b is
+/// transposed.
+void transposeNarrow(linalg::LinalgOp op) {
+  constexpr int64_t mostColumns = 3, leastRows = 16, leastDepth = 64;
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  FailureOr<Product> product = analyze(op);
+  if (!generic || failed(product) || product->hasBytes || !product->outer.empty() || !product->outerReductions.empty())
+    return;
+  // The narrow factor is the right one, or the left one.
+  bool isRight = product->n.size <= mostColumns;
+  const Dimension &narrow = isRight ? product->n : product->m, &wide = isRight ? product->m : product->n;
+  int number = isRight ? 1 : 0;
+  if (narrow.size < 2 || narrow.size > mostColumns || wide.size < leastRows || product->k.size < leastDepth ||
+      product->k.strides[1 - number] != 1 || product->k.strides[number] == 1)
+    return;
+  OpOperand *operand = op.getDpsInputOperand(number);
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto type = cast<MemRefType>(operand->get().getType());
+  if (type.getRank() != 2 || type.getElementType() != getElementTypeOrSelf(product->c.buffer.getType()))
+    return;
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  int64_t shape[] = {type.getDimSize(1), type.getDimSize(0)}, swapped[] = {1, 0};
+  Value buffer = memref::AllocOp::create(b, MemRefType::get(shape, type.getElementType()), b.getI64IntegerAttr(64));
+  linalg::TransposeOp::create(b, operand->get(), buffer, swapped);
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  maps[number] = AffineMap::get(map.getNumDims(), 0, {map.getResult(1), map.getResult(0)}, b.getContext());
+  operand->set(buffer);
+  generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+}
+
 struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
   using Base::Base;
 
@@ -336,7 +366,9 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
         continue;
       Type element = getElementTypeOrSelf(product->c.buffer.getType());
       Strategy strategy = chooseStrategy(*product, element, vectorBits);
-      if (strategy != Strategy::Loops)
+      if (strategy == Strategy::Loops)
+        transposeNarrow(op);
+      else
         CallEmitter(op, *product, strategy, element, vectorBits).emit();
     }
   }

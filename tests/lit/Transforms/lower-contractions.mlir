@@ -26,6 +26,7 @@
 // CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
 // CHECK: vector.create_mask
 // CHECK: arith.minsi
+// CHECK: scf.if %[[SUM]]
 // CHECK-COUNT-16: memref.prefetch {{.*}}, write
 // CHECK-NOT: vector.maskedload
 // CHECK: scf.for {{.*}} iter_args
@@ -35,6 +36,9 @@
 // CHECK-COUNT-16: vector.fma
 // CHECK: scf.if %[[SUM]]
 // CHECK-COUNT-16: vector.maskedload
+// CHECK: else
+// CHECK: scf.if
+// CHECK-COUNT-16: vector.store
 // CHECK: else
 // CHECK-COUNT-16: vector.maskedstore
 // CHECK-NOT: func.func
@@ -172,6 +176,29 @@ func.func @few_rows(%a: memref<6x64xf32>, %b: memref<64x64xf32>, %c: memref<6x64
                     %d: memref<6x1024xf32>, %e: memref<1024x512xf32>, %f: memref<6x512xf32>) {
   linalg.matmul ins(%a, %b : memref<6x64xf32>, memref<64x64xf32>) outs(%c : memref<6x64xf32>)
   linalg.matmul ins(%d, %e : memref<6x1024xf32>, memref<1024x512xf32>) outs(%f : memref<6x512xf32>)
+  return
+}
+
+// -----
+
+// Three columns: the loops take vectors along k of both factors, for which the narrow one is transposed.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+// CHECK-DAG: #[[$TURNED:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-LABEL: func.func @narrow
+// CHECK: %[[BUFFER:.*]] = memref.alloc() {{.*}} : memref<3x900xf32>
+// CHECK: linalg.transpose ins({{.*}}) outs(%[[BUFFER]]
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[$TURNED]], #
+// CHECK-SAME: ins(%{{.*}}, %[[BUFFER]]
+func.func @narrow(%a: memref<100x900xf32>, %b: memref<900x3xf32>, %c: memref<100x3xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<100x900xf32>, memref<900x3xf32>) outs(%c : memref<100x3xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
   return
 }
 

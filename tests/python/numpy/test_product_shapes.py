@@ -54,6 +54,15 @@ def test_few_rows(rows: int, inner: tuple[int, int]) -> None:
     check(right.T.copy(), left.T.copy(), "a")
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 8, 9])
+def test_few_columns(columns: int) -> None:
+    for m, k in [(100, 70), (37, 513), (1000, 64)]:
+        left, right = normal(m, k), normal(k, columns)
+        check(left, right)
+        check(left, right, "b")
+        check(right.T.copy(), left.T.copy(), "ab")
+
+
 @pytest.mark.parametrize("shape", [(20, 1100, 40), (129, 513, 1030), (5, 2000, 33)])
 def test_deep_sums(shape: tuple[int, int, int]) -> None:
     m, k, n = shape
