@@ -1,6 +1,7 @@
 // Emits one matrix product: a loop over blocks of columns and of depth, where the sizes ask for one, around the calls
 // that pack a block of the right operand and multiply all rows with it. The packed block stays in the second cache.
 #include "Gemm.h"
+#include "Caches.h"
 #include "Parallel.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -9,14 +10,30 @@ namespace mlir::array {
 
 namespace {
 
-/// Sizes of the packed block: a panel of depthBlock x columns streams from the second cache, depthBlock x columnBlock
-/// fills at most two of them.
+/// Terms that are summed in registers. It decides on the order of a sum, so it is the same on every machine. A panel of
+/// as many rows streams from the second cache.
 constexpr int64_t depthBlock = 512;
-constexpr int64_t columnBlock = 1024;
 
-/// Rows of the left operand that pass while a panel stays in the first cache; where threads share them, there are more
-/// blocks of fewer rows, but not so few that panels are loaded too often.
-constexpr int64_t rowBlock = 128, leastRowBlock = 32, rowBlocks = 16;
+/// Blocks of at most depthBlock terms: `rows` of the left operand take a quarter of the second cache, and stay there
+/// while the panels of `columns` of the right one pass, which take at most twice that cache. Counted in elements of
+/// four bytes; with wider ones it is still in time that memory delivers.
+struct CacheBlocks {
+  int64_t rows, columns;
+};
+
+const CacheBlocks &cacheBlocks() {
+  static const CacheBlocks blocks = [] {
+    int64_t terms = secondCacheBytes() / (depthBlock * 4);
+    auto size = [](int64_t count, int64_t least, int64_t most) {
+      return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
+    };
+    return CacheBlocks{size(terms / 4, 32, 256), size(terms * 2, 512, 4096)};
+  }();
+  return blocks;
+}
+
+/// Where threads share the rows, there are more blocks of fewer rows, but not so few that panels are loaded too often.
+constexpr int64_t leastRowBlock = 32, rowBlocks = 16;
 
 /// A byte that is packed, and one that is streamed.
 constexpr double packNs = 0.04, readNs = 0.03;
@@ -30,11 +47,11 @@ int64_t evenDepthBlock(int64_t k) { return llvm::divideCeil(k, llvm::divideCeil(
 
 /// Rows of a block.
 int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
-  double blockNs = estimateGemmNs(tile, m, std::min(n, columnBlock), evenDepthBlock(k));
+  double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
-    return rowBlock;
+    return cacheBlocks().rows;
   int64_t rows = llvm::alignTo(llvm::divideCeil(m, rowBlocks), tile.rows);
-  return std::clamp<int64_t>(rows, leastRowBlock, rowBlock);
+  return std::clamp<int64_t>(rows, leastRowBlock, cacheBlocks().rows);
 }
 
 class GemmEmitter {
@@ -48,14 +65,14 @@ public:
       pairLeft();
     else if (call.packing != GemmPacking::InPlace)
       pack = getGemmPack(module, call.element, call.tile, call.packing);
-    int64_t n = std::min(call.n, columnBlock), k = evenDepthBlock(call.k);
+    int64_t n = std::min(call.n, cacheBlocks().columns), k = evenDepthBlock(call.k);
     double blockNs = estimateGemmNs(call.tile, call.m, n, k);
     int64_t rowStep = rowStepOf(call.tile, call.m, call.n, call.k);
     bool sharesRows = call.m >= 2 * rowStep;
     double rowsNs = sharesRows ? blockNs / double(call.m) * double(rowStep) : 0;
     panelNs =
         sharesRows ? 0 : blockNs / double(call.m) * double(std::min(call.m, rowStep)) / double(n) * call.tile.columns();
-    blocks(call.n, columnBlock, 0, [&](Value column, Value width) {
+    blocks(call.n, cacheBlocks().columns, 0, [&](Value column, Value width) {
       blocks(call.k, k, 0, [&](Value depth, Value height) {
         if (pack)
           packBlock(depth, column, height, width);
@@ -91,7 +108,7 @@ private:
     func::FuncOp function = getPairLeft(module, pairing.left, call.tile);
     leftMatrix = {pairing.leftBuffer, g.index(0), call.k, 1};
     double rowNs = double(pairing.k) * packNs;
-    blocks(call.m, rowBlock, rowNs * double(rowBlock), [&](Value row, Value rows) {
+    blocks(call.m, cacheBlocks().rows, rowNs * double(cacheBlocks().rows), [&](Value row, Value rows) {
       Value bytes =
           view(call.a, row, g.index(0), rows, g.index(pairing.k), pairing.left.unitStride, pairing.left.element);
       Value pairs = view(leftMatrix, row, g.index(0), rows, g.index(call.k), /*unitStride=*/true);
@@ -157,7 +174,7 @@ private:
     if (call.n <= columns)
       return onePanel(g.index(0));
     scf::ForOp loop = g.loop(g.index(0), width, columns, onePanel);
-    markParallel(loop, llvm::divideCeil(std::min(call.n, columnBlock), columns), panelNs);
+    markParallel(loop, llvm::divideCeil(std::min(call.n, cacheBlocks().columns), columns), panelNs);
   }
 
   /// The panel from column `first` of the block at `column`: a view of b, or packed before.
@@ -175,7 +192,7 @@ private:
 
   /// Packs a block; threads may share a large one, some panels each.
   void packBlock(Value depth, Value column, Value height, Value width) {
-    int64_t columns = call.tile.columns(), n = std::min(call.n, columnBlock);
+    int64_t columns = call.tile.columns(), n = std::min(call.n, cacheBlocks().columns);
     double panelPackNs =
         double(evenDepthBlock(call.k) * columns * 2) * call.element.getIntOrFloatBitWidth() / 8 * packNs;
     int64_t panels = llvm::divideCeil(n, columns), step = std::max<int64_t>(1, std::ceil(kPieceNs / panelPackNs));
@@ -236,7 +253,7 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, int64_t n) {
   if (packing == GemmPacking::InPlace)
     return 0;
-  return evenDepthBlock(k) * llvm::alignTo(std::min(n, columnBlock), tile.columns());
+  return evenDepthBlock(k) * llvm::alignTo(std::min(n, cacheBlocks().columns), tile.columns());
 }
 
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {

@@ -117,14 +117,20 @@ def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
 def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "Replace contractions on buffers by calls of a blocked matrix product";
   let description = [{
-    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64) and whose loops fall into batch, rows, columns
-    and reduction becomes calls of private functions: @gemm_pack_*, which copies a block of the right operand to panels, and
-    @gemm_tiles_*, which multiplies rows with one panel, inside loops over blocks and over the batch. The functions are built once a
-    module for each element type, tile and layout; sizes and strides are run-time values. Any strides of the operands are
-    taken; the result needs unit stride along the rows or the columns. A zero fill of the result that comes before is
-    folded away. The packed block is a `memref.alloc` in the function's entry block.
+    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64, or bytes with sums of i32) and whose loops
+    fall into batch, rows, columns and reduction becomes calls of private functions inside loops over blocks and over
+    the batch: @gemm_pack_* copies a block of the right operand to panels, @gemm_tiles_* multiplies rows with one panel;
+    @gemm_stream_* multiplies up to three rows, or eight where the right operand is larger than the cache, with a matrix
+    that is read once; @gemm_pair_* makes pairs of bytes, of which a tile multiplies two with one instruction. The
+    functions are built once a module for each element type, tile and layout; sizes and strides are run-time values. Any
+    strides of the operands are taken; the result needs unit stride along the rows or the columns. A zero fill of the
+    result that comes before is folded away. The packed block is a `memref.alloc` in the function's entry block.
 
-    Products with fewer than 4 rows, columns or terms, or smaller than 16x16x16, stay as they are.
+    What alone reads the result, element by element, is computed in the result's place, on each block of rows once its
+    sums are complete.
+
+    Other products with fewer than 4 rows, columns or terms, or smaller than 16x16x16, stay as they are; with two or
+    three columns that lie across k, these are transposed.
 
     Invariants: shapes and strides are static; distinct arguments do not overlap; runs before array-plan-memory.
   }];
