@@ -23,22 +23,28 @@ Type withElement(Type type, Type element) {
 
 /// Whether an op computes with its bf16 operands; others move them, or are conversions.
 bool isArithmetic(Operation *op) {
-  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::MaximumFOp,
+  if (!llvm::all_of(op->getOperandTypes(), isBFloat16))
+    return false;
+  return isa<arith::CmpFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::MaximumFOp,
              arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op) ||
-         (isa<math::MathDialect>(op->getDialect()) && llvm::all_of(op->getOperandTypes(), isBFloat16));
+         isa<math::MathDialect>(op->getDialect());
 }
 
 void computeInF32(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
-  Type type = op->getResult(0).getType(), wide = withElement(type, b.getF32Type());
+  Type type = op->getResult(0).getType(), wide = withElement(op->getOperand(0).getType(), b.getF32Type());
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(arith::ExtFOp::create(b, wide, operand));
   Operation *computed = op->clone();
   b.insert(computed);
   computed->setOperands(operands);
-  computed->getResult(0).setType(wide);
-  op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(b, type, computed->getResult(0)));
+  Value result = computed->getResult(0);
+  if (isBFloat16(type)) {
+    result.setType(wide);
+    result = arith::TruncFOp::create(b, type, result);
+  }
+  op->getResult(0).replaceAllUsesWith(result);
   op->erase();
 }
 
@@ -70,7 +76,7 @@ struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
   void runOnOperation() override {
     SmallVector<Operation *> arithmetic;
     getOperation().walk([&](Operation *op) {
-      if (op->getNumResults() == 1 && isBFloat16(op->getResult(0).getType()) && isArithmetic(op))
+      if (op->getNumResults() == 1 && op->getNumOperands() > 0 && isArithmetic(op))
         arithmetic.push_back(op);
     });
     for (Operation *op : arithmetic)

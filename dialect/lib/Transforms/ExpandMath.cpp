@@ -235,6 +235,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       op->getResult(0).replaceAllUsesWith(expander.expand(op->getOperands()));
       op->erase();
     }
+    // AVX-512 scales in one instruction.
+    if (vectorBits < 512)
+      getOperation().walk(expandScale);
   }
 };
 

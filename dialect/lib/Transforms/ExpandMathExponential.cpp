@@ -27,11 +27,32 @@ Rounded roundProduct(Term x, double factor) {
   return {shifted - roundingShift(x), shifted.bits()};
 }
 
-Term scale(Term y, Term n) {
+static constexpr char scaleIntrinsic[] = "llvm.ldexp";
+
+/// In two steps, so that only the last one rounds.
+static Term scaleByProducts(Term y, Term n) {
   Term half = n >> 1;
   Term bias = n.likeInt(n.bias());
   int64_t places = n.fractionBits();
   return y * ((half + bias) << places).asFloat() * ((n - half + bias) << places).asFloat();
+}
+
+Term scale(Term y, Term n) {
+  if (y.isWide() || !isa<VectorType>(y.type()))
+    return scaleByProducts(y, n);
+  // The operation that MLIR has for it takes one exponent for all lanes.
+  return y.of(LLVM::CallIntrinsicOp::create(*y.b, y.type(), y.b->getStringAttr(scaleIntrinsic),
+                                            ValueRange{y.value, n.value})
+                  .getResult(0));
+}
+
+void expandScale(LLVM::CallIntrinsicOp op) {
+  if (op.getIntrin() != scaleIntrinsic)
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Term y{&b, op.getArgs()[0]};
+  op.getResult(0).replaceAllUsesWith(scaleByProducts(y, y.of(op.getArgs()[1])).value);
+  op.erase();
 }
 
 ReducedExponent reduceExponent(Term x) {

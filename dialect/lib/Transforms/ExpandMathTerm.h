@@ -4,6 +4,7 @@
 #define ARRAY_LIB_TRANSFORMS_EXPANDMATHTERM_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -179,9 +180,11 @@ struct Rounded {
 /// x * factor, rounded. Magnitudes up to 2^21 (f32) or 2^50 (f64).
 Rounded roundProduct(Term x, double factor);
 
-/// y * 2^n in two steps, so that only the last one rounds: n runs from -252 to 254 (f32) or -2044 to 2046 (f64), and
-/// results may be denormal.
+/// y * 2^n, rounded once: n runs from -252 to 254 (f32) or -2044 to 2046 (f64), and results may be denormal. Vectors of
+/// f32 have an instruction for it on some processors; for others this is taken apart at the end.
 Term scale(Term y, Term n);
+/// Products in place of the scaling of a vector.
+void expandScale(LLVM::CallIntrinsicOp op);
 
 /// e^r - 1 for |r| <= ln(2)/2.
 Term smallExpm1(Term r);

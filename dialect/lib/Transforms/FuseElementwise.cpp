@@ -1,5 +1,6 @@
 // array-fuse-elementwise: elementwise producers move into the elementwise ops and reductions that read them. Before it:
 // convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
+#include "FuseVariance.h"
 #include "array/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -390,6 +391,7 @@ struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
     bool paired = fuser.pairUp(getOperation());
     if (fuser.run(getOperation(), /*first=*/true) || paired)
       fuser.run(getOperation(), /*first=*/false);
+    array::fuseVariances(getOperation());
     // Fills that are read as scalars now.
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());

@@ -14,10 +14,12 @@ void NestEmitter::findAccumulators() {
                      [&](unsigned d) { return space.dims[d].reduced && access.moves(d); }))
       continue;
     Accumulator &accumulator = accumulators.emplace_back(Accumulator{&access, std::nullopt});
-    if (!isVectorReduced() || matchArgReduction(op))
+    if (!strategy.vectorDim || matchArgReduction(op))
       continue;
     accumulator.combiner = matchCombiner(op, numberOf(access) - space.numInputs);
-    accumulator.hasNans = accumulator.combiner->kind == Kind::MAXIMUMF || accumulator.combiner->kind == Kind::MINIMUMF;
+    accumulator.isJoined = isVectorReduced();
+    accumulator.isExtremum = accumulator.combiner && (accumulator.combiner->kind == Kind::MAXIMUMF ||
+                                                      accumulator.combiner->kind == Kind::MINIMUMF);
   }
 }
 
@@ -29,7 +31,7 @@ NestEmitter::Values NestEmitter::startAccumulators() {
       return indices.constant(b, DenseElementsAttr::get(type, attr));
     };
     for (const Accumulator &accumulator : accumulators) {
-      if (accumulator.combiner) {
+      if (accumulator.isJoined) {
         values.push_back(splat(accumulator, accumulator.combiner->neutral));
         continue;
       }
@@ -40,26 +42,21 @@ NestEmitter::Values NestEmitter::startAccumulators() {
         body.setLanes(strategy.lanes, Value());
       values.push_back(body.toVector(init));
     }
-    for (const Accumulator &accumulator : llvm::make_filter_range(accumulators, hasNans))
-      values.push_back(splat(accumulator, b.getZeroAttr(accumulator.access->element)));
   }
   return values;
 }
 
 /// Appends what the accumulators hold after this step.
 void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, Values &results) {
-  ArrayRef<Value> nansBefore = before.drop_front(accumulators.size());
-  Values nans(nansBefore);
   auto select = [&](Value value, Value old) -> Value {
     if (!isVectorReduced() || !instance.body.getMask())
       return value;
     return arith::SelectOp::create(b, loc, instance.body.getMask(), value, old);
   };
-  unsigned nextNans = 0;
   for (auto [accumulator, old] : llvm::zip(accumulators, before)) {
     Value value;
-    if (accumulator.hasNans)
-      value = combineNumbers(instance, accumulator, old, nans[nextNans++]);
+    if (accumulator.isExtremum)
+      value = nextExtremum(instance, accumulator, old);
     else
       value = instance.body.lookup(
           op.getBlock()->getTerminator()->getOperand(numberOf(*accumulator.access) - space.numInputs));
@@ -67,54 +64,57 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
       value = instance.body.toVector(value);
     results.push_back(select(value, old));
   }
-  for (auto [value, old] : llvm::zip(nans, nansBefore))
-    results.push_back(select(value, old));
 }
 
-/// The greater (less) of the numbers; a nan replaces `nans`.
-Value NestEmitter::combineNumbers(Instance &instance, const Accumulator &accumulator, Value before, Value &nans) {
+/// The greater (less) of the numbers, or a nan. One that is there stays: nothing is greater than it.
+Value NestEmitter::nextExtremum(Instance &instance, const Accumulator &accumulator, Value before) {
   Operation *combine = accumulator.combiner->op;
   unsigned candidate = combine->getOperand(0) == accumulator.access->argument ? 1 : 0;
   Value x = instance.body.lookupVector(combine->getOperand(candidate));
   bool isMax = accumulator.combiner->kind == vector::CombiningKind::MAXIMUMF;
   Value better =
       arith::CmpFOp::create(b, loc, isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, before);
+  Value number = arith::SelectOp::create(b, loc, better, x, before);
   Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
-  nans = arith::SelectOp::create(b, loc, isNan, x, nans);
-  return arith::SelectOp::create(b, loc, better, x, before);
+  return arith::SelectOp::create(b, loc, isNan, x, number);
 }
 
 void NestEmitter::finishAccumulators(ArrayRef<Value> values) {
   std::optional<ArgReduction> arg = matchArgReduction(op);
   for (Instance &instance : instances) {
     Values results(values.take_front(accumulators.size()));
-    ArrayRef<Value> nans = values.take_front(valuesOfInstance()).drop_front(accumulators.size());
-    values = values.drop_front(valuesOfInstance());
+    values = values.drop_front(accumulators.size());
     if (isVectorReduced() && arg)
       joinArgReduction(*arg, results);
     for (auto [accumulator, result] : llvm::zip_equal(accumulators, results)) {
-      if (accumulator.combiner)
-        result = joinLanes(instance, accumulator, result, accumulator.hasNans ? nans.front() : Value());
-      if (accumulator.hasNans)
-        nans = nans.drop_front();
+      if (accumulator.isJoined)
+        result = joinLanes(instance, accumulator, result);
       store(instance, *accumulator.access, result);
     }
   }
 }
 
+/// The greatest (least) of the lanes, or a nan if there is one; `areNans` and `anyNan` say where and whether.
+Value NestEmitter::joinExtremum(vector::CombiningKind kind, Value lanes, Value &areNans, Value &anyNan) {
+  // The tree of numbers; what it makes of a nan is not taken.
+  auto numbers = arith::FastMathFlags::reassoc | arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
+  Value best = vector::ReductionOp::create(b, loc, kind, lanes, numbers);
+  auto element = cast<FloatType>(best.getType());
+  areNans = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, lanes, lanes);
+  anyNan = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, areNans);
+  Value nan = indices.constant(b, b.getFloatAttr(element, APFloat::getQNaN(element.getFloatSemantics())));
+  return arith::SelectOp::create(b, loc, anyNan, nan, best);
+}
+
 /// The lanes are joined, then combined with the output's initial value.
-Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans) {
+Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes) {
   const Combiner &combiner = *accumulator.combiner;
   // Any fixed order of the lanes is as good as another; the tree is the fast one.
   auto flags = arith::FastMathFlags::reassoc;
   Value joined;
-  if (nans) {
-    // Zero plus a nan is a nan.
-    joined = vector::ReductionOp::create(b, loc, combiner.kind, lanes,
-                                         flags | arith::FastMathFlags::nnan | arith::FastMathFlags::nsz);
-    Value anyNan = vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, nans, flags);
-    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, anyNan, anyNan);
-    joined = arith::SelectOp::create(b, loc, isNan, anyNan, joined);
+  if (accumulator.isExtremum) {
+    Value areNans, anyNan;
+    joined = joinExtremum(combiner.kind, lanes, areNans, anyNan);
   } else {
     joined = vector::ReductionOp::create(b, loc, combiner.kind, lanes, flags);
   }
@@ -133,15 +133,17 @@ Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator,
 void NestEmitter::joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> values) {
   Value lanes = values[arg.value], places = values[arg.index];
   auto placeType = cast<VectorType>(places.getType());
-  Value best = vector::ReductionOp::create(b, loc, arg.kind, lanes);
-  Value everywhere = vector::BroadcastOp::create(b, loc, lanes.getType(), best);
-  Value holds;
-  if (isa<FloatType>(best.getType())) {
-    // If there is a nan, then the best value is one, and equal to none.
-    Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, lanes, everywhere);
-    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, lanes, lanes);
-    holds = arith::OrIOp::create(b, loc, equal, isNan);
+  Value best, holds;
+  if (isa<FloatType>(getElementTypeOrSelf(lanes))) {
+    Value areNans, anyNan;
+    best = joinExtremum(arg.kind, lanes, areNans, anyNan);
+    // A nan is equal to none.
+    Value everywhere = vector::BroadcastOp::create(b, loc, lanes.getType(), best);
+    Value areEqual = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, lanes, everywhere);
+    holds = arith::OrIOp::create(b, loc, areEqual, areNans);
   } else {
+    best = vector::ReductionOp::create(b, loc, arg.kind, lanes);
+    Value everywhere = vector::BroadcastOp::create(b, loc, lanes.getType(), best);
     holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lanes, everywhere);
   }
   Type element = placeType.getElementType();

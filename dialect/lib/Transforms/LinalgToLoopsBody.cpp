@@ -198,6 +198,8 @@ Value BodyCloner::load(Location loc, Value flat, Value index, const Extent &stri
     auto order = llvm::map_to_vector(llvm::seq<int64_t>(0, lanes), [&](int64_t lane) { return lanes - 1 - lane; });
     return vector::ShuffleOp::create(b, loc, reversed, reversed, order);
   }
+  if (std::optional<int64_t> live = liveLanes(); live && isInterleaved(stride))
+    return loadInterleaved(loc, flat, index, stride.factor, *live);
   return gather(loc, flat, index, laneOffsets(loc, stride));
 }
 
@@ -207,7 +209,10 @@ void BodyCloner::store(Location loc, Value value, Value flat, Value index, const
     return;
   }
   value = toVector(value);
-  if (!stride.isStatic(1))
+  std::optional<int64_t> live = liveLanes();
+  if (live && isInterleaved(stride))
+    storeInterleaved(loc, value, flat, index, stride.factor, *live);
+  else if (!stride.isStatic(1))
     vector::ScatterOp::create(b, loc, Type(), flat, index, laneOffsets(loc, stride), mask ? mask : allLanes(), value);
   else if (mask)
     vector::MaskedStoreOp::create(b, loc, flat, index, mask, value);

@@ -29,12 +29,19 @@ struct ArgReduction {
 };
 std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op);
 
+/// Whether elements that lie so far apart are loaded and stored by registers with what lies between them.
+inline bool isInterleaved(const Extent &stride) {
+  constexpr int64_t farthest = 16;
+  return stride.isStatic() && stride.factor > 1 && stride.factor <= farthest;
+}
+
 /// Whether every op of the body has a form on vectors.
 bool canVectorize(Block &body);
 
 class BodyCloner {
 public:
-  BodyCloner(OpBuilder &b, IndexBuilder &indices) : b(b), indices(indices) {}
+  BodyCloner(OpBuilder &b, IndexBuilder &indices, int64_t registerBits)
+      : b(b), indices(indices), registerBits(registerBits) {}
 
   /// From here on a step has `lanes` lanes (0: one scalar), of which those of `mask` are live (null: all).
   void setLanes(int64_t newLanes, Value newMask) {
@@ -70,12 +77,16 @@ private:
   Value allLanes();
   Value laneOffsets(Location loc, const Extent &stride);
   Value gather(Location loc, Value flat, Value index, Value offsets);
+  std::optional<int64_t> liveLanes() const;
+  Value loadInterleaved(Location loc, Value flat, Value index, int64_t stride, int64_t live);
+  void storeInterleaved(Location loc, Value value, Value flat, Value index, int64_t stride, int64_t live);
   bool cloneLinear(Operation *op);
   void cloneLoad(Operation *op);
   void cloneOnVectors(Operation *op);
 
   OpBuilder &b;
   IndexBuilder &indices;
+  int64_t registerBits;
   int64_t lanes = 0;
   Value mask;
   IRMapping mapping;

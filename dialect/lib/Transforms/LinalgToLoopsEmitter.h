@@ -3,9 +3,11 @@
 //
 // Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
 // the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
-// block. Everything is emitted at the level (number of loops entered) from which on it does not change: operands are
-// loaded and body operations computed there, so what is uniform in the inner loop is outside of it. Accumulators are
-// iter_args of the reduction loops; an output that moves along some reduced dimensions only is updated in memory.
+// block. Short dimensions whose elements lie between those of a vector are inside of its loop, and have no loop of
+// their own: what they load is in the same registers. Everything is emitted at the level (number of loops entered) from
+// which on it does not change: operands are loaded and body operations computed there, so what is uniform in the inner
+// loop is outside of it. Accumulators are iter_args of the reduction loops; an output that moves along some reduced
+// dimensions only is updated in memory.
 #ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H
 #define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H
 
@@ -15,7 +17,7 @@ namespace mlir::array::loops {
 
 struct Level {
   unsigned dim;
-  enum Kind { Scalar, Vector, Jam, TileBlocks, TileElements } kind;
+  enum Kind { Scalar, Unrolled, Vector, Jam, TileBlocks, TileElements } kind;
 };
 
 /// One copy of the work inside of the loops entered so far; more than one inside of a jammed loop.
@@ -27,10 +29,12 @@ struct Instance {
 /// An output that the reduction loops carry in a register.
 struct Accumulator {
   const Access *access;
-  std::optional<Combiner> combiner; // when the vectors lie along a reduced dimension, except for an arg reduction
-  /// A maximum or minimum of floats keeps to numbers, which is one fast instruction for each vector; nans go to a
-  /// second value, which is zero until one comes.
-  bool hasNans = false;
+  std::optional<Combiner> combiner; // on vectors, but for an arg reduction
+  /// Its lanes are joined behind the loops: the vectors lie along a reduced dimension.
+  bool isJoined = false;
+  /// A maximum or minimum of floats: a comparison of numbers, and a nan replaces what is there. That is three
+  /// instructions, where the operation, which orders zeros by their sign as well, is five.
+  bool isExtremum = false;
 };
 
 class NestEmitter {
@@ -64,6 +68,7 @@ private:
   Values emitVectorLoop(unsigned level, ArrayRef<Value> carried);
   Values emitBlockedSum(unsigned level, int64_t end, ArrayRef<Value> carried);
   Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried);
+  Values emitUnrolled(unsigned level, ArrayRef<Value> carried);
   void emitJammedLoop(unsigned level);
   void emitJammedStep(unsigned level, Value iv, int64_t count);
   Values emitTileElements(unsigned level, ArrayRef<Value> carried);
@@ -81,13 +86,14 @@ private:
   Value load(Instance &instance, const Access &access);
   void store(Instance &instance, const Access &access, Value value);
 
-  // Accumulators: for each instance, one value for each accumulated output, then one for each that has nans.
+  // Accumulators: for each instance, one value for each accumulated output.
   void findAccumulators();
   Values startAccumulators();
   void nextAccumulators(Instance &instance, ArrayRef<Value> before, Values &results);
-  Value combineNumbers(Instance &instance, const Accumulator &accumulator, Value before, Value &nans);
+  Value nextExtremum(Instance &instance, const Accumulator &accumulator, Value before);
   void finishAccumulators(ArrayRef<Value> values);
-  Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans);
+  Value joinExtremum(vector::CombiningKind kind, Value lanes, Value &areNans, Value &anyNan);
+  Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes);
   void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
 
   /// The vectors that a long sum of floats takes in before their sum is added to the total.
@@ -98,8 +104,6 @@ private:
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
   static unsigned numberOf(const Access &access) { return access.argument.getArgNumber(); }
-  unsigned valuesOfInstance() const { return accumulators.size() + llvm::count_if(accumulators, hasNans); }
-  static bool hasNans(const Accumulator &accumulator) { return accumulator.hasNans; }
   bool isAccumulated(const Access &access) const {
     return llvm::any_of(accumulators, [&](const Accumulator &other) { return other.access == &access; });
   }

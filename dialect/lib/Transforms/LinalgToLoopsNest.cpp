@@ -13,10 +13,10 @@ namespace mlir::array::loops {
 
 void NestEmitter::orderLoops() {
   auto isPlain = [&](unsigned d) { return strategy.vectorDim != d && strategy.tileDim != d && strategy.jamDim != d; };
-  auto append = [&](bool reduced) {
+  auto append = [&](bool reduced, bool inside = false) {
     for (unsigned d = 0; d < space.dims.size(); ++d)
-      if (space.dims[d].reduced == reduced && isPlain(d))
-        levels.push_back({d, Level::Scalar});
+      if (space.dims[d].reduced == reduced && isPlain(d) && strategy.isUnrolled(d) == inside)
+        levels.push_back({d, inside ? Level::Unrolled : Level::Scalar});
   };
   append(/*reduced=*/false);
   if (strategy.tileDim) {
@@ -30,8 +30,10 @@ void NestEmitter::orderLoops() {
       levels.push_back({*strategy.jamDim, Level::Jam});
     if (strategy.vectorDim && !isVectorReduced())
       levels.push_back({*strategy.vectorDim, Level::Vector});
+    append(/*reduced=*/false, /*inside=*/true);
     reductionLevel = levels.size();
     append(/*reduced=*/true);
+    append(/*reduced=*/true, /*inside=*/true);
     if (isVectorReduced())
       levels.push_back({*strategy.vectorDim, Level::Vector});
   }
@@ -83,7 +85,7 @@ void NestEmitter::prepare(double cost) {
   if (reductionLevel < levels.size())
     findAccumulators();
   assignLevels();
-  Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices), {}});
+  Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices, strategy.registerBits), {}});
   mapCaptures(instance.body);
   for (const Access &access : accesses)
     instance.position.push_back(access.scalar ? Value() : indices.get(b, loc, access.start));
@@ -119,7 +121,7 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
       instance.body.map(accumulator.access->argument, value);
   }
   for (Operation *bodyOp : opsOfLevel[level]) {
-    if (llvm::any_of(accumulators, [&](const Accumulator &a) { return a.hasNans && a.combiner->op == bodyOp; }))
+    if (llvm::any_of(accumulators, [&](const Accumulator &a) { return a.isExtremum && a.combiner->op == bodyOp; }))
       continue;
     if (!isa<linalg::IndexOp>(bodyOp))
       instance.body.clone(bodyOp);
@@ -135,8 +137,8 @@ NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
       if (!isAccumulated(access))
         store(instance, access,
               instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs)));
-    nextAccumulators(instance, carried.take_front(valuesOfInstance()), results);
-    carried = carried.drop_front(valuesOfInstance());
+    nextAccumulators(instance, carried.take_front(accumulators.size()), results);
+    carried = carried.drop_front(accumulators.size());
   }
   return results;
 }
@@ -152,6 +154,8 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   switch (levels[level].kind) {
   case Level::Scalar:
     return loop(1);
+  case Level::Unrolled:
+    return emitUnrolled(level, carried);
   case Level::TileBlocks:
     return loop(strategy.tileSize);
   case Level::Vector:
@@ -163,6 +167,13 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
     return {};
   }
   llvm_unreachable("a kind of level without a loop");
+}
+
+NestEmitter::Values NestEmitter::emitUnrolled(unsigned level, ArrayRef<Value> carried) {
+  Values results(carried);
+  for (int64_t i = 0; i < space.dims[levels[level].dim].size.factor; ++i)
+    results = emitStep(level, indices.index(b, i), results);
+  return results;
 }
 
 NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> carried,
@@ -298,7 +309,7 @@ NestEmitter::Values NestEmitter::emitBlockedSum(unsigned level, int64_t end, Arr
 /// Whether every accumulator is a sum of floats, of the elements along the vectors' dimension.
 bool NestEmitter::areFloatSums() const {
   return isVectorReduced() && !accumulators.empty() && llvm::all_of(accumulators, [](const Accumulator &accumulator) {
-           return accumulator.combiner && accumulator.combiner->kind == vector::CombiningKind::ADD &&
+           return accumulator.isJoined && accumulator.combiner->kind == vector::CombiningKind::ADD &&
                   isa<FloatType>(accumulator.access->element);
          });
 }

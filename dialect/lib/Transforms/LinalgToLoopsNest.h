@@ -11,6 +11,7 @@ struct Strategy {
   /// The dimension that vectors lie along, and their length. None: scalar loops.
   std::optional<unsigned> vectorDim;
   int64_t lanes = 0;
+  int64_t registerBits = 512;
 
   /// A dimension that is cut in two around the vector loop: blocks outside of it, the elements of a block inside. A
   /// reduced one then streams through whole rows of memory; inputs that are contiguous along it, and not along the
@@ -29,6 +30,19 @@ struct Strategy {
 
   /// The code of a step is long: there is one for whole vectors and for the rest.
   bool masksEveryStep = false;
+
+  /// Short dimensions inside of the vector loop, without a loop of their own.
+  SmallVector<unsigned, 2> unrolledDims;
+  bool isUnrolled(unsigned dim) const { return llvm::is_contained(unrolledDims, dim); }
+
+  /// A dimension was put in front of all others.
+  void shiftDims() {
+    for (std::optional<unsigned> *dim : {&vectorDim, &tileDim, &jamDim})
+      if (*dim)
+        ++**dim;
+    for (unsigned &dim : unrolledDims)
+      ++dim;
+  }
 };
 
 /// The cheapest way by a count of memory operations for an element. `registerBits` is the width of a vector register.
@@ -43,7 +57,7 @@ struct Nest {
   /// Whether the outermost loop is a plain one over the first dimension, and that is parallel.
   bool startsWithRows() const {
     return !space.dims.empty() && !space.dims[0].reduced && strategy.vectorDim != 0u && strategy.tileDim != 0u &&
-           strategy.jamDim != 0u;
+           strategy.jamDim != 0u && !strategy.isUnrolled(0);
   }
 };
 

@@ -50,8 +50,8 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
   return std::max(points * eachNs, memoryNs);
 }
 
-/// Columns that stay together when a reduction across them is cut: a page of them.
-static constexpr int64_t columnsOfBlock = 64;
+/// Bytes of columns that stay together when a reduction across them is cut: shorter runs of memory are read slower.
+static constexpr int64_t bytesOfBlock = 2048;
 
 bool cutColumns(Nest &nest, double costNs, double leastNs) {
   IterationSpace &space = nest.space;
@@ -65,7 +65,12 @@ bool cutColumns(Nest &nest, double costNs, double leastNs) {
   if (columns.reduced || hasRows || columns.indexSource || !columns.size.isStatic())
     return false;
   int64_t size = columns.size.factor;
-  int64_t least = std::max<int64_t>({columnsOfBlock, strategy.lanes, int64_t(double(size) * leastNs / costNs)});
+  int64_t width = 8;
+  for (const Access &access : space.accesses)
+    if (access.moves(vector))
+      width = std::max(width, bitsOf(access.element));
+  int64_t least =
+      std::max<int64_t>({bytesOfBlock * 8 / width, strategy.lanes, int64_t(double(size) * leastNs / costNs)});
   int64_t block = blockOf(size, least, strategy.lanes);
   if (block == 0)
     return false;
@@ -76,9 +81,7 @@ bool cutColumns(Nest &nest, double costNs, double leastNs) {
       Extent stride = access.strides[vector] * Extent(block);
       access.strides.insert(access.strides.begin(), stride);
     }
-  for (std::optional<unsigned> *dim : {&strategy.vectorDim, &strategy.tileDim, &strategy.jamDim})
-    if (*dim)
-      ++**dim;
+  strategy.shiftDims();
   return true;
 }
 
@@ -118,7 +121,7 @@ int64_t cutReduction(Nest &nest) {
       Extent stride = access.strides[0] * Extent(block);
       access.strides.insert(access.strides.begin(), stride);
     }
-  ++*strategy.vectorDim;
+  strategy.shiftDims();
   return size / block;
 }
 

@@ -15,12 +15,16 @@ static constexpr double uniformCost = 0.2;
 static constexpr double horizontalCost = 2.0;
 static constexpr double scatterCost = 1.5;
 /// Transposing in registers pays from this size on.
-static constexpr int64_t minTransposed = 8;
+static constexpr int64_t minTransposed = 9;
 /// Rows that a reduction across the vectors takes before it goes on to the next vector of the row, so that it reads
-/// memory in long runs.
-static constexpr int64_t streamedRows = 16;
+/// memory in long runs. More of them, a power of two apart, would drive each other out of the first cache.
+static constexpr int64_t streamedRows = 4, leastStreamed = 17;
 /// Registers for accumulators, and body operations, of a jammed loop.
 static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
+/// The most steps without a loop, and operations in them.
+static constexpr int64_t unrolledSteps = 16, unrolledOperations = 96;
+/// Elements that are further apart than this take so many registers that a step does one register of results.
+static constexpr int64_t nearElements = 4;
 /// Assumed for dimensions that are known at run time only.
 static constexpr int64_t assumedSize = 1024;
 
@@ -82,7 +86,8 @@ static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigne
   return true;
 }
 
-static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t lanes) {
+static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t lanes,
+                     int64_t registerBits) {
   const LoopDim &loop = space.dims[dim];
   int64_t size = loop.size.isStatic() ? loop.size.factor : assumedSize;
   // Elements for each step, counting that the last step may be part empty.
@@ -93,6 +98,9 @@ static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned 
       cost += uniformCost / filled;
     else if (access.strides[dim].isStatic(1) || (access.strides[dim].isStatic(-1) && !access.isOutput))
       cost += elementCost / filled;
+    else if (isInterleaved(access.strides[dim]))
+      cost += (access.isOutput ? scatterCost : elementCost) * double(access.strides[dim].factor) *
+              double(std::max<int64_t>(widthOf(access.element), 8)) / double(registerBits);
     else
       cost += access.isOutput ? scatterCost : elementCost;
   }
@@ -139,7 +147,8 @@ static void chooseTile(const IterationSpace &space, Strategy &strategy) {
     tiled.tileDim = dim;
     int64_t count = 0, dimSide = 0;
     for (const Access &access : space.inputs()) {
-      if (!tiled.transposes(access))
+      // A short row that is reduced is unrolled instead.
+      if (!tiled.transposes(access) || (reduces && isInterleaved(access.strides[*strategy.vectorDim])))
         continue;
       count += 1;
       dimSide = std::max(dimSide, transposeSide(access.element));
@@ -160,8 +169,9 @@ static void chooseTile(const IterationSpace &space, Strategy &strategy) {
 static void chooseStreaming(const IterationSpace &space, Strategy &strategy) {
   const LoopDim &vector = space.dims[*strategy.vectorDim];
   unsigned last = space.dims.size() - 1; // reduced dimensions stand last, the narrowest stride at the end
-  if (strategy.tileDim || strategy.jamDim || vector.reduced || !space.hasReduction() || hasPartialOutput(space) ||
-      !isAtLeast(vector.size, strategy.lanes + 1) || !isAtLeast(space.dims[last].size, streamedRows + 1))
+  if (strategy.tileDim || strategy.jamDim || !strategy.unrolledDims.empty() || vector.reduced ||
+      !space.hasReduction() || hasPartialOutput(space) || !isAtLeast(vector.size, strategy.lanes + 1) ||
+      !isAtLeast(space.dims[last].size, leastStreamed))
     return;
   strategy.tileDim = last;
   strategy.tileSize = streamedRows;
@@ -210,14 +220,41 @@ static bool masksEveryStep(linalg::LinalgOp op, const IterationSpace &space, int
                            const Strategy &strategy) {
   if (registerBits < 512 || strategy.tileDim || strategy.jamDim || space.hasReduction())
     return false;
+  // Shuffles are of lanes that are known.
+  if (llvm::any_of(space.accesses, [&](const Access &access) {
+        return !access.scalar && isInterleaved(access.strides[*strategy.vectorDim]);
+      }))
+    return false;
   int64_t count = 0;
   for (Operation &bodyOp : op.getBlock()->without_terminator())
     count += isa<math::MathDialect>(bodyOp.getDialect()) ? functionOperations : 1;
   return count > largeBody;
 }
 
+/// Unrolls the short dimensions whose elements lie between those of a vector: what they load is in the same registers.
+static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, Strategy &strategy) {
+  if (strategy.tileDim || space.dims[*strategy.vectorDim].reduced)
+    return;
+  int64_t operations = strategy.jamSize * (1 + llvm::range_size(op.getBlock()->without_terminator())), steps = 1;
+  for (unsigned dim = space.dims.size(); dim-- > 0;) {
+    const Extent &size = space.dims[dim].size;
+    if (dim == *strategy.vectorDim || dim == strategy.jamDim || !size.isStatic() ||
+        steps * size.factor > std::min(unrolledSteps, unrolledOperations / operations))
+      continue;
+    bool liesBetween = llvm::any_of(space.accesses, [&](const Access &access) {
+      return access.moves(dim) && isInterleaved(access.strides[*strategy.vectorDim]) &&
+             access.strides[*strategy.vectorDim].exceeds(access.strides[dim]);
+    });
+    if (!liesBetween)
+      continue;
+    strategy.unrolledDims.push_back(dim);
+    steps *= size.factor;
+  }
+}
+
 Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits) {
   Strategy best;
+  best.registerBits = registerBits;
   bool hasBits = llvm::any_of(space.accesses, [](const Access &access) {
     return !access.scalar && access.element.isInteger(1); // vectors of i1 are packed in memory, scalars are not
   });
@@ -228,7 +265,7 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
     if (!isEligible(op, space, dim))
       continue;
     int64_t lanes = lanesFor(op, space, dim, registerBits);
-    double cost = costOf(op, space, dim, lanes);
+    double cost = costOf(op, space, dim, lanes, registerBits);
     if (best.vectorDim && cost > bestCost)
       continue;
     best.vectorDim = dim;
@@ -236,8 +273,15 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
     bestCost = cost;
   }
   if (best.vectorDim) {
+    bool areFar = llvm::any_of(space.accesses, [&](const Access &access) {
+      return !access.scalar && isInterleaved(access.strides[*best.vectorDim]) &&
+             access.strides[*best.vectorDim].factor > nearElements;
+    });
+    if (areFar)
+      best.lanes = std::min<int64_t>(best.lanes, registerBits / 32);
     chooseTile(space, best);
     chooseJam(op, space, registerBits, best);
+    chooseUnrolled(op, space, best);
     chooseStreaming(space, best);
     best.masksEveryStep = masksEveryStep(op, space, registerBits, best);
   }

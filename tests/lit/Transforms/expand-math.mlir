@@ -1,4 +1,5 @@
 // RUN: array-opt %s --array-expand-math | FileCheck %s
+// RUN: array-opt %s --array-expand-math=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
 // Arithmetic only, on vectors and on scalars alike.
 // CHECK-LABEL: func.func @formulas
@@ -142,3 +143,15 @@ func.func @instructions(%x: vector<16xf32>) -> vector<16xf32> {
 // CHECK: func.call @sinf
 // CHECK: func.func private @lanes8_cos(
 // CHECK-NOT: func.func private @lanes8_cos(
+
+// A vector of f32 is scaled by the instruction of AVX-512, or else by two products, of which the second one rounds.
+// CHECK-LABEL: func.func @scaled(
+// CHECK: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// AVX2-LABEL: func.func @scaled(
+// AVX2-NOT: llvm.call_intrinsic
+// AVX2: arith.mulf
+// AVX2-NEXT: arith.
+func.func @scaled(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}

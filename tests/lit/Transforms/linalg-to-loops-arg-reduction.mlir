@@ -13,10 +13,12 @@
 // CHECK:           %[[V0:.*]] = vector.broadcast {{.*}} : f32 to vector<64xf32>
 // CHECK:           %[[I0:.*]] = vector.broadcast {{.*}} : i32 to vector<64xi32>
 // CHECK:           %[[R:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %[[V0]], %{{.*}} = %[[I0]]) -> (vector<64xf32>, vector<64xi32>)
-// CHECK:           %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]]#0
+// CHECK:           %[[NUMBER:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan
+// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[R]]#0, %[[R]]#0
+// CHECK:           %[[ANY:.*]] = vector.reduction <or>, %[[NAN]]
+// CHECK:           %[[BEST:.*]] = arith.select %[[ANY]], %{{.*}}, %[[NUMBER]]
 // CHECK:           %[[B:.*]] = vector.broadcast %[[BEST]]
 // CHECK:           %[[EQ:.*]] = arith.cmpf oeq, %[[R]]#0, %[[B]]
-// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[R]]#0, %[[R]]#0
 // CHECK:           %[[HOLDS:.*]] = arith.ori %[[EQ]], %[[NAN]]
 // CHECK:           %[[PLACES:.*]] = arith.select %[[HOLDS]], %[[R]]#1, %[[LAST]]
 // CHECK:           %[[PLACE:.*]] = vector.reduction <minsi>, %[[PLACES]]

@@ -76,7 +76,10 @@ func.func @everything(%a: memref<16x32x8xi32>, %out: memref<i32>) {
 // CHECK:           %[[INIT:.*]] = vector.load %{{.*}}[%[[J]]] : memref<128xf32>, vector<64xf32>
 // CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[INIT]]) -> (vector<64xf32>) {
 // CHECK:             %[[X:.*]] = vector.load
-// CHECK:             %[[S:.*]] = arith.maximumf %[[A]], %[[X]]
+// CHECK:             %[[BETTER:.*]] = arith.cmpf ogt, %[[X]], %[[A]]
+// CHECK:             %[[NUMBER:.*]] = arith.select %[[BETTER]], %[[X]], %[[A]]
+// CHECK:             %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+// CHECK:             %[[S:.*]] = arith.select %[[NAN]], %[[X]], %[[NUMBER]]
 // CHECK:             scf.yield %[[S]]
 // CHECK:           vector.store %[[ACC]], %{{.*}}[%[[J]]]
 func.func @columns(%a: memref<10x128xf32>, %out: memref<128xf32>) {
@@ -89,21 +92,21 @@ func.func @columns(%a: memref<10x128xf32>, %out: memref<128xf32>) {
   return
 }
 
-// Numbers and nans have an accumulator each: comparing is one instruction, propagating a nan through it would be five.
+// Comparing numbers, and putting a nan in their place, is three instructions; the operation itself would be five.
 // CHECK-LABEL: func @maximum
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
-// CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
-// CHECK:         %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %[[LEAST]], %[[N:.*]] = %[[NONE]])
+// CHECK-DAG:     %[[QUIET:.*]] = arith.constant 0x7FC00000 : f32
+// CHECK:         %[[R:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[LEAST]])
 // CHECK:           %[[X:.*]] = vector.load
-// CHECK-DAG:       %[[BETTER:.*]] = arith.cmpf ogt, %[[X]], %[[A]]
-// CHECK-DAG:       %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
-// CHECK-DAG:       %[[NEXT:.*]] = arith.select %[[BETTER]], %[[X]], %[[A]]
-// CHECK-DAG:       %[[NANS:.*]] = arith.select %[[NAN]], %[[X]], %[[N]]
-// CHECK:           scf.yield %[[NEXT]], %[[NANS]]
-// CHECK:         %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan
-// CHECK:         %[[ANY:.*]] = vector.reduction <add>, %[[R]]#1
-// CHECK:         %[[ISNAN:.*]] = arith.cmpf uno, %[[ANY]], %[[ANY]]
-// CHECK:         %[[J:.*]] = arith.select %[[ISNAN]], %[[ANY]], %[[BEST]]
+// CHECK:           %[[BETTER:.*]] = arith.cmpf ogt, %[[X]], %[[A]]
+// CHECK:           %[[NUMBER:.*]] = arith.select %[[BETTER]], %[[X]], %[[A]]
+// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+// CHECK:           %[[NEXT:.*]] = arith.select %[[NAN]], %[[X]], %[[NUMBER]]
+// CHECK:           scf.yield %[[NEXT]]
+// CHECK:         %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]] fastmath<{{.*}}nnan
+// CHECK:         %[[NANS:.*]] = arith.cmpf uno, %[[R]], %[[R]]
+// CHECK:         %[[ANY:.*]] = vector.reduction <or>, %[[NANS]]
+// CHECK:         %[[J:.*]] = arith.select %[[ANY]], %[[QUIET]], %[[BEST]]
 // CHECK:         arith.maximumf %[[J]], %{{.*}} : f32
 func.func @maximum(%a: memref<256xf32>, %out: memref<f32>) {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}

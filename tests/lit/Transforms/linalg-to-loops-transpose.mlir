@@ -56,7 +56,9 @@ func.func @ends(%a: memref<40x20xf32>, %out: memref<20x40xf32>) {
 
 // CHECK-LABEL: func @short
 // CHECK-NOT:     memref.alloca
-// CHECK:         vector.gather
+// CHECK:         scf.for
+// CHECK-NOT:       scf.for
+// CHECK:           vector.shuffle
 func.func @short(%a: memref<64x3xf32>, %out: memref<3x64xf32>) {
   linalg.transpose ins(%a : memref<64x3xf32>) outs(%out : memref<3x64xf32>) permutation = [1, 0]
   return

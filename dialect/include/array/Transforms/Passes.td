@@ -155,7 +155,7 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
 
     Invariants: every argument of the function, and every allocation, is memory of its own; no linalg op and no
     memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`; loads and stores assume the
-    alignment of the element only; loops are not unrolled. Nothing is read or written outside of a buffer's elements,
+    alignment of the element only; loops are not unrolled, but short ones whose elements lie between those of a vector. Nothing is read or written outside of a buffer's elements,
     lanes that are masked off do not trap, and the order of a reduction depends on shapes only. A reduction along
     the vectors is re-associated; every other operation keeps its flags. The outermost loop of a nest is marked with
     `array.parallel` where its iterations are independent and worth several threads; a large reduction to one element is

@@ -61,7 +61,7 @@ struct ReductionRow {
   StringRef op;
   Value (*neutral)(ImplicitLocOpBuilder &b, Type element, Type type);
   Value (*combine)(ImplicitLocOpBuilder &b, Type element, Value accumulator, Value x);
-  /// f16 and bf16 are summed in f32; comparing them loses nothing.
+  /// f16 and bf16 are summed and compared in f32, in which processors have instructions for it.
   bool accumulatesInSingle;
 };
 
@@ -69,8 +69,8 @@ ArrayRef<ReductionRow> reductionRows() {
   static const ReductionRow rows[] = {
       {ReduceSumOp::getOperationName(), number<0>, accumulate<arith::AddFOp, arith::AddIOp>, true},
       {ReduceProdOp::getOperationName(), number<1>, accumulate<arith::MulFOp, arith::MulIOp>, true},
-      {ReduceMaxOp::getOperationName(), lowest, extremum<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>, false},
-      {ReduceMinOp::getOperationName(), highest, extremum<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>, false},
+      {ReduceMaxOp::getOperationName(), lowest, extremum<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>, true},
+      {ReduceMinOp::getOperationName(), highest, extremum<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>, true},
       {ReduceAndOp::getOperationName(), allOnes, bitwise<arith::AndIOp>, false},
       {ReduceOrOp::getOperationName(), number<0>, bitwise<arith::OrIOp>, false},
       {ReduceXorOp::getOperationName(), number<0>, bitwise<arith::XOrIOp>, false},
@@ -147,7 +147,8 @@ template <typename Op, bool isMax> struct ArgReductionLowering : OpConversionPat
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value operand = adaptor.getOperand();
     Type element = cast<RankedTensorType>(op.getOperand().getType()).getElementType();
-    Type stored = storageType(element), indexType = bodyType(getElementTypeOrSelf(op.getType()));
+    Type stored = isHalf(element) ? accumulatorType(element) : storageType(element);
+    Type indexType = bodyType(getElementTypeOrSelf(op.getType()));
     int64_t axis = op.getAxis();
     ReductionSpace space(b, b.getLoc(), operand, axis);
     Value best = isMax ? lowest(b, element, stored) : highest(b, element, stored);
@@ -159,8 +160,11 @@ template <typename Op, bool isMax> struct ArgReductionLowering : OpConversionPat
         [&](OpBuilder &nested, Location loc, ValueRange args) {
           ImplicitLocOpBuilder body(loc, nested);
           Value index = arith::IndexCastOp::create(body, indexType, linalg::IndexOp::create(body, axis));
-          Value better = isBetter(body, element, args[0], args[1]);
-          Value value = arith::SelectOp::create(body, better, args[0], args[1]);
+          Value x = args[0];
+          if (x.getType() != stored)
+            x = arith::ExtFOp::create(body, stored, x);
+          Value better = isBetter(body, element, x, args[1]);
+          Value value = arith::SelectOp::create(body, better, x, args[1]);
           linalg::YieldOp::create(body,
                                   ValueRange{value, arith::SelectOp::create(body, better, index, args[2]).getResult()});
         });
