@@ -25,8 +25,8 @@ Type withElement(Type type, Type element) {
 bool isArithmetic(Operation *op) {
   if (!llvm::all_of(op->getOperandTypes(), isBFloat16))
     return false;
-  return isa<arith::CmpFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::MaximumFOp,
-             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op) ||
+  return isa<arith::CmpFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp,
+             arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op) ||
          isa<math::MathDialect>(op->getDialect());
 }
 

@@ -41,9 +41,9 @@ Term scale(Term y, Term n) {
   if (y.isWide() || !isa<VectorType>(y.type()))
     return scaleByProducts(y, n);
   // The operation that MLIR has for it takes one exponent for all lanes.
-  return y.of(LLVM::CallIntrinsicOp::create(*y.b, y.type(), y.b->getStringAttr(scaleIntrinsic),
-                                            ValueRange{y.value, n.value})
-                  .getResult(0));
+  return y.of(
+      LLVM::CallIntrinsicOp::create(*y.b, y.type(), y.b->getStringAttr(scaleIntrinsic), ValueRange{y.value, n.value})
+          .getResult(0));
 }
 
 void expandScale(LLVM::CallIntrinsicOp op) {

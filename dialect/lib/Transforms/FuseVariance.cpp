@@ -111,13 +111,25 @@ public:
                                        SmallVector<OpFoldResult>{b.getIndexAttr(blocks), b.getIndexAttr(sample)},
                                        SmallVector<OpFoldResult>(2, b.getIndexAttr(1)));
     Value center = sum({first}, {matrix, rows}, {parallel, reduction}, [](ValueRange in) { return Terms{in[0]}; })[0];
-    Values ofBlocks = sum({x, center}, {matrix, rows, rows, rows}, {parallel, reduction}, [&](ValueRange in) {
+    // An infinity among the first elements makes deviations of nan, which the sum is not: who else asks for it gets the
+    // plain one.
+    bool isShown = !variance.total->hasOneUse();
+    SmallVector<AffineMap> maps{matrix, rows, rows, rows};
+    if (isShown)
+      maps.push_back(rows);
+    Values ofBlocks = sum({x, center}, maps, {parallel, reduction}, [&](ValueRange in) {
       Value deviation = subtract(in[0], multiply(in[1], 1.0 / double(sample)));
-      return Terms{deviation, square(deviation)};
+      Terms terms{deviation, square(deviation)};
+      if (isShown)
+        terms.push_back(in[0]);
+      return terms;
     });
-    Value total = sum({center, ofBlocks[0]}, {vector, vector, scalar}, {reduction}, [&](ValueRange in) {
-      return Terms{add(multiply(in[0], double(block) / double(sample)), in[1])};
-    })[0];
+    Value total;
+    if (isShown)
+      total = sum({ofBlocks[2]}, {vector, scalar}, {reduction}, [](ValueRange in) { return Terms{in[0]}; })[0];
+    else
+      total = sum({center, ofBlocks[0]}, {vector, vector, scalar}, {reduction},
+                  [&](ValueRange in) { return Terms{add(multiply(in[0], double(block) / double(sample)), in[1])}; })[0];
     variance.total.getResult(0).replaceAllUsesWith(total);
     b.setInsertionPoint(variance.deviations);
     b.setLoc(variance.deviations.getLoc());

@@ -55,11 +55,14 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
   };
   for (auto [accumulator, old] : llvm::zip(accumulators, before)) {
     Value value;
-    if (accumulator.isExtremum)
-      value = nextExtremum(instance, accumulator, old);
-    else
+    if (accumulator.isExtremum) {
+      Operation *combine = accumulator.combiner->op;
+      unsigned candidate = combine->getOperand(0) == accumulator.access->argument ? 1 : 0;
+      value = extremeOf(accumulator.combiner->kind, instance.body.lookupVector(combine->getOperand(candidate)), old);
+    } else {
       value = instance.body.lookup(
           op.getBlock()->getTerminator()->getOperand(numberOf(*accumulator.access) - space.numInputs));
+    }
     if (isa<VectorType>(old.getType()))
       value = instance.body.toVector(value);
     results.push_back(select(value, old));
@@ -67,13 +70,22 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
 }
 
 /// The greater (less) of the numbers, or a nan. One that is there stays: nothing is greater than it.
-Value NestEmitter::nextExtremum(Instance &instance, const Accumulator &accumulator, Value before) {
-  Operation *combine = accumulator.combiner->op;
-  unsigned candidate = combine->getOperand(0) == accumulator.access->argument ? 1 : 0;
-  Value x = instance.body.lookupVector(combine->getOperand(candidate));
-  bool isMax = accumulator.combiner->kind == vector::CombiningKind::MAXIMUMF;
-  Value better =
-      arith::CmpFOp::create(b, loc, isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, before);
+Value NestEmitter::extremeOf(vector::CombiningKind kind, Value x, Value before) {
+  using Kind = vector::CombiningKind;
+  switch (kind) {
+  case Kind::MAXSI:
+    return arith::MaxSIOp::create(b, loc, x, before);
+  case Kind::MINSI:
+    return arith::MinSIOp::create(b, loc, x, before);
+  case Kind::MAXUI:
+    return arith::MaxUIOp::create(b, loc, x, before);
+  case Kind::MINUI:
+    return arith::MinUIOp::create(b, loc, x, before);
+  default:
+    break;
+  }
+  auto isAhead = kind == Kind::MAXIMUMF ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  Value better = arith::CmpFOp::create(b, loc, isAhead, x, before);
   Value number = arith::SelectOp::create(b, loc, better, x, before);
   Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   return arith::SelectOp::create(b, loc, isNan, x, number);

@@ -1,5 +1,5 @@
 // The loop nest of one linalg op while it is emitted: shared by LinalgToLoopsNest.cpp (order, levels, plain loops),
-// LinalgToLoopsTile.cpp (jammed and tiled loops) and LinalgToLoopsAccumulators.cpp.
+// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp and LinalgToLoopsSearch.cpp.
 //
 // Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
 // the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
@@ -12,6 +12,7 @@
 #define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H
 
 #include "LinalgToLoopsNest.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace mlir::array::loops {
 
@@ -35,6 +36,14 @@ struct Accumulator {
   /// A maximum or minimum of floats: a comparison of numbers, and a nan replaces what is there. That is three
   /// instructions, where the operation, which orders zeros by their sign as well, is five.
   bool isExtremum = false;
+};
+
+/// An arg reduction as two sweeps: one for the extreme value, one for the first element that is equal to it.
+struct Search {
+  ArgReduction arg;
+  Value candidate;                        // the body's value that is compared
+  SmallPtrSet<Operation *, 4> operations; // what computes it
+  TypedAttr neutral;
 };
 
 class NestEmitter {
@@ -90,11 +99,15 @@ private:
   void findAccumulators();
   Values startAccumulators();
   void nextAccumulators(Instance &instance, ArrayRef<Value> before, Values &results);
-  Value nextExtremum(Instance &instance, const Accumulator &accumulator, Value before);
   void finishAccumulators(ArrayRef<Value> values);
   Value joinExtremum(vector::CombiningKind kind, Value lanes, Value &areNans, Value &anyNan);
   Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes);
   void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
+
+  // The place of an extreme value.
+  void findSearch();
+  void emitSearch(unsigned level);
+  Value extremeOf(vector::CombiningKind kind, Value x, Value before);
 
   /// The vectors that a long sum of floats takes in before their sum is added to the total.
   static constexpr int64_t kStepsOfBlock = 128;
@@ -118,6 +131,7 @@ private:
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
+  std::optional<Search> search;
   double nestNs = 0;
   SmallVector<unsigned> accessLevels;
   DenseMap<Operation *, unsigned> opLevels;

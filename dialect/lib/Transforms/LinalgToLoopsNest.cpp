@@ -84,6 +84,7 @@ void NestEmitter::prepare(double cost) {
   orderLoops();
   if (reductionLevel < levels.size())
     findAccumulators();
+  findSearch();
   assignLevels();
   Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices, strategy.registerBits), {}});
   mapCaptures(instance.body);
@@ -99,7 +100,10 @@ NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carri
     return emitInnermost(carried);
   if (level != reductionLevel)
     return emitLoop(level, carried);
-  finishAccumulators(emitLoop(level, startAccumulators()));
+  if (search)
+    emitSearch(level);
+  else
+    finishAccumulators(emitLoop(level, startAccumulators()));
   return {};
 }
 
@@ -113,7 +117,7 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
     else
       instance.body.map(access.argument, access.scalar ? access.scalar : load(instance, access));
   }
-  if (level == levels.size()) {
+  if (level == levels.size() && !search) {
     for (const Access &access : outputs())
       if (!isAccumulated(access) && !access.argument.use_empty())
         instance.body.map(access.argument, load(instance, access));
@@ -122,6 +126,8 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
   }
   for (Operation *bodyOp : opsOfLevel[level]) {
     if (llvm::any_of(accumulators, [&](const Accumulator &a) { return a.isExtremum && a.combiner->op == bodyOp; }))
+      continue;
+    if (search && !search->operations.contains(bodyOp))
       continue;
     if (!isa<linalg::IndexOp>(bodyOp))
       instance.body.clone(bodyOp);
@@ -132,6 +138,13 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
 
 NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
   Values results;
+  if (search) {
+    BodyCloner &body = instances.front().body;
+    Value next = extremeOf(search->arg.kind, body.lookupVector(search->candidate), carried.front());
+    if (body.getMask())
+      next = arith::SelectOp::create(b, loc, body.getMask(), next, carried.front());
+    return {next};
+  }
   for (Instance &instance : instances) {
     for (const Access &access : outputs())
       if (!isAccumulated(access))

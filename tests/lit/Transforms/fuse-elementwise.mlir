@@ -293,3 +293,66 @@ func.func @long_chain(%v0: tensor<16xi32>, %v1: tensor<16xi32>) -> tensor<16xi32
   } -> tensor<16xi32>
   return %v13 : tensor<16xi32>
 }
+
+// The variance of a large array is of blocks: their first elements, then one sweep for the sums of the deviations from those
+// and of their squares, then what is between the blocks. A small array is read twice.
+// CHECK-LABEL: func @variance
+// CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} : tensor<65536xf32> into tensor<8x8192xf32>
+// CHECK:         %[[FIRST:.*]] = tensor.extract_slice %[[X]][0, 0] [8, 64] [1, 1]
+// CHECK:         %[[CENTER:.*]] = linalg.generic {{.*}} ins(%[[FIRST]] :
+// CHECK:         %[[SUMS:.*]]:2 = linalg.generic {{.*}} ins(%[[X]], %[[CENTER]] :
+// CHECK:           arith.subf
+// CHECK:         %[[TOTAL:.*]] = linalg.generic {{.*}} ins(%[[CENTER]], %[[SUMS]]#0 :
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%[[CENTER]], %[[SUMS]]#0, %[[SUMS]]#1, %[[TOTAL]] :
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %[[R]]
+func.func @variance(%x: tensor<65536xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<65536xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %out, %in fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %squares = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+                             iterator_types = ["reduction"]}
+      ins(%x, %sum : tensor<65536xf32>, tensor<f32>) outs(%init : tensor<f32>) {
+  ^bb0(%in: f32, %total: f32, %out: f32):
+    %inverse = arith.constant 1.52587890625e-05 : f32
+    %mean = arith.mulf %total, %inverse : f32
+    %d = arith.subf %in, %mean : f32
+    %q = arith.mulf %d, %d : f32
+    %s = arith.addf %out, %q fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %squares : tensor<f32>
+}
+
+// CHECK-LABEL: func @small_variance
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         return
+func.func @small_variance(%x: tensor<1024xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<1024xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %out, %in fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %squares = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+                             iterator_types = ["reduction"]}
+      ins(%x, %sum : tensor<1024xf32>, tensor<f32>) outs(%init : tensor<f32>) {
+  ^bb0(%in: f32, %total: f32, %out: f32):
+    %inverse = arith.constant 0.0009765625 : f32
+    %mean = arith.mulf %total, %inverse : f32
+    %d = arith.subf %in, %mean : f32
+    %q = arith.mulf %d, %d : f32
+    %s = arith.addf %out, %q fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %squares : tensor<f32>
+}

@@ -115,7 +115,7 @@ func.func @reused(%a: memref<16x64xf32>, %out: memref<16x64xf32>, %arena: memref
 // A fill stays where its consumer goes over the output more than once.
 // CHECK-LABEL: func @streamed
 // CHECK:         vector.store
-// CHECK:         scf.for {{.*}} step %c16
+// CHECK:         scf.for {{.*}} step %c4
 // CHECK:           scf.for
 // CHECK:             vector.load
 // CHECK:             scf.for {{.*}} iter_args

@@ -28,7 +28,8 @@ def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
     Upstream's fusion of `linalg.generic` under a cost rule (isWorthFusing in FuseElementwise.cpp): a producer with one
     consumer is fused; one with several, or that would be computed again for every row, only when that is cheaper than
     the memory traffic it saves. Splat constants and fills become scalars in bodies. Reshapes that only insert or
-    drop dims of size 1 become maps.
+    drop dims of size 1 become maps. The two sums of the variance of a large array become one sweep over blocks of it
+    (FuseVariance.h).
 
     Contractions are left as they are: their operands are not computed while they are read.
   }];
