@@ -76,3 +76,41 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
   }
   return
 }
+
+// From the neutral value on, the rows are swept for the value alone, and then searched for the first vector that holds it; the
+// last vector ends with the row.
+// CHECK-LABEL: func @search
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
+// CHECK-DAG:     %[[LAST:.*]] = arith.constant 236 : index
+// CHECK:         scf.for
+// CHECK:           scf.for {{.*}} iter_args(%{{.*}} = %[[LEAST]]) -> (vector<64xf32>)
+// CHECK-NOT:         linalg.index
+// CHECK:             scf.yield
+// CHECK:           %[[BEST:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK:           %[[B:.*]] = vector.broadcast %[[BEST]]
+// CHECK:           %[[FOUND:.*]]:2 = scf.while (%[[I:.*]] = %{{.*}}) : (index) -> (index, index)
+// CHECK:             arith.minui %[[I]], %[[LAST]]
+// CHECK:             arith.cmpf oeq, %{{.*}}, %[[B]]
+// CHECK:             math.cttz
+// CHECK:             scf.condition
+// CHECK:           %[[PLACE:.*]] = arith.index_cast %[[FOUND]]#1 : index to i32
+// CHECK:           memref.store %[[PLACE]]
+func.func @search(%a: memref<8x300xf32>, %value: memref<8xf32>, %index: memref<8xi32>) {
+  %least = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0 : i32
+  linalg.fill ins(%least : f32) outs(%value : memref<8xf32>)
+  linalg.fill ins(%zero : i32) outs(%index : memref<8xi32>)
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<8x300xf32>) outs(%value, %index : memref<8xf32>, memref<8xi32>) {
+  ^bb0(%x: f32, %best: f32, %at: i32):
+    %j = linalg.index 1 : index
+    %i = arith.index_cast %j : index to i32
+    %ahead = arith.cmpf ugt, %x, %best : f32
+    %numbers = arith.cmpf ord, %best, %best : f32
+    %better = arith.andi %ahead, %numbers : i1
+    %v = arith.select %better, %x, %best : f32
+    %p = arith.select %better, %i, %at : i32
+    linalg.yield %v, %p : f32, i32
+  }
+  return
+}
