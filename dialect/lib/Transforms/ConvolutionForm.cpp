@@ -32,7 +32,7 @@ struct Padded {
   }
 };
 
-/// An operation that writes all of a buffer's view, and nothing else of the buffer: returns the view.
+/// The view of `buffer` that an operation writes, all of it and nothing else of the buffer.
 memref::SubViewOp writtenView(Operation *op, memref::AllocOp buffer) {
   Value target;
   if (auto copy = dyn_cast<memref::CopyOp>(op))
@@ -150,9 +150,6 @@ public:
       return failure();
     OpOperand &left = *op.getDpsInputOperand(0);
     AffineMap windows = op.getMatchingIndexingMap(&left);
-    // The others are products of matrices.
-    if (windows.isProjectedPermutation())
-      return failure();
     FailureOr<SmallVector<int64_t>> right = readStrides(op, *op.getDpsInputOperand(1), result.rhsOffset),
                                     written = readStrides(op, *op.getDpsInitOperand(0), result.outOffset);
     if (failed(right) || failed(written))
@@ -162,8 +159,14 @@ public:
     result.rhs = op.getDpsInputs()[1];
     result.out = op.getDpsInits()[0];
     FailureOr<Padded> padded = findPadding(op, left.get());
+    bool isSpread = succeeded(padded) && llvm::any_of(padded->interior, [](int64_t step) { return step > 1; });
+    // Others that read elements are products of matrices.
+    if (windows.isProjectedPermutation() && !isSpread)
+      return failure();
     if (succeeded(padded) && succeeded(readWindows(windows, *padded)))
       return result;
+    if (windows.isProjectedPermutation())
+      return failure();
     padded = Padded::whole(left.get());
     if (failed(padded) || failed(readWindows(windows, *padded)))
       return failure();

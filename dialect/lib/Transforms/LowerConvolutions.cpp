@@ -500,9 +500,13 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
     }
     Tables tables(getOperation());
     SmallVector<linalg::LinalgOp> contractions;
-    getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.getNumReductionLoops() > 0)
-        contractions.push_back(op);
+    getOperation().walk([&](Operation *op) {
+      auto linalg = dyn_cast<linalg::LinalgOp>(op);
+      auto copy = dyn_cast<memref::CopyOp>(op);
+      if (linalg && linalg.getNumReductionLoops() > 0)
+        contractions.push_back(linalg);
+      else if (copy && copy.getSource() == copy.getTarget())
+        copy.erase(); // bufferization wrote an operand to its place between the zeros, and CSE made the two views one
     });
     for (linalg::LinalgOp op : contractions) {
       FailureOr<Convolution> convolution = analyzeConvolution(op);

@@ -126,6 +126,43 @@ func.func @spread(%x: memref<32x16xf32>, %k: memref<3x16x32xf32>, %y: memref<64x
 
 // -----
 
+// Elements that are spread by zeros are a product of even rows alone; odd rows keep the zeros of the fill. The copy to the
+// view from itself, which bufferization may leave, is none.
+#x = affine_map<(o, h, c) -> (h, c)>
+#k = affine_map<(o, h, c) -> (c, o)>
+#y = affine_map<(o, h, c) -> (h, o)>
+// CHECK-LABEL: func.func @spread_elements
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<32x16xf32>, %{{.*}}, %[[Y:[a-z0-9]+]]: memref<64x32xf32>
+// CHECK: %[[PADDED:.*]] = memref.alloc() : memref<64x16xf32>
+// CHECK-NOT: linalg.fill ins({{.*}}) outs(%[[PADDED]]
+// CHECK: %[[VIEW:.*]] = memref.subview %[[PADDED]]
+// CHECK-NOT: memref.copy
+// CHECK: linalg.exp ins(%[[X]]{{.*}}) outs(%[[VIEW]]
+// CHECK: linalg.fill ins({{.*}}) outs(%[[Y]]
+// CHECK: memref.reinterpret_cast %[[VIEW]]
+// CHECK: call @convolution_tiles_f32{{.*}} %true
+// CHECK-NOT: call @convolution_tiles_f32
+// CHECK: return
+func.func @spread_elements(%x: memref<32x16xf32>, %k: memref<16x32xf32>, %y: memref<64x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %padded = memref.alloc() : memref<64x16xf32>
+  linalg.fill ins(%zero : f32) outs(%padded : memref<64x16xf32>)
+  %inside = memref.subview %padded[0, 0] [32, 16] [2, 1] : memref<64x16xf32> to memref<32x16xf32, strided<[32, 1]>>
+  linalg.exp ins(%x : memref<32x16xf32>) outs(%inside : memref<32x16xf32, strided<[32, 1]>>)
+  memref.copy %inside, %inside : memref<32x16xf32, strided<[32, 1]>> to memref<32x16xf32, strided<[32, 1]>>
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x32xf32>)
+  linalg.generic {indexing_maps = [#x, #k, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%padded, %k : memref<64x16xf32>, memref<16x32xf32>) outs(%y : memref<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // The gradient with respect to the kernel: many taps (the positions of what was the result), few positions (the window). A
 // slab holds some taps of all windows, and the second slab adds to the sums of the first.
 #x = affine_map<(c, o, i, j, n, h, w) -> (n, h + i, w + j, c)>

@@ -117,13 +117,22 @@ struct PadLowering : OpConversionPattern<PadOp> {
       steps.push_back(index.number(interior + 1));
       crops |= low < 0 || high < 0;
     }
-    Value scalar = tensor::ExtractOp::create(rewriter, loc, adaptor.getPaddingValue(), ValueRange());
-    Value padded = filled(rewriter, loc, resultSizes, scalar);
+    Value padded = filled(rewriter, loc, resultSizes, paddingScalar(rewriter, op, adaptor.getPaddingValue()));
     if (crops)
       operand = extractSlice(rewriter, loc, operand, sources, counts, ones);
     padded = insertSlice(rewriter, loc, operand, padded, targets, counts, steps);
     replaceTyped(rewriter, op, padded);
     return success();
+  }
+
+private:
+  /// A constant stays visible: array-lower-convolutions looks for zeros around an operand.
+  static Value paddingScalar(OpBuilder &b, PadOp op, Value value) {
+    DenseFPElementsAttr constant;
+    Type stored = getElementTypeOrSelf(value.getType());
+    if (matchPattern(op.getPaddingValue(), m_Constant(&constant)) && constant.getElementType() == stored)
+      return arith::ConstantOp::create(b, op.getLoc(), constant.getSplatValue<FloatAttr>());
+    return tensor::ExtractOp::create(b, op.getLoc(), value, ValueRange());
   }
 };
 

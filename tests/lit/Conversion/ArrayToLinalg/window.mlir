@@ -21,7 +21,10 @@ func.func @routines(%x: tensor<4x5xf32>, %u: tensor<6xui8>)
 
 // CHECK-LABEL: @windows
 func.func @windows(%x: tensor<2x16x8xf32>, %w: tensor<3x8x32xf32>) -> tensor<2x16x32xf32> {
-  // CHECK: %[[PADDED:.*]] = tensor.insert_slice
+  // Zeros that can be seen to be zeros.
+  // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK: %[[ZEROS:.*]] = linalg.fill ins(%[[ZERO]] : f32)
+  // CHECK: %[[PADDED:.*]] = tensor.insert_slice %{{.*}} into %[[ZEROS]]
   // CHECK: linalg.generic {indexing_maps = [#[[READ]], #{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
   // CHECK-SAME: ins(%[[PADDED]], %{{.*}} : tensor<2x18x8xf32>, tensor<3x8x32xf32>) outs(%{{.*}} : tensor<2x16x32xf32>)
   %0 = array.conv_general_dilated %x, %w window_strides = [1] low = [1] high = [1] lhs_dilation = [1]
