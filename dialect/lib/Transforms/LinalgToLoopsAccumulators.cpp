@@ -42,6 +42,9 @@ NestEmitter::Values NestEmitter::startAccumulators() {
         body.setLanes(strategy.lanes, Value());
       values.push_back(body.toVector(init));
     }
+    for (const Accumulator &accumulator : accumulators)
+      if (accumulator.hasNans())
+        values.push_back(splat(accumulator, b.getZeroAttr(accumulator.access->element)));
   }
   return values;
 }
@@ -53,12 +56,16 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
       return value;
     return arith::SelectOp::create(b, loc, instance.body.getMask(), value, old);
   };
+  ArrayRef<Value> nansBefore = before.drop_front(accumulators.size());
+  Values nans(nansBefore);
+  unsigned nextNans = 0;
   for (auto [accumulator, old] : llvm::zip(accumulators, before)) {
     Value value;
     if (accumulator.isExtremum) {
       Operation *combine = accumulator.combiner->op;
       unsigned candidate = combine->getOperand(0) == accumulator.access->argument ? 1 : 0;
-      value = extremeOf(accumulator.combiner->kind, instance.body.lookupVector(combine->getOperand(candidate)), old);
+      value = extremeOf(accumulator.combiner->kind, instance.body.lookupVector(combine->getOperand(candidate)), old,
+                        accumulator.hasNans() ? &nans[nextNans++] : nullptr);
     } else {
       value = instance.body.lookup(
           op.getBlock()->getTerminator()->getOperand(numberOf(*accumulator.access) - space.numInputs));
@@ -67,10 +74,15 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
       value = instance.body.toVector(value);
     results.push_back(select(value, old));
   }
+  for (auto [value, old] : llvm::zip_equal(nans, nansBefore))
+    results.push_back(select(value, old));
 }
 
-/// The greater (less) of the numbers, or a nan. One that is there stays: nothing is greater than it.
-Value NestEmitter::extremeOf(vector::CombiningKind kind, Value x, Value before) {
+Value NestEmitter::areNans(Value x) { return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x); }
+
+/// The greater (less) of the numbers. A nan takes the place of `nans`, or else of the number; there it stays, as
+/// nothing is greater than it.
+Value NestEmitter::extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans) {
   using Kind = vector::CombiningKind;
   switch (kind) {
   case Kind::MAXSI:
@@ -87,46 +99,50 @@ Value NestEmitter::extremeOf(vector::CombiningKind kind, Value x, Value before) 
   auto isAhead = kind == Kind::MAXIMUMF ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
   Value better = arith::CmpFOp::create(b, loc, isAhead, x, before);
   Value number = arith::SelectOp::create(b, loc, better, x, before);
-  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
-  return arith::SelectOp::create(b, loc, isNan, x, number);
+  Value isNan = areNans(x);
+  if (!nans)
+    return arith::SelectOp::create(b, loc, isNan, x, number);
+  *nans = arith::SelectOp::create(b, loc, isNan, x, *nans);
+  return number;
 }
 
 void NestEmitter::finishAccumulators(ArrayRef<Value> values) {
   std::optional<ArgReduction> arg = matchArgReduction(op);
   for (Instance &instance : instances) {
     Values results(values.take_front(accumulators.size()));
-    values = values.drop_front(accumulators.size());
+    ArrayRef<Value> nans = values.take_front(valuesOfInstance()).drop_front(accumulators.size());
+    values = values.drop_front(valuesOfInstance());
     if (isVectorReduced() && arg)
       joinArgReduction(*arg, results);
     for (auto [accumulator, result] : llvm::zip_equal(accumulators, results)) {
       if (accumulator.isJoined)
-        result = joinLanes(instance, accumulator, result);
+        result = joinLanes(instance, accumulator, result, accumulator.hasNans() ? nans.front() : Value());
+      if (accumulator.hasNans())
+        nans = nans.drop_front();
       store(instance, *accumulator.access, result);
     }
   }
 }
 
-/// The greatest (least) of the lanes, or a nan if there is one; `areNans` and `anyNan` say where and whether.
-Value NestEmitter::joinExtremum(vector::CombiningKind kind, Value lanes, Value &areNans, Value &anyNan) {
+/// The greatest (least) of the lanes, or a nan if there was one.
+Value NestEmitter::joinExtremum(vector::CombiningKind kind, Value lanes, Value areNans) {
   // The tree of numbers; what it makes of a nan is not taken.
   auto numbers = arith::FastMathFlags::reassoc | arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
   Value best = vector::ReductionOp::create(b, loc, kind, lanes, numbers);
   auto element = cast<FloatType>(best.getType());
-  areNans = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, lanes, lanes);
-  anyNan = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, areNans);
+  Value anyNan = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, areNans);
   Value nan = indices.constant(b, b.getFloatAttr(element, APFloat::getQNaN(element.getFloatSemantics())));
   return arith::SelectOp::create(b, loc, anyNan, nan, best);
 }
 
 /// The lanes are joined, then combined with the output's initial value.
-Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes) {
+Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans) {
   const Combiner &combiner = *accumulator.combiner;
   // Any fixed order of the lanes is as good as another; the tree is the fast one.
   auto flags = arith::FastMathFlags::reassoc;
   Value joined;
   if (accumulator.isExtremum) {
-    Value areNans, anyNan;
-    joined = joinExtremum(combiner.kind, lanes, areNans, anyNan);
+    joined = joinExtremum(combiner.kind, lanes, areNans(nans));
   } else {
     joined = vector::ReductionOp::create(b, loc, combiner.kind, lanes, flags);
   }
@@ -147,12 +163,12 @@ void NestEmitter::joinArgReduction(const ArgReduction &arg, MutableArrayRef<Valu
   auto placeType = cast<VectorType>(places.getType());
   Value best, holds;
   if (isa<FloatType>(getElementTypeOrSelf(lanes))) {
-    Value areNans, anyNan;
-    best = joinExtremum(arg.kind, lanes, areNans, anyNan);
+    Value isNan = areNans(lanes);
+    best = joinExtremum(arg.kind, lanes, isNan);
     // A nan is equal to none.
     Value everywhere = vector::BroadcastOp::create(b, loc, lanes.getType(), best);
     Value areEqual = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, lanes, everywhere);
-    holds = arith::OrIOp::create(b, loc, areEqual, areNans);
+    holds = arith::OrIOp::create(b, loc, areEqual, isNan);
   } else {
     best = vector::ReductionOp::create(b, loc, arg.kind, lanes);
     Value everywhere = vector::BroadcastOp::create(b, loc, lanes.getType(), best);

@@ -36,6 +36,8 @@ struct Accumulator {
   /// A maximum or minimum of floats: a comparison of numbers, and a nan replaces what is there. That is three
   /// instructions, where the operation, which orders zeros by their sign as well, is five.
   bool isExtremum = false;
+  /// Lanes that are joined later keep their nans in a second value, so that a step waits for one instruction.
+  bool hasNans() const { return isExtremum && isJoined; }
 };
 
 /// An arg reduction as two sweeps: one for the extreme value, one for the first element that is equal to it.
@@ -95,19 +97,20 @@ private:
   Value load(Instance &instance, const Access &access);
   void store(Instance &instance, const Access &access, Value value);
 
-  // Accumulators: for each instance, one value for each accumulated output.
+  // Accumulators: for each instance, one value for each accumulated output, then one for each that has nans.
   void findAccumulators();
   Values startAccumulators();
   void nextAccumulators(Instance &instance, ArrayRef<Value> before, Values &results);
   void finishAccumulators(ArrayRef<Value> values);
-  Value joinExtremum(vector::CombiningKind kind, Value lanes, Value &areNans, Value &anyNan);
-  Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes);
+  Value joinExtremum(vector::CombiningKind kind, Value lanes, Value areNans);
+  Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans);
   void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
 
   // The place of an extreme value.
   void findSearch();
   void emitSearch(unsigned level);
-  Value extremeOf(vector::CombiningKind kind, Value x, Value before);
+  Value extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans = nullptr);
+  Value areNans(Value x);
 
   /// The vectors that a long sum of floats takes in before their sum is added to the total.
   static constexpr int64_t kStepsOfBlock = 128;
@@ -116,6 +119,9 @@ private:
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
+  unsigned valuesOfInstance() const {
+    return accumulators.size() + llvm::count_if(accumulators, [](const Accumulator &a) { return a.hasNans(); });
+  }
   static unsigned numberOf(const Access &access) { return access.argument.getArgNumber(); }
   bool isAccumulated(const Access &access) const {
     return llvm::any_of(accumulators, [&](const Accumulator &other) { return other.access == &access; });

@@ -140,18 +140,21 @@ NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
   Values results;
   if (search) {
     BodyCloner &body = instances.front().body;
-    Value next = extremeOf(search->arg.kind, body.lookupVector(search->candidate), carried.front());
+    Values next(carried);
+    next[0] = extremeOf(search->arg.kind, body.lookupVector(search->candidate), carried[0],
+                        carried.size() > 1 ? &next[1] : nullptr);
     if (body.getMask())
-      next = arith::SelectOp::create(b, loc, body.getMask(), next, carried.front());
-    return {next};
+      for (auto [value, before] : llvm::zip_equal(next, carried))
+        value = arith::SelectOp::create(b, loc, body.getMask(), value, before);
+    return next;
   }
   for (Instance &instance : instances) {
     for (const Access &access : outputs())
       if (!isAccumulated(access))
         store(instance, access,
               instance.body.lookup(op.getBlock()->getTerminator()->getOperand(numberOf(access) - space.numInputs)));
-    nextAccumulators(instance, carried.take_front(accumulators.size()), results);
-    carried = carried.drop_front(accumulators.size());
+    nextAccumulators(instance, carried.take_front(valuesOfInstance()), results);
+    carried = carried.drop_front(valuesOfInstance());
   }
   return results;
 }

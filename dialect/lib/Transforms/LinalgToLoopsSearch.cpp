@@ -12,6 +12,8 @@ namespace mlir::array::loops {
 
 /// The operations that are worth doing twice.
 static constexpr size_t mostOperations = 4;
+/// A longer row is not in the cache any more when it is searched.
+static constexpr int64_t mostElements = 1 << 16;
 
 static TypedAttr neutralOf(OpBuilder &b, vector::CombiningKind kind, Type element) {
   using Kind = vector::CombiningKind;
@@ -31,7 +33,7 @@ void NestEmitter::findSearch() {
     return;
   const Extent &size = space.dims[*strategy.vectorDim].size;
   const Access &value = outputs()[arg->value], &index = outputs()[arg->index];
-  if (!size.isStatic() || size.factor < strategy.lanes || !value.element.isIntOrFloat())
+  if (!size.isStatic() || size.factor < strategy.lanes || size.factor > mostElements || !value.element.isIntOrFloat())
     return;
   Search found{*arg, {}, {}, neutralOf(b, arg->kind, value.element)};
   // From the neutral value and index 0 on: then the first of all elements is found where none is better.
@@ -59,12 +61,15 @@ void NestEmitter::emitSearch(unsigned level) {
   const Access &value = outputs()[search->arg.value], &index = outputs()[search->arg.index];
   int64_t lanes = strategy.lanes, size = space.dims[*strategy.vectorDim].size.factor;
   auto type = VectorType::get({lanes}, value.element);
-  Value lanesOfBest = emitLoop(level, {indices.constant(b, DenseElementsAttr::get(type, search->neutral))}).front();
-  Value best, areNans, anyNan;
+  Values start{indices.constant(b, DenseElementsAttr::get(type, search->neutral))};
   if (isa<FloatType>(value.element))
-    best = joinExtremum(kind, lanesOfBest, areNans, anyNan);
+    start.push_back(indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // nans
+  Values lanesOfBest = emitLoop(level, start);
+  Value best;
+  if (isa<FloatType>(value.element))
+    best = joinExtremum(kind, lanesOfBest[0], areNans(lanesOfBest[1]));
   else
-    best = vector::ReductionOp::create(b, loc, kind, lanesOfBest);
+    best = vector::ReductionOp::create(b, loc, kind, lanesOfBest[0]);
 
   // The last vector may overlap the one before it, in which there is no such element.
   Value everywhere = vector::BroadcastOp::create(b, loc, type, best);
@@ -81,8 +86,7 @@ void NestEmitter::emitSearch(unsigned level) {
     if (isa<FloatType>(value.element)) {
       Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, everywhere);
       // There are some only if the extreme value is one.
-      Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
-      hits = arith::OrIOp::create(b, loc, equal, isNan);
+      hits = arith::OrIOp::create(b, loc, equal, areNans(x));
     } else {
       hits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, everywhere);
     }

@@ -174,7 +174,7 @@ static void chooseStreaming(const IterationSpace &space, Strategy &strategy) {
       !isAtLeast(space.dims[last].size, leastStreamed))
     return;
   strategy.tileDim = last;
-  strategy.tileSize = streamedRows;
+  strategy.tileSize = streamedRows * int64_t(space.outputs().size()); // each is loaded and stored for a tile
 }
 
 /// Jams the parallel dimension along which most inputs of the reduction stand still.

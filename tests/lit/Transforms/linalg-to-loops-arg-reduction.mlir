@@ -13,8 +13,8 @@
 // CHECK:           %[[V0:.*]] = vector.broadcast {{.*}} : f32 to vector<64xf32>
 // CHECK:           %[[I0:.*]] = vector.broadcast {{.*}} : i32 to vector<64xi32>
 // CHECK:           %[[R:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %[[V0]], %{{.*}} = %[[I0]]) -> (vector<64xf32>, vector<64xi32>)
-// CHECK:           %[[NUMBER:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan
 // CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[R]]#0, %[[R]]#0
+// CHECK:           %[[NUMBER:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan
 // CHECK:           %[[ANY:.*]] = vector.reduction <or>, %[[NAN]]
 // CHECK:           %[[BEST:.*]] = arith.select %[[ANY]], %{{.*}}, %[[NUMBER]]
 // CHECK:           %[[B:.*]] = vector.broadcast %[[BEST]]
@@ -83,7 +83,7 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
 // CHECK-DAG:     %[[LAST:.*]] = arith.constant 236 : index
 // CHECK:         scf.for
-// CHECK:           scf.for {{.*}} iter_args(%{{.*}} = %[[LEAST]]) -> (vector<64xf32>)
+// CHECK:           scf.for {{.*}} iter_args(%{{.*}} = %[[LEAST]], %{{.*}} = %{{.*}}) -> (vector<64xf32>, vector<64xf32>)
 // CHECK-NOT:         linalg.index
 // CHECK:             scf.yield
 // CHECK:           %[[BEST:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
