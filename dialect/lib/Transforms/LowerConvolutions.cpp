@@ -508,15 +508,42 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
       else if (copy && copy.getSource() == copy.getTarget())
         copy.erase(); // bufferization wrote an operand to its place between the zeros, and CSE made the two views one
     });
-    for (linalg::LinalgOp op : contractions) {
+    llvm::erase_if(contractions, [](linalg::LinalgOp op) {
       FailureOr<Convolution> convolution = analyzeConvolution(op);
-      if (succeeded(convolution) && isWorthwhile(*convolution))
-        lower(op, *convolution, tables);
-    }
+      return failed(convolution) || !isWorthwhile(*convolution);
+    });
+    for (linalg::LinalgOp op : contractions)
+      makeDense(op, contractions);
+    for (linalg::LinalgOp op : contractions)
+      lower(op, *analyzeConvolution(op), tables);
   }
 
 private:
-  void lower(linalg::LinalgOp op, Convolution &convolution, Tables &tables) {
+  /// An operand that was computed in its place between zeros is computed in memory of its own and copied: the copy is not
+  /// made, nor are the zeros, if convolutions are all that reads them.
+  static void makeDense(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> convolutions) {
+    Value padded = op.getDpsInputs()[0];
+    auto view = analyzeConvolution(op)->lhs.getDefiningOp<memref::SubViewOp>();
+    if (!view || view.getSource() != padded)
+      return;
+    bool areAllTaken = llvm::all_of(padded.getUsers(), [&](Operation *user) {
+      return isa<memref::SubViewOp, linalg::FillOp>(user) || llvm::is_contained(convolutions, user);
+    });
+    if (!areAllTaken || !llvm::all_of(view->getUsers(), llvm::IsaPred<linalg::LinalgOp>))
+      return;
+    linalg::LinalgOp writer;
+    for (linalg::LinalgOp user : llvm::map_range(view->getUsers(), llvm::CastTo<linalg::LinalgOp>))
+      if (llvm::is_contained(user.getDpsInits(), view.getResult()))
+        writer = user;
+    OpBuilder b(padded.getDefiningOp());
+    auto type = MemRefType::get(view.getType().getShape(), view.getType().getElementType());
+    Value dense = memref::AllocOp::create(b, view.getLoc(), type, b.getI64IntegerAttr(64));
+    view->replaceAllUsesWith(ValueRange(dense));
+    b.setInsertionPointAfter(writer);
+    memref::CopyOp::create(b, view.getLoc(), dense, view);
+  }
+
+  void lower(linalg::LinalgOp op, Convolution convolution, Tables &tables) {
     // The padding's source must not be where the sums are now.
     if (takeEpilogue(op))
       convolution = *analyzeConvolution(op);
