@@ -11,13 +11,13 @@ namespace pycompiler {
 using mlir::array::CompiledObject;
 using mlir::array::CompileOptions;
 
-static CompiledObject compile(const PyModule &module, const std::string &cpu, const std::string &features,
-                              int optLevel) {
+static CompiledObject compile(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel,
+                              const std::string &triple) {
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<CompiledObject> result = mlir::failure();
   {
     nb::gil_scoped_release release;
-    result = mlir::array::compileToObject(*module.tree->module, CompileOptions{cpu, features, optLevel});
+    result = mlir::array::compileToObject(*module.tree->module, CompileOptions{cpu, features, optLevel, triple});
   }
   if (mlir::failed(result))
     diagnostics.raise("compilation failed");
@@ -25,10 +25,10 @@ static CompiledObject compile(const PyModule &module, const std::string &cpu, co
 }
 
 static std::string moduleAt(const PyModule &module, const std::string &stage, const std::string &cpu,
-                            const std::string &features, int optLevel) {
+                            const std::string &features, int optLevel, const std::string &triple) {
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<std::string> text =
-      mlir::array::moduleAt(*module.tree->module, stage, CompileOptions{cpu, features, optLevel});
+      mlir::array::moduleAt(*module.tree->module, stage, CompileOptions{cpu, features, optLevel, triple});
   if (mlir::failed(text))
     diagnostics.raise("compilation up to the stage '" + stage + "' failed");
   return std::move(*text);
@@ -49,12 +49,15 @@ void bindCompile(nb::module_ &module) {
 
   module.def("compile_to_object", compile, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
-             "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's.\n\n"
+             nb::arg("triple") = defaults.triple,
+             "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a\n"
+             "triple the least one of its kind.\n\n"
              "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");
   module.def("module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+             nb::arg("triple") = defaults.triple,
              "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm.");
 }
 

@@ -21,7 +21,8 @@ llvm_bin = subprocess.run(
 
 config.name = "pycompiler"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir"]
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(build / "tests" / "lit")
 config.environment["PATH"] = os.pathsep.join([str(build / "bin"), llvm_bin, os.environ.get("PATH", "")])

@@ -40,7 +40,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry) {
   pm.addPass(createCSEPass());
 }
 
-void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
+void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma) {
   // Products first, while they are still one operation. They ask for packing buffers, so memory is planned after them.
   pm.addPass(createLowerConvolutions({vectorBits}));
   pm.addPass(createLowerContractions({vectorBits}));
@@ -49,6 +49,8 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits) {
   // Loops that repeat, with other buffers, become one function: all that comes after this sees them once.
   pm.addPass(createOutlineKernels());
   pm.addPass(createExpandMath({vectorBits}));
+  if (!hasFma)
+    pm.addPass(createExpandFma());
   pm.addPass(createExpandBFloat16());
   pm.addPass(createParallelizeLoops());
 }

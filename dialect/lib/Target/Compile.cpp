@@ -48,9 +48,11 @@ LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, Timings &passes) {
   return runPipeline(*module, "buffers, carry copied", copying, passes);
 }
 
-LogicalResult toLoops(ModuleOp module, unsigned vectorBits, Timings &passes) {
-  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, vectorBits); };
-  return runPipeline(module, "loops of " + std::to_string(vectorBits), build, passes);
+LogicalResult toLoops(ModuleOp module, const HostTarget &target, Timings &passes) {
+  unsigned vectorBits = target.vectorBits();
+  bool hasFma = target.hasFma();
+  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, vectorBits, hasFma); };
+  return runPipeline(module, "loops of " + std::to_string(vectorBits) + (hasFma ? "" : " without fma"), build, passes);
 }
 
 LogicalResult report(ModuleOp module, llvm::Error error) {
@@ -133,7 +135,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   result.flops = estimateFlops(*lowered);
   result.isUnbounded = hasUnboundedLoop(*lowered);
   if (failed(stage("buffers", [&] { return toBuffers(lowered, passes); })) ||
-      failed(stage("loops", [&] { return toLoops(*lowered, (*target)->vectorBits(), passes); })))
+      failed(stage("loops", [&] { return toLoops(*lowered, **target, passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
@@ -167,7 +169,7 @@ FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileO
   // The pipeline that leads to each of kStages; the first is the input, the last is not MLIR any more.
   const std::function<LogicalResult()> steps[] = {
       [] { return success(); }, [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); },
-      [&] { return toBuffers(lowered, passes); }, [&] { return toLoops(*lowered, (*target)->vectorBits(), passes); },
+      [&] { return toBuffers(lowered, passes); }, [&] { return toLoops(*lowered, **target, passes); },
       [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); }};
   for (const auto &step : ArrayRef(steps).take_front(toAssembly ? std::size(steps) : found - kStages + 1))
     if (failed(step()))

@@ -1,4 +1,4 @@
-// LLVM IR -> optimized LLVM IR -> object code of this machine, in memory.
+// LLVM IR -> optimized LLVM IR -> object code in memory, of this machine or of another.
 #include "Host.h"
 
 #include "llvm/IR/LegacyPassManager.h"
@@ -57,18 +57,25 @@ static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
 }
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const CompileOptions &options) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  llvm::Triple triple(llvm::sys::getProcessTriple());
+  if (options.triple.empty()) {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  } else {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  }
+  llvm::Triple triple(options.triple.empty() ? llvm::sys::getProcessTriple() : llvm::Triple::normalize(options.triple));
   std::string message;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target)
-    return llvm::createStringError("LLVM can't generate code for this machine: " + message);
+    return llvm::createStringError("LLVM can't generate code for " + triple.str() + ": " + message);
 
-  bool isHost = options.cpu.empty();
+  bool isHost = options.cpu.empty() && options.triple.empty();
   std::string cpu = isHost ? llvm::sys::getHostCPUName().str() : options.cpu;
   std::unique_ptr<llvm::MCSubtargetInfo> model(target->createMCSubtargetInfo(triple, cpu, ""));
-  if (!model->isCPUStringValid(cpu))
+  if (!cpu.empty() && !model->isCPUStringValid(cpu))
     return llvm::createStringError("unknown CPU '" + cpu + "' for " + triple.str());
   std::string features = isHost && options.features.empty() ? hostFeatures(*model) : options.features;
   std::unique_ptr<llvm::TargetMachine> machine(
@@ -82,11 +89,11 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Co
 llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsigned worker) {
   static std::mutex lock;
   static auto *targets =
-      new std::map<std::tuple<std::string, std::string, int, unsigned>, std::unique_ptr<HostTarget>>();
+      new std::map<std::tuple<std::string, std::string, std::string, int, unsigned>, std::unique_ptr<HostTarget>>();
   std::lock_guard<std::mutex> guard(lock);
   if (options.optLevel < 0 || options.optLevel > 3)
     return llvm::createStringError("the code generation level must be 0 to 3, not %d", options.optLevel);
-  auto &target = (*targets)[{options.cpu, options.features, options.optLevel, worker}];
+  auto &target = (*targets)[{options.triple, options.cpu, options.features, options.optLevel, worker}];
   if (!target) {
     auto machine = makeMachine(options);
     if (!machine)
@@ -101,6 +108,10 @@ unsigned HostTarget::vectorBits() const {
     return machine->getTargetTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures(feature);
   };
   return has("+avx512f") ? 512 : has("+avx2") ? 256 : 128;
+}
+
+bool HostTarget::hasFma() const {
+  return !machine->getTargetTriple().isX86() || machine->getMCSubtargetInfo()->checkFeatures("+fma");
 }
 
 void HostTarget::prepare(llvm::Module &module) const {

@@ -1,5 +1,5 @@
-// LLVM's part of the compilation for one (cpu, features, level): made once and kept, because a TargetMachine and a pass
-// builder cost more than a small kernel's code generation.
+// LLVM's part of the compilation for one (triple, cpu, features, level): made once and kept, because a TargetMachine
+// and a pass builder cost more than a small kernel's code generation.
 #ifndef ARRAY_LIB_TARGET_HOST_H
 #define ARRAY_LIB_TARGET_HOST_H
 
@@ -22,6 +22,8 @@ public:
 
   /// The width of a vector register.
   unsigned vectorBits() const;
+  /// It multiplies and adds with one rounding.
+  bool hasFma() const;
   /// Sets the triple, the data layout and every function's attributes.
   void prepare(llvm::Module &module) const;
   /// Runs LLVM's part of the optimizations.

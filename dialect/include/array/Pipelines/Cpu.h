@@ -14,7 +14,8 @@ void buildArrayToLinalgPipeline(OpPassManager &pm);
 void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry = false);
 
 /// linalg on buffers -> scf loops over vectors of at most `vectorBits` a register; temporaries in one planned arena.
-void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits);
+/// `hasFma`: the machine multiplies and adds with one rounding.
+void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma = true);
 
 /// Loops -> the LLVM dialect, with the C entry.
 void buildLoopsToLLVMPipeline(OpPassManager &pm);

@@ -211,6 +211,20 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ExpandFma : Pass<"array-expand-fma", "::mlir::ModuleOp"> {
+  let summary = "Multiply and add with one rounding where the machine has no instruction for it";
+  let description = [{
+    `math.fma` of f32 is computed in f64, which holds the product exactly: the result is that of one rounding, but for sums
+    that f64 rounds to the middle of two floats. `math.fma` of f64 adds the error of the product, which Dekker's splitting
+    gives exactly, and the error of the sum: within 2^-50 of a place more than half a place. Where the splitting overflows,
+    product and sum are each rounded. For other machines than those that have the instruction: LLVM would call a function of
+    the C runtime for each element.
+
+    Invariant: operations stand on scalars and 1-D vectors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ExpandBFloat16 : Pass<"array-expand-bfloat16", "::mlir::ModuleOp"> {
   let summary = "Compute bf16 in f32, and round to it in integer arithmetic";
   let description = [{

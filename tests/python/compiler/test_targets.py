@@ -1,0 +1,91 @@
+"""What is compiled for lesser machines of the same kind gives the same results, run on this one; other kinds compile."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+from pycompiler import _compiler, lax, nn
+from pycompiler import numpy as jnp
+from pycompiler._runtime import Executable, ShapedArray, array_from_numpy
+
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="about machines of x86-64")
+
+LESSER = {"x86-64": "sse2", "x86-64-v3": "avx2"}
+
+
+@pytest.fixture(params=LESSER)
+def cpu(request: pytest.FixtureRequest) -> str:
+    if LESSER[request.param] not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip(f"this machine does not run {request.param}")
+    return request.param
+
+
+def compiled_results(function: Callable[..., Any], inputs: tuple[np.ndarray, ...], cpu: str = "") -> np.ndarray:
+    """The one result of a function, compiled for a CPU."""
+    lowered = pc.jit(function).lower(*inputs)
+    compiled = _compiler.compile_to_object(lowered.compiler_ir(), cpu=cpu)
+    executable = Executable.load(compiled.object, compiled.entry, compiled.arena_bytes, "test")
+    arrays = [array_from_numpy(x, ShapedArray(x.shape, x.dtype)) for x in inputs]
+    aval = pc.eval_shape(function, *inputs)
+    (result,) = executable.execute(arrays, [ShapedArray(aval.shape, aval.dtype)])
+    return np.asarray(result)
+
+
+UNARY = ("exp", "log", "sin", "tan", "tanh", "sinh", "log1p", "expm1", "arctan", "arcsin", "cbrt", "log2", "exp2")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_math_functions_have_the_same_bits(cpu: str, dtype: str) -> None:
+    """Without an instruction that multiplies and adds with one rounding too."""
+    rng = np.random.default_rng(0)
+    largest = 30.0 if dtype == "float32" else 300.0
+    x = np.concatenate([rng.uniform(-10, 10, 999), rng.uniform(-1, 1, 500), 10 ** rng.uniform(-largest, largest, 200)])
+    x = np.concatenate([x, [0.0, -0.0, np.inf, -np.inf, np.nan]]).astype(dtype)
+
+    def every(x: Any) -> Any:
+        return jnp.stack([*(getattr(jnp, name)(x) for name in UNARY), lax.erf(x), abs(x) ** 1.7])
+
+    with pc.enable_x64(True):
+        np.testing.assert_array_equal(compiled_results(every, (x,), cpu), compiled_results(every, (x,)))
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
+    "sum": (lambda x: x.sum(), ((300, 311),)),
+    "sum of columns": (lambda x: x.sum(0), ((300, 311),)),
+    "softmax": (nn.softmax, ((40, 1003),)),
+    "variance": (lambda x: x.var(1), ((40, 1003),)),
+    "argmax": (lambda x: x.argmax(1), ((40, 1003),)),
+    "transpose": (lambda x, y: x.T + y, ((65, 130), (130, 65))),
+    "product": (lambda x, y: x @ y, ((70, 300), (300, 90))),
+    "layer": (lambda x, y: nn.relu(x @ y + 1.0), ((1, 300), (300, 90))),
+    "loop": (lambda x: lax.fori_loop(0, 10, lambda i, x: x * 0.5 + jnp.cos(x), x), ((1000,),)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_have_close_results(cpu: str, name: str) -> None:
+    """Sums are taken in another order by vectors of another width."""
+    function, shapes = PROGRAMS[name]
+    rng = np.random.default_rng(1)
+    inputs = tuple(rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    ours, host = compiled_results(function, inputs, cpu), compiled_results(function, inputs)
+    np.testing.assert_allclose(ours, host, rtol=2e-6, atol=2e-6 * float(np.abs(host).max()))
+
+
+def test_another_kind_of_machine() -> None:
+    module = pc.jit(lambda x: jnp.exp(x) * x).lower(np.ones(1000, np.float32)).compiler_ir()
+    compiled = _compiler.compile_to_object(module, triple="aarch64-linux-gnu")
+    assert compiled.object[18:20] == b"\xb7\0"  # EM_AARCH64
+    assert "fmla\tv" in _compiler.module_at(module, "asm", triple="aarch64-linux-gnu")
+    assert "fmaf" not in _compiler.module_at(module, "asm", cpu="x86-64")
+    with pytest.raises(_compiler.ir.MLIRError, match="can't generate code for nonsense"):
+        _compiler.compile_to_object(module, triple="nonsense")
+    with pytest.raises(_compiler.ir.MLIRError, match="unknown CPU 'x86-64-v3' for aarch64"):
+        _compiler.compile_to_object(module, cpu="x86-64-v3", triple="aarch64-linux-gnu")
