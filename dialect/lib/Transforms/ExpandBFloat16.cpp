@@ -1,4 +1,4 @@
-// array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and rounding to bf16 integer arithmetic: LLVM
+// array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and conversions integer arithmetic: LLVM
 // would call a function of the C runtime for each element. Comes after array-expand-math, which rounds too.
 #include "array/Transforms/Passes.h"
 
@@ -72,6 +72,19 @@ void roundWithIntegers(arith::TruncFOp op) {
   op.erase();
 }
 
+/// The bits are the upper half. As an extension, LLVM would see through it and compare bf16 lane by lane.
+void extendWithIntegers(arith::ExtFOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Type half = withElement(op.getType(), b.getI16Type()), bits = withElement(op.getType(), b.getI32Type());
+  TypedAttr places = b.getI32IntegerAttr(16);
+  if (auto vector = dyn_cast<VectorType>(bits))
+    places = DenseElementsAttr::get(vector, b.getI32IntegerAttr(16));
+  Value wide = arith::ExtUIOp::create(b, bits, arith::BitcastOp::create(b, half, op.getIn()));
+  wide = arith::ShLIOp::create(b, wide, arith::ConstantOp::create(b, places));
+  op.replaceAllUsesWith(arith::BitcastOp::create(b, op.getType(), wide).getResult());
+  op.erase();
+}
+
 struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
   void runOnOperation() override {
     SmallVector<Operation *> arithmetic;
@@ -81,6 +94,13 @@ struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
     });
     for (Operation *op : arithmetic)
       computeInF32(op);
+    SmallVector<arith::ExtFOp> extensions;
+    getOperation().walk([&](arith::ExtFOp op) {
+      if (isBFloat16(op.getIn().getType()) && getElementTypeOrSelf(op.getType()).isF32())
+        extensions.push_back(op);
+    });
+    for (arith::ExtFOp op : extensions)
+      extendWithIntegers(op);
     SmallVector<arith::TruncFOp> roundings;
     getOperation().walk([&](arith::TruncFOp op) {
       if (isBFloat16(op.getType()) && getElementTypeOrSelf(op.getIn()).isF32())

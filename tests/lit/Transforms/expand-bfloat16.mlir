@@ -3,8 +3,11 @@
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME: %[[X:.*]]: vector<16xbf16>, %[[Y:.*]]: vector<16xbf16>)
 func.func @product(%x: vector<16xbf16>, %y: vector<16xbf16>) -> vector<16xbf16> {
-  // CHECK-DAG: %[[A:.*]] = arith.extf %[[X]] : vector<16xbf16> to vector<16xf32>
-  // CHECK-DAG: %[[B:.*]] = arith.extf %[[Y]] : vector<16xbf16> to vector<16xf32>
+  // CHECK: %[[XBITS:.*]] = arith.bitcast %[[X]] : vector<16xbf16> to vector<16xi16>
+  // CHECK: %[[XWIDE:.*]] = arith.extui %[[XBITS]] : vector<16xi16> to vector<16xi32>
+  // CHECK: %[[XUPPER:.*]] = arith.shli %[[XWIDE]]
+  // CHECK: %[[A:.*]] = arith.bitcast %[[XUPPER]] : vector<16xi32> to vector<16xf32>
+  // CHECK: %[[B:.*]] = arith.bitcast %{{.*}} : vector<16xi32> to vector<16xf32>
   // CHECK: %[[P:.*]] = arith.mulf %[[A]], %[[B]] fastmath<contract> : vector<16xf32>
   // CHECK-NOT: arith.truncf
   // CHECK: %[[BITS:.*]] = arith.bitcast %[[P]] : vector<16xf32> to vector<16xi32>
@@ -20,7 +23,8 @@ func.func @product(%x: vector<16xbf16>, %y: vector<16xbf16>) -> vector<16xbf16> 
 
 // What only moves stays; comparisons are of f32, which code generators have vectors for.
 // CHECK-LABEL: func.func @choice(
-// CHECK-COUNT-2: arith.extf
+// CHECK-COUNT-2: arith.shli
+// CHECK: arith.bitcast
 // CHECK-NEXT: arith.cmpf olt, {{.*}} : f32
 // CHECK-NEXT: arith.select {{.*}} : bf16
 // CHECK-NEXT: return
