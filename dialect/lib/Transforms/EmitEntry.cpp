@@ -95,6 +95,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
       attributes.push_back(describePointer(builder, argument.role, argument.type, argument.isWritten));
     main.setAllArgAttrs(attributes);
     main->removeAttr(kArenaBytesAttr);
+    inlineIntoCaller(main);
     main.setPrivate();
     main->setAttr("llvm.linkage", LLVM::LinkageAttr::get(main.getContext(), LLVM::Linkage::Internal));
   }

@@ -50,6 +50,14 @@ DictionaryAttr describePointer(Builder &builder, EntryRole role, MemRefType type
   return attributes.getDictionary(builder.getContext());
 }
 
+void inlineIntoCaller(func::FuncOp function) {
+  // What LLVM notes of each pair of arguments and accesses grows with both.
+  constexpr unsigned mostArguments = 12;
+  Builder b(function.getContext());
+  if (function.getNumArguments() <= mostArguments)
+    function->setAttr("passthrough", b.getStrArrayAttr({"alwaysinline"}));
+}
+
 void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type) {
   Location loc = value.getLoc();
   LLVMTypeConverter converter(builder.getContext());

@@ -264,9 +264,8 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
   bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
-  bool isLong = transposes || (strategy.masksEveryStep && !(size.isStatic() && size.factor < lanes));
-  if (isLong && !(size.isStatic() && size.factor % lanes == 0)) {
-    // One masked copy of the code, rather than one for whole vectors and one for the rest.
+  if (transposes && !(size.isStatic() && size.factor % lanes == 0)) {
+    // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
     results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
       Value rest = arith::SubIOp::create(b, loc, end, iv);

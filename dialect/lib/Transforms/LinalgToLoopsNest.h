@@ -28,9 +28,6 @@ struct Strategy {
   std::optional<unsigned> jamDim;
   int64_t jamSize = 1;
 
-  /// The code of a step is long: there is one for whole vectors and for the rest.
-  bool masksEveryStep = false;
-
   /// Short dimensions inside of the vector loop, without a loop of their own.
   SmallVector<unsigned, 2> unrolledDims;
   bool isUnrolled(unsigned dim) const { return llvm::is_contained(unrolledDims, dim); }

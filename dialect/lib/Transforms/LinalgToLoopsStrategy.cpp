@@ -211,26 +211,6 @@ static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t 
     strategy.jamDim.reset();
 }
 
-/// A body of this many operations, of which a function counts as many, is worth a mask in every step: code for the rest
-/// would be as long again.
-static constexpr int64_t largeBody = 80, functionOperations = 20;
-
-/// Whether one masked loop serves for whole vectors and the rest. Masks are registers of their own in AVX-512 alone.
-static bool masksEveryStep(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits,
-                           const Strategy &strategy) {
-  if (registerBits < 512 || strategy.tileDim || strategy.jamDim || space.hasReduction())
-    return false;
-  // Shuffles are of lanes that are known.
-  if (llvm::any_of(space.accesses, [&](const Access &access) {
-        return !access.scalar && isInterleaved(access.strides[*strategy.vectorDim]);
-      }))
-    return false;
-  int64_t count = 0;
-  for (Operation &bodyOp : op.getBlock()->without_terminator())
-    count += isa<math::MathDialect>(bodyOp.getDialect()) ? functionOperations : 1;
-  return count > largeBody;
-}
-
 /// Unrolls the short dimensions whose elements lie between those of a vector: what they load is in the same registers.
 static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, Strategy &strategy) {
   if (strategy.tileDim || space.dims[*strategy.vectorDim].reduced)
@@ -283,7 +263,6 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
     chooseJam(op, space, registerBits, best);
     chooseUnrolled(op, space, best);
     chooseStreaming(space, best);
-    best.masksEveryStep = masksEveryStep(op, space, registerBits, best);
   }
   return best;
 }

@@ -197,6 +197,7 @@ private:
     b.setInsertionPointToEnd(block);
     func::ReturnOp::create(b);
     takePointers(function);
+    inlineIntoCaller(function);
     return function;
   }
 

@@ -6,7 +6,7 @@
 // CHECK-SAME:    %[[X:[^:]*]]: !llvm.ptr {llvm.align = 8 : i64, llvm.noalias, llvm.readonly}
 // CHECK-SAME:    %[[R:[^:]*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias}
 // CHECK-SAME:    %[[A:[^:]*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias})
-// CHECK-SAME:    llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME:    llvm.linkage = #llvm.linkage<internal>, passthrough = ["alwaysinline"]
 // CHECK-DAG:     %[[XM:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<4xf64>
 // CHECK-DAG:     %[[RM:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<2x2xf64>
 // CHECK:         memref.load %[[XM]]

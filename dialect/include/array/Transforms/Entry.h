@@ -44,6 +44,9 @@ Value takeFrame(func::FuncOp function);
 /// its alignment, and that arguments are only read. `type` is null for the frame.
 DictionaryAttr describePointer(Builder &builder, EntryRole role, MemRefType type, bool isWritten);
 
+/// Has LLVM put a function that is called in one place there, in the end, if it takes few arguments.
+void inlineIntoCaller(func::FuncOp function);
+
 /// Turns `value`, an argument of type `type`, into a pointer, from which a memref is made for its users.
 void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type);
 
