@@ -9,6 +9,7 @@
 #include "ContractionForm.h"
 #include "ConvolutionForm.h"
 #include "ConvolutionKernels.h"
+#include "ConvolutionPlan.h"
 #include "Gemm.h"
 #include "GemmEpilogue.h"
 #include "Parallel.h"
@@ -17,7 +18,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include <numeric>
 
 namespace mlir::array {
 
@@ -26,8 +26,8 @@ namespace mlir::array {
 
 namespace {
 
-/// A slab's bytes; terms of one panel; rows of one slab; bytes of the packed panels; slabs that threads fill at a time.
-constexpr int64_t slabBytes = 192 << 10, mostTerms = 640, mostRows = 1024, panelBytes = 1 << 20, mostBlocks = 8;
+/// Slabs that threads fill at a time.
+constexpr int64_t mostBlocks = 8;
 
 /// Fewer rows, columns or terms are a sum or an update of vectors.
 bool isWorthwhile(const Convolution &convolution) {
@@ -35,84 +35,6 @@ bool isWorthwhile(const Convolution &convolution) {
   (convolution.sumsChannels ? terms : rows) *= convolution.channels.size;
   return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
 }
-
-/// The largest divisor of `size` up to `most`, or `size` itself where that is too small.
-int64_t blockSize(int64_t size, int64_t most) {
-  constexpr int64_t least = 16;
-  for (int64_t block = std::min(size, most); block >= least; --block)
-    if (size % block == 0)
-      return block;
-  return size;
-}
-
-/// How a convolution is cut. The dimensions before `tiled` are taken one position (or tap) at a time, `tiled` some at a
-/// time, those behind it whole.
-struct Plan {
-  Plan(const Convolution &convolution, Type element) : convolution(convolution), dims(convolution.dims.size()) {
-    int64_t terms = 1;
-    if (convolution.sumsChannels) {
-      terms = convolution.taps();
-      channels = blockSize(convolution.channels.size, std::max<int64_t>(mostTerms / terms, 1));
-      terms *= channels;
-    } else {
-      channels = convolution.channels.size;
-    }
-    int64_t most = slabBytes * 8 / element.getIntOrFloatBitWidth();
-    int64_t limit = convolution.sumsChannels ? mostRows : mostTerms;
-    taken.assign(dims, 1);
-    for (tiled = dims - 1; tiled >= 0; --tiled) {
-      int64_t all = count(tiled), others = items();
-      auto fits = [&](int64_t number) {
-        taken[tiled] = number;
-        return number * others <= limit && slabElements() <= most;
-      };
-      if (fits(all) && tiled > 0)
-        continue;
-      int64_t number = all;
-      while (number > 1 && !fits(number))
-        number = number / 2;
-      // Tiles of about the same size.
-      taken[tiled] = llvm::divideCeil(all, llvm::divideCeil(all, number));
-      break;
-    }
-    tiled = std::max<int64_t>(tiled, 0);
-    if (!convolution.sumsChannels)
-      terms = items();
-    // Panels of a few columns at least.
-    columns = std::max<int64_t>(panelBytes * 8 / element.getIntOrFloatBitWidth() / terms / 64 * 64, 64);
-    columns = std::min(columns, convolution.columns.size);
-    depth = terms;
-  }
-
-  const WindowDim &dim(int64_t i) const { return convolution.dims[i]; }
-  /// What is cut into tiles: positions, or taps.
-  int64_t count(int64_t i) const { return convolution.sumsChannels ? dim(i).positions : dim(i).taps; }
-  int64_t items() const { return std::accumulate(taken.begin(), taken.end(), int64_t(1), std::multiplies<int64_t>()); }
-  int64_t tiles() const {
-    int64_t number = llvm::divideCeil(count(tiled), taken[tiled]);
-    for (int64_t i = 0; i < tiled; ++i)
-      number *= count(i);
-    return number;
-  }
-  int64_t positions(int64_t i) const { return convolution.sumsChannels ? taken[i] : dim(i).positions; }
-  int64_t taps(int64_t i) const { return convolution.sumsChannels ? dim(i).taps : taken[i]; }
-  /// Places of the slab.
-  int64_t extent(int64_t i) const { return (positions(i) - 1) * dim(i).step + (taps(i) - 1) * dim(i).dilation + 1; }
-  int64_t stride(int64_t i) const {
-    int64_t elements = channels;
-    for (int64_t inner = i + 1; inner < dims; ++inner)
-      elements *= extent(inner);
-    return elements;
-  }
-  int64_t slabElements() const { return stride(0) * extent(0); }
-
-  const Convolution &convolution;
-  int64_t dims, tiled = 0;
-  SmallVector<int64_t> taken;
-  int64_t channels = 1; ///< of a slab
-  int64_t columns = 1;  ///< of the packed panels
-  int64_t depth = 1;    ///< terms of a panel
-};
 
 /// Some nested loops as a table: for each iteration, the outermost loop slowest, the offset.
 SmallVector<int32_t> offsetTable(ArrayRef<std::pair<int64_t, int64_t>> loops) {
@@ -479,7 +401,7 @@ private:
   const Convolution &convolution;
   Type element;
   GemmTile tile;
-  Plan plan;
+  ConvolutionPlan plan;
   ModuleOp module;
   bool isZero;
   func::FuncOp multiply, fill, pack;
@@ -519,8 +441,8 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
   }
 
 private:
-  /// An operand that was computed in its place between zeros is computed in memory of its own and copied: the copy is not
-  /// made, nor are the zeros, if convolutions are all that reads them.
+  /// An operand that was computed in its place between zeros is computed in memory of its own and copied: the copy is
+  /// not made, nor are the zeros, if convolutions are all that reads them.
   static void makeDense(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> convolutions) {
     Value padded = op.getDpsInputs()[0];
     auto view = analyzeConvolution(op)->lhs.getDefiningOp<memref::SubViewOp>();

@@ -37,6 +37,15 @@ def rows_of(table: Any, index: Any) -> Any:
     return table[index] * 2
 
 
+def convolved(x: Any, w: Any) -> Any:
+    return pc.lax.conv_general_dilated(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def convolved_back(x: Any, w: Any) -> Any:
+    y, pull = pc.vjp(convolved, x, w)
+    return y, pull(y)
+
+
 # Each is large enough for several threads; sizes that no block divides are among them.
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "add": (lambda x, y: x + y, (normal(300_007), normal(300_007))),
@@ -63,6 +72,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "product with a transposed": (lambda x, y: x @ y.T, (normal(300, 600), normal(410, 600))),
     "products": (lambda x, y: x @ y, (normal(50, 60, 70), normal(50, 70, 64))),
     "packed products": (lambda x, y: x @ y, (normal(37, 60, 70), normal(37, 70, 45))),
+    "convolution and its gradients": (convolved_back, (normal(6, 33, 31, 24), normal(3, 3, 24, 72))),
     "loop": (steps, (normal(300, 512),)),
     "rows": (rows_of, (normal(3000, 256), RNG.integers(0, 3000, 2000, dtype=np.int32))),
     "sort": (lambda x: jnp.sort(x), (normal(64, 3000),)),
