@@ -51,6 +51,8 @@ template <typename Select> static void checkSelect(Select select) {
 static void checkVectors(const VectorSort &vectors) {
   checkSort<uint32_t>([&](auto &line) { vectors.sort32(line.data(), line.size()); });
   checkSort<uint64_t>([&](auto &line) { vectors.sort64(line.data(), line.size()); });
+  checkSort<int32_t>([&](auto &line) { vectors.sortI32(line.data(), line.size()); });
+  checkSort<int64_t>([&](auto &line) { vectors.sortI64(line.data(), line.size()); });
   checkSort<float>([&](auto &line) { vectors.sortF32(line.data(), line.size()); });
   checkSort<double>([&](auto &line) { vectors.sortF64(line.data(), line.size()); });
   checkSelect([&](auto &line, size_t rank) { vectors.select64(line.data(), rank, line.size()); });

@@ -181,7 +181,7 @@ private:
   }
 
   void sortLine(const Bits *from, Bits *to) {
-    if constexpr (Kind::isFloat && sizeof(Bits) >= 4) {
+    if constexpr (sizeof(Bits) >= 4) {
       const VectorSort *vectors = vectorSort();
       if (vectors && sortNumbers(from, to, *vectors))
         return;
@@ -189,20 +189,33 @@ private:
     sortKeys(from, to);
   }
 
-  /// Sorts a line of floats as it is; false if it has elements that are not ordered as their bits.
+  /// Sorts a line as it is; false if it has floats that are not ordered as their bits.
   bool sortNumbers(const Bits *from, Bits *to, const VectorSort &vectors) const {
     Bits lost = 0;
-    for (size_t i = 0; i < length; ++i)
+    for (size_t i = 0; Kind::isFloat && i < length; ++i)
       lost |= isLost(from[i]);
     if (lost)
       return false;
     if (from != to)
       std::copy(from, from + length, to);
-    if constexpr (sizeof(Bits) == 4)
-      vectors.sortF32(reinterpret_cast<float *>(to), length);
-    else
-      vectors.sortF64(reinterpret_cast<double *>(to), length);
+    sortInPlace(to, vectors);
     return true;
+  }
+
+  void sortInPlace(Bits *line, const VectorSort &vectors) const {
+    constexpr bool isSingle = sizeof(Bits) == 4;
+    if constexpr (Kind::isFloat && isSingle)
+      vectors.sortF32(reinterpret_cast<float *>(line), length);
+    else if constexpr (Kind::isFloat)
+      vectors.sortF64(reinterpret_cast<double *>(line), length);
+    else if constexpr (Kind::isSigned && isSingle)
+      vectors.sortI32(reinterpret_cast<int32_t *>(line), length);
+    else if constexpr (Kind::isSigned)
+      vectors.sortI64(reinterpret_cast<int64_t *>(line), length);
+    else if constexpr (isSingle)
+      vectors.sort32(line, length);
+    else
+      vectors.sort64(line, length);
   }
 
   void sortKeys(const Bits *from, Bits *to) {

@@ -31,14 +31,14 @@ template <typename Bits> constexpr Bits signBit = static_cast<Bits>(Bits(1) << (
 /// Keys of unsigned integers are their bits.
 template <typename BitsOf> struct UnsignedKey {
   using Bits = BitsOf;
-  static constexpr bool isFloat = false;
+  static constexpr bool isFloat = false, isSigned = false;
   static Bits key(Bits bits) { return bits; }
   static Bits bits(Bits key) { return key; }
 };
 
 template <typename BitsOf> struct SignedKey {
   using Bits = BitsOf;
-  static constexpr bool isFloat = false;
+  static constexpr bool isFloat = false, isSigned = true;
   static Bits key(Bits bits) { return bits ^ signBit<Bits>; }
   static Bits bits(Bits key) { return key ^ signBit<Bits>; }
 };

@@ -15,6 +15,8 @@ namespace pcrt {
 struct VectorSort {
   void (*sort32)(uint32_t *words, size_t count);
   void (*sort64)(uint64_t *words, size_t count);
+  void (*sortI32)(int32_t *numbers, size_t count);
+  void (*sortI64)(int64_t *numbers, size_t count);
   /// Neither -0 nor nan is among the numbers.
   void (*sortF32)(float *numbers, size_t count);
   void (*sortF64)(double *numbers, size_t count);

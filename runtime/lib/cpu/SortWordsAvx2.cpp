@@ -34,6 +34,8 @@ namespace {
 
 void sort32(uint32_t *words, size_t count) { avx2_qsort(words, count); }
 void sort64(uint64_t *words, size_t count) { avx2_qsort(words, count); }
+void sortI32(int32_t *numbers, size_t count) { avx2_qsort(numbers, count); }
+void sortI64(int64_t *numbers, size_t count) { avx2_qsort(numbers, count); }
 void sortF32(float *numbers, size_t count) { avx2_qsort(numbers, count); }
 void sortF64(double *numbers, size_t count) { avx2_qsort(numbers, count); }
 void select64(uint64_t *words, size_t rank, size_t count) { avx2_qselect(words, rank, count); }
@@ -42,5 +44,5 @@ void select64(uint64_t *words, size_t rank, size_t count) { avx2_qselect(words, 
 
 #pragma GCC pop_options
 
-const pcrt::VectorSort pcrt::vectorSortAvx2 = {sort32, sort64, sortF32, sortF64, select64};
+const pcrt::VectorSort pcrt::vectorSortAvx2 = {sort32, sort64, sortI32, sortI64, sortF32, sortF64, select64};
 #endif

@@ -38,6 +38,8 @@ namespace {
 
 void sort32(uint32_t *words, size_t count) { avx512_qsort(words, count); }
 void sort64(uint64_t *words, size_t count) { avx512_qsort(words, count); }
+void sortI32(int32_t *numbers, size_t count) { avx512_qsort(numbers, count); }
+void sortI64(int64_t *numbers, size_t count) { avx512_qsort(numbers, count); }
 void sortF32(float *numbers, size_t count) { avx512_qsort(numbers, count); }
 void sortF64(double *numbers, size_t count) { avx512_qsort(numbers, count); }
 void select64(uint64_t *words, size_t rank, size_t count) { avx512_qselect(words, rank, count); }
@@ -46,5 +48,5 @@ void select64(uint64_t *words, size_t rank, size_t count) { avx512_qselect(words
 
 #pragma GCC pop_options
 
-const pcrt::VectorSort pcrt::vectorSortAvx512 = {sort32, sort64, sortF32, sortF64, select64};
+const pcrt::VectorSort pcrt::vectorSortAvx512 = {sort32, sort64, sortI32, sortI64, sortF32, sortF64, select64};
 #endif
