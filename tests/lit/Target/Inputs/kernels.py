@@ -35,7 +35,8 @@ LONG = ("sin, 200 times", "tanh(x @ x), 100 times", "GPT step")
 # Instructions that compute in registers of several lanes, or transpose them.
 VECTORS = {
     "aarch64": re.compile(
-        r"^\t(f(?:add|sub|mul|div|ml[as]|max|min|sqrt|cm\w\w)|add|and|orr|eor|cm\w\w|trn1)\tv\d+\.(4s|2d|8h|16b)", re.MULTILINE
+        r"^\t(f(?:add|sub|mul|div|ml[as]|max|min|sqrt|cm\w\w)|add|and|orr|eor|cm\w\w|trn1)\tv\d+\.(4s|2d|8h|16b)",
+        re.MULTILINE,
     ),
     "x86_64": re.compile(
         r"^\tv?p?((?:fn?m\w*|add|sub|mul|div|max|min|sqrt|unpck\w|shuf)(?:p[sd]|[bwdq]))\t.*%([xyz])mm", re.MULTILINE
