@@ -47,7 +47,7 @@ def main() -> None:
                 lib.top.jit(case.build(lib)).lower(*lib.top.tree.map(lib.numpy.asarray, arrays)).compile()
                 for lib in (OURS, JAX)
             )
-            used = ours.memory_analysis()["temporary_bytes"] / MIB
+            used = ours.memory_analysis().temp_size_in_bytes / MIB
             others = theirs.memory_analysis().temp_size_in_bytes / MIB
         asked = MEMORY_BAR * others + MEMORY_OF_A_THREAD / MIB * options.threads
         found[case.name] = {"pycompiler": used, "jax": others, "asked": asked}

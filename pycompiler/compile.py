@@ -101,6 +101,15 @@ def forget_code() -> None:
         compiler.forget_objects()
 
 
+def memory_plan(module: ir.Module | None) -> list[tuple[int, int, int, int, str, str]]:
+    """(offset, bytes, first, last, type, place) of each temporary of a module when it is compiled: `PlannedBuffer`."""
+    if module is None:
+        return []
+    compiler = importlib.import_module("pycompiler._compiler")
+    with _lock:
+        return compiler.memory_plan(module)
+
+
 @dataclass(frozen=True)
 class Compilation:
     """A graph compiled and loaded, with what is known of it."""

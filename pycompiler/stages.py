@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import PyTreeDef
-from pycompiler.compile import build_module, compiled, module_at
+from pycompiler.compile import build_module, compiled, memory_plan, module_at
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.tree import tree_flatten
+from pycompiler.memory_plan import MemoryAnalysis
 from pycompiler.plan import in_place, plan_outputs, to_array
 
 if TYPE_CHECKING:
@@ -202,15 +203,21 @@ class Compiled(_Stage):
             "bytes accessed": float(sum(aval.nbytes for aval in (*self._signature.graph.in_avals, *results))),
         }
 
-    def memory_analysis(self) -> dict[str, int]:
-        """Bytes of the arguments, of the results, of the temporaries (one arena), and of the code."""
+    def memory_analysis(self) -> MemoryAnalysis:
+        """Bytes of the arguments, of the results, of the temporaries (one arena) and of the code, under JAX's names.
+
+        Printed, it also shows which temporary lies where in the arena, from when to when, and for which line.
+        """
         found = self._compilation
-        return {
-            "argument_bytes": sum(aval.nbytes for aval in self._signature.graph.in_avals),
-            "output_bytes": sum(aval.nbytes for aval in found.plan.result_avals),
-            "temporary_bytes": found.arena_bytes,
-            "code_bytes": found.executable.code_bytes if found.executable else 0,
-        }
+        results = found.plan.result_avals
+        return MemoryAnalysis(
+            argument_size_in_bytes=sum(aval.nbytes for aval in self._signature.graph.in_avals),
+            output_size_in_bytes=sum(aval.nbytes for aval in results),
+            temp_size_in_bytes=found.arena_bytes,
+            alias_size_in_bytes=sum(results[number].nbytes for number, _ in found.aliases),
+            generated_code_size_in_bytes=found.executable.code_bytes if found.executable else 0,
+            _plan=lambda: memory_plan(found.module) if found.arena_bytes else [],
+        )
 
     def compile_times(self) -> dict[str, float]:
         """Milliseconds of each stage of the compilation."""

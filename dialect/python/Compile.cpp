@@ -34,6 +34,18 @@ static std::string moduleAt(const PyModule &module, const std::string &stage, co
   return std::move(*text);
 }
 
+/// (offset, bytes, first, last, type, place) of each temporary.
+static nb::list memoryPlan(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  auto plan = mlir::array::memoryPlan(*module.tree->module, CompileOptions{cpu, features, optLevel, ""});
+  if (mlir::failed(plan))
+    diagnostics.raise("planning the memory failed");
+  nb::list rows;
+  for (const mlir::array::PlannedBuffer &buffer : *plan)
+    rows.append(nb::make_tuple(buffer.offset, buffer.bytes, buffer.first, buffer.last, buffer.type, buffer.place));
+  return rows;
+}
+
 void bindCompile(nb::module_ &module) {
   const CompileOptions defaults;
   nb::class_<CompiledObject>(module, "CompiledObject", "Object code in memory, with what the runtime must know of it.")
@@ -59,6 +71,11 @@ void bindCompile(nb::module_ &module) {
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              nb::arg("triple") = defaults.triple,
              "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm.");
+  module.def(
+      "memory_plan", memoryPlan, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
+      nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+      "(offset, bytes, first, last, type, place) of each temporary of the compiled module, by offset: it is used\n"
+      "from the operation `first` to the operation `last`; place is \"file:line\", or empty.");
 }
 
 } // namespace pycompiler

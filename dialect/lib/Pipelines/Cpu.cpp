@@ -40,12 +40,19 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry) {
   pm.addPass(createCSEPass());
 }
 
-void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma) {
-  // Products first, while they are still one operation. They ask for packing buffers, so memory is planned after them.
+void buildBuffersToArenaPipeline(OpPassManager &pm, unsigned vectorBits) {
+  pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  // Products first, while they are still one operation. They ask for packing buffers.
   pm.addPass(createLowerConvolutions({vectorBits}));
   pm.addPass(createLowerContractions({vectorBits}));
-  pm.addNestedPass<func::FuncOp>(createPlanMemory());
+  pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits, /*marksKernels=*/true}));
+  // After all that asks for memory; loops over rows have left one row of some temporaries.
+  pm.addNestedPass<func::FuncOp>(createPlanMemory());
+}
+
+void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma) {
+  buildBuffersToArenaPipeline(pm, vectorBits);
   // Loops that repeat, with other buffers, become one function: all that comes after this sees them once.
   pm.addPass(createOutlineKernels());
   pm.addPass(createExpandMath({vectorBits}));

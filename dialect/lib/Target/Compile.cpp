@@ -154,6 +154,21 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   return result;
 }
 
+FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options) {
+  FailureOr<HostTarget *> target = getTarget(module, options);
+  if (failed(target) || failed(verify(module)))
+    return failure();
+  OwningOpRef<ModuleOp> lowered(module.clone());
+  Timings passes;
+  unsigned bits = (*target)->vectorBits();
+  auto toArena = [&](OpPassManager &pm) { buildBuffersToArenaPipeline(pm, bits); };
+  if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) ||
+      failed(toBuffers(lowered, passes)) ||
+      failed(runPipeline(*lowered, ("arena" + Twine(bits)).str(), toArena, passes)))
+    return failure();
+  return getMemoryPlan(*lowered);
+}
+
 FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileOptions &options) {
   const auto *found = llvm::find(kStages, stage);
   if (found == std::end(kStages))

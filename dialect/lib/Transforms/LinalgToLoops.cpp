@@ -1,7 +1,7 @@
 // The pass array-linalg-to-loops: every linalg op on memrefs, and every memref.copy, becomes scf.for loops over 1-D
-// vectors. Comes after bufferization, memory planning and array-lower-contractions; array-expand-math and the
-// conversions to LLVM follow. LinalgToLoopsSpace reads an op, LinalgToLoopsStrategy chooses, LinalgToLoopsNest and
-// LinalgToLoopsBody emit.
+// vectors. Comes after bufferization, array-lower-contractions and array-reuse-buffers; array-plan-memory,
+// array-expand-math and the conversions to LLVM follow. LinalgToLoopsSpace reads an op, LinalgToLoopsStrategy chooses,
+// LinalgToLoopsNest and LinalgToLoopsBody emit.
 #include "LinalgToLoopsCluster.h"
 #include "array/Transforms/Passes.h"
 
@@ -69,7 +69,7 @@ LogicalResult Lowering::lowerBlock(Block &block) {
     } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       if (failed(lower(linalgOp)))
         return failure();
-    } else if (!isMemoryEffectFree(&op)) {
+    } else if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp>(op)) {
       cluster.emit(rewriter, indices);
     }
   }

@@ -141,6 +141,22 @@ static bool cutIntoRows(Nest &nest, int64_t rows, int64_t registerBits) {
   return nest.startsWithRows();
 }
 
+/// Results of more bytes than this are kept to rows even where several rows at once would be computed faster.
+static constexpr int64_t largeBytes = 2 << 20;
+
+/// A nest that does several rows at once does one after the other, if what it writes is large.
+static bool doRowByRow(Nest &nest) {
+  bool isLarge = llvm::any_of(nest.space.outputs(), [&](const Access &output) {
+    Footprint footprint = footprintOf(output, nest.space);
+    return footprint.known && footprint.end - footprint.first > largeBytes;
+  });
+  if (nest.strategy.jamDim != 0u || !isLarge)
+    return false;
+  nest.strategy.jamDim.reset();
+  nest.strategy.jamSize = 1;
+  return nest.startsWithRows();
+}
+
 bool Cluster::join(Nest nest) {
   if (nests.empty()) {
     nests.push_back(std::move(nest));
@@ -149,7 +165,7 @@ bool Cluster::join(Nest nest) {
   Nest first = nests.front();
   bool isFirstCut = nests.size() == 1 && !first.startsWithRows() && nest.startsWithRows() &&
                     nest.space.dims[0].size.isStatic() &&
-                    cutIntoRows(first, nest.space.dims[0].size.factor, registerBits);
+                    (cutIntoRows(first, nest.space.dims[0].size.factor, registerBits) || doRowByRow(first));
   if (!first.startsWithRows() || !first.space.dims[0].size.isStatic() || nests.size() == maxMembers)
     return false;
   int64_t rows = first.space.dims[0].size.factor;
@@ -223,6 +239,17 @@ static void shareRows(SmallVectorImpl<Nest> &nests) {
       use.access->isOneRow = true;
 }
 
+/// Says of the temporaries that share rows how many bytes of them are touched: each block of rows has a row.
+static void markTouched(ArrayRef<Nest> nests, int64_t blocks) {
+  for (const Nest &nest : nests)
+    for (const Access &access : nest.space.accesses)
+      if (auto alloc = access.isOneRow ? access.memref.getDefiningOp<memref::AllocOp>() : memref::AllocOp()) {
+        Footprint footprint = footprintOf(access, nest.space);
+        int64_t bytes = footprint.first + (blocks - 1) * footprint.stride + footprint.span;
+        alloc->setAttr(kTouchedBytesAttr, IntegerAttr::get(IntegerType::get(alloc.getContext(), 64), bytes));
+      }
+}
+
 void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.empty())
     return;
@@ -239,7 +266,7 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
       scf::YieldOp::create(rewriter, loc);
       rewriter.setInsertionPoint(region.getRegion().front().getTerminator());
     }
-    emitNests(rewriter, indices, nests, registerBits);
+    markTouched(nests, emitNests(rewriter, indices, nests, registerBits));
   }
   for (Nest &nest : nests)
     rewriter.eraseOp(nest.op);

@@ -57,7 +57,7 @@ public:
   /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
   void prepare(double nestNs = 0);
   /// Rows from `first` on: those that share memory take that of the first one.
-  void startAtRow(Value first);
+  void startAtRow(Value row);
   void emitLoops() { emitLevel(0, {}); }
   /// One iteration of the outermost loop, which is made elsewhere.
   void emitHoisted() { emitEntered(0, instances.front(), {}); }

@@ -354,18 +354,21 @@ void NestEmitter::store(Instance &instance, const Access &access, Value value) {
   instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }
 
-void NestEmitter::startAtRow(Value first) {
+void NestEmitter::startAtRow(Value row) {
   Instance &instance = instances.front();
   for (const Access &access : accesses)
     if (access.isOneRow)
       instance.position[numberOf(access)] =
-          indices.advance(b, loc, instance.position[numberOf(access)], first, access.strides[0]);
+          indices.advance(b, loc, instance.position[numberOf(access)], row, access.strides[0]);
 }
 
-/// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of its
-/// own first row.
-static void emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
-                     ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
+/// More blocks of rows than this are not worth the memory of a row for each.
+static constexpr int64_t mostBlocks = 64;
+
+/// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of one
+/// row. Returns the number of blocks.
+static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
+                        ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
   const Extent &size = nests.front().space.dims.front().size;
   auto loop = [&](Value begin, Value end, int64_t step, function_ref<void(Value)> body) {
     auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step));
@@ -385,24 +388,27 @@ static void emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef
   });
   int64_t block = 0;
   if (sharesMemory && costNs >= kSharedNs)
-    block = std::max<int64_t>(1, std::ceil(kPieceNs / rowNs));
+    block = std::max<int64_t>(std::ceil(kPieceNs / rowNs), llvm::divideCeil(size.factor, mostBlocks));
   if (block == 0 || block * 2 > size.factor) {
     scf::ForOp rowLoop = loop(zero, rows, 1, row);
     if (size.isStatic() && !sharesMemory)
       markParallel(rowLoop, size.factor, rowNs);
-    return;
+    return 1;
   }
   if (int64_t even = blockOf(size.factor, block, 1))
     block = even;
   scf::ForOp blocks = loop(zero, rows, block, [&](Value first) {
+    Value number = arith::DivUIOp::create(b, loc, first, indices.index(b, block));
     for (auto &emitter : emitters)
-      emitter->startAtRow(first);
+      emitter->startAtRow(number);
     Value end = indices.add(b, loc, first, indices.index(b, block));
     if (size.factor % block != 0)
       end = arith::MinUIOp::create(b, loc, end, rows);
     loop(first, end, 1, row);
   });
-  markParallel(blocks, llvm::divideCeil(size.factor, block), rowNs * double(block));
+  int64_t count = llvm::divideCeil(size.factor, block);
+  markParallel(blocks, count, rowNs * double(block));
+  return count;
 }
 
 /// A reduction that was cut into blocks: their results, in a buffer for each output, and then the results' combination,
@@ -454,19 +460,22 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, in
     memref::StoreOp::create(b, loc, result, output.whole.flat, indices.get(b, loc, output.whole.start));
 }
 
-void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits) {
+int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits) {
   double costNs = 0;
   for (const Nest &nest : nests)
     costNs += estimateNs(nest, registerBits);
   if (nests.size() == 1) {
     Nest nest = nests.front();
-    if (int64_t blocks = cutReduction(nest))
-      return emitCutReduction(b, indices, nest, blocks, costNs);
+    if (int64_t blocks = cutReduction(nest)) {
+      emitCutReduction(b, indices, nest, blocks, costNs);
+      return 1;
+    }
     if (nest.space.hasReduction() && costNs >= kSharedNs)
       cutColumns(nest, costNs, kPieceNs);
     NestEmitter emitter(b, indices, nest);
     emitter.prepare(costNs);
-    return emitter.emitLoops();
+    emitter.emitLoops();
+    return 1;
   }
   SmallVector<std::unique_ptr<NestEmitter>> emitters;
   for (const Nest &nest : nests) {
@@ -475,7 +484,7 @@ void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_
   }
   for (auto &emitter : emitters)
     emitter->emitHoisted();
-  emitRows(b, indices, nests.back().op->getLoc(), nests, costNs, emitters);
+  return emitRows(b, indices, nests.back().op->getLoc(), nests, costNs, emitters);
 }
 
 } // namespace mlir::array::loops

@@ -59,8 +59,9 @@ struct Nest {
 };
 
 /// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
-/// over their rows. Large parallel ones are marked (Parallel.h). The ops stay.
-void emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits);
+/// over their rows. Large parallel ones are marked (Parallel.h). The ops stay. Returns the number of rows that
+/// temporaries need whose rows share memory.
+int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits);
 
 /// What a nest takes in one thread, in nanoseconds; 0 when its sizes are not known.
 double estimateNs(const Nest &nest, int64_t registerBits);

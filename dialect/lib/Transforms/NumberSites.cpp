@@ -28,6 +28,11 @@ static FileLineColLoc placeOf(Location location) {
   return {};
 }
 
+std::string placeText(Location location) {
+  FileLineColLoc place = placeOf(location);
+  return place ? (place.getFilename().strref() + ":" + Twine(place.getLine())).str() : "";
+}
+
 /// The op of the dialect that a call stands for.
 static StringRef primitiveOf(RuntimeCallOp call) {
   if (call.getName() == "special" && call.getParams().size() == 1) {
@@ -57,9 +62,7 @@ struct NumberSites : impl::NumberSitesBase<NumberSites> {
     Builder builder(&getContext());
     llvm::MapVector<Attribute, int64_t> sites;
     getOperation().walk([&](RuntimeCallOp call) {
-      FileLineColLoc place = placeOf(call.getLoc());
-      std::string text = place ? (place.getFilename().strref() + ":" + Twine(place.getLine())).str() : "";
-      Attribute site = builder.getStrArrayAttr({primitiveOf(call), text});
+      Attribute site = builder.getStrArrayAttr({primitiveOf(call), placeText(call.getLoc())});
       int64_t number = sites.insert({site, static_cast<int64_t>(sites.size()) + 1}).first->second;
       call->setAttr(kSiteAttr, builder.getI64IntegerAttr(number));
     });

@@ -44,6 +44,8 @@ std::optional<ArenaRange> rangeOf(Value buffer) {
   if (!shift || !view.getType().hasStaticShape() || !isa<BlockArgument>(view.getSource()))
     return std::nullopt;
   int64_t bytes = llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8) * view.getType().getNumElements();
+  if (auto live = view->getAttrOfType<DenseI64ArrayAttr>(kLiveAttr)) // of some temporaries there is a part only
+    bytes = live[2];
   return ArenaRange{view.getSource(), *shift, *shift + bytes};
 }
 

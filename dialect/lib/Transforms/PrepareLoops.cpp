@@ -479,6 +479,12 @@ struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
     if (found.empty())
       return;
     IRRewriter rewriter(&getContext());
+    if (!copyCarry) {
+      SmallVector<Operation *> loops;
+      for (Operation *op : found)
+        loops.append(prepare::unrollRotations(op));
+      found = loops;
+    }
     for (Operation *&op : found)
       op = prepare::carryScalars(rewriter, op);
 

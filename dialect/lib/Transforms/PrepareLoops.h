@@ -16,6 +16,10 @@ struct Update {
 /// The tensors of a loop's carry that are passed on from one iteration to the next.
 SmallVector<Update> updatesOf(Operation *loop);
 
+/// Makes one step of as many as it takes for each tensor of a carry that hands its values on to be where it was.
+/// Returns the loops that are there then: the loop, and one for the steps that are left over.
+SmallVector<Operation *> unrollRotations(Operation *loop);
+
 /// A carry that a sum is added to becomes what the sum starts with: the gradient of a weight is accumulated where it
 /// is.
 void accumulateInPlace(RewriterBase &rewriter, Operation *loop);

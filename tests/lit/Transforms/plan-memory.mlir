@@ -5,7 +5,7 @@
 // CHECK-SAME:    %{{.*}}: memref<100xf32>, %{{.*}}: memref<100xf32>, %[[ARENA:.*]]: memref<848xi8> {array.role = "arena"})
 // CHECK-SAME:    attributes {array.arena_bytes = 848 : i64}
 // CHECK:         %[[C0:.*]] = arith.constant 0 : index
-// CHECK:         %[[A:.*]] = memref.view %[[ARENA]][%[[C0]]][] : memref<848xi8> to memref<100xf32>
+// CHECK:         %[[A:.*]] = memref.view %[[ARENA]][%[[C0]]][] {array.live = array<i64: 3, 4, 400>} : memref<848xi8> to memref<100xf32>
 // CHECK:         %[[C448:.*]] = arith.constant 448 : index
 // CHECK:         %[[B:.*]] = memref.view %[[ARENA]][%[[C448]]][]
 // CHECK:         %[[C0_1:.*]] = arith.constant 0 : index
@@ -32,13 +32,14 @@ func.func @reuse(%x: memref<100xf32>, %r: memref<100xf32>) {
 // The last use of %a is through a view of a view: %b may not take its place.
 // CHECK-LABEL: func.func @views(
 // CHECK-SAME:    memref<128xi8>
-// CHECK:         memref.view %{{.*}}[%{{.*}}][] : memref<128xi8> to memref<4x4xf32>
-// CHECK:         memref.view %{{.*}}[%{{.*}}][] : memref<128xi8> to memref<16xf32>
-func.func @views(%r: memref<4xf32>, %s: memref<16xf32>) {
+// CHECK:         memref.view %{{.*}}[%{{.*}}][] {array.live = {{.*}}} : memref<128xi8> to memref<4x4xf32>
+// CHECK:         memref.view %{{.*}}[%{{.*}}][] {array.live = {{.*}}} : memref<128xi8> to memref<16xf32>
+func.func @views(%x: memref<4x4xf32>, %r: memref<4xf32>, %s: memref<16xf32>) {
   %a = memref.alloc() : memref<4x4xf32>
   %b = memref.alloc() : memref<16xf32>
   %row = memref.subview %a[1, 0] [1, 4] [1, 1] : memref<4x4xf32> to memref<1x4xf32, strided<[4, 1], offset: 4>>
   %flat = memref.collapse_shape %row [[0, 1]] : memref<1x4xf32, strided<[4, 1], offset: 4>> into memref<4xf32, strided<[1], offset: 4>>
+  linalg.exp ins(%x : memref<4x4xf32>) outs(%a : memref<4x4xf32>)
   linalg.exp ins(%s : memref<16xf32>) outs(%b : memref<16xf32>)
   linalg.exp ins(%b : memref<16xf32>) outs(%s : memref<16xf32>)
   linalg.exp ins(%flat : memref<4xf32, strided<[1], offset: 4>>) outs(%r : memref<4xf32>)
@@ -140,5 +141,17 @@ func.func @iteration(%x: memref<16xf32>, %p: i1) {
     scf.yield
   }
   linalg.exp ins(%outer : memref<16xf32>) outs(%x : memref<16xf32>)
+  return
+}
+
+// -----
+
+// Of one whose rows share memory there is as much as is touched.
+// CHECK-LABEL: func.func @touched(
+// CHECK-SAME:    array.arena_bytes = 64 : i64
+func.func @touched(%x: memref<64x16xf32>) {
+  %a = memref.alloc() {array.touched_bytes = 64 : i64} : memref<64x16xf32>
+  linalg.exp ins(%x : memref<64x16xf32>) outs(%a : memref<64x16xf32>)
+  linalg.exp ins(%a : memref<64x16xf32>) outs(%x : memref<64x16xf32>)
   return
 }

@@ -174,7 +174,7 @@ def test_stages_can_be_read():
     compiled = lowered.compile()
     assert float(compiled(x)) == 192.0
     assert compiled.cost_analysis()["flops"] > 64
-    assert compiled.memory_analysis()["argument_bytes"] == 256
+    assert compiled.memory_analysis().argument_size_in_bytes == 256
     with pytest.raises(TypeError, match=r"f32\[8,8\]"):
         compiled(pnp.ones((4, 4)))
 

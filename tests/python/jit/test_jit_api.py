@@ -108,7 +108,7 @@ def test_the_stages():
     np.testing.assert_array_equal(compiled(x, y)["a"], np.full((2, 4), 6.0))
     assert compiled.out_info["a"].shape == (2, 4)
     assert compiled.cost_analysis()["flops"] > 0
-    assert compiled.memory_analysis()["output_bytes"] == 32
+    assert compiled.memory_analysis().output_size_in_bytes == 32
     assert "pcrt_main" in compiled.as_text()
     assert compiled.runtime_executable() is not None
     with pytest.raises(TypeError, match=r"f32\[3,4\] as 'y', called with f32\[3,5\]"):

@@ -135,7 +135,7 @@ def test_memory_is_saved():
             return (x**2).sum()
 
         lowered = pc.jit(pc.grad(loss, 1)).lower(x, weights)
-        return lowered.compile().memory_analysis()["temporary_bytes"]
+        return lowered.compile().memory_analysis().temp_size_in_bytes
 
     plain, kept = temporaries(block), temporaries(pc.checkpoint(block))
     # 24 layers keep an array for the sine's derivative and one for the product's; 6 blocks their inputs, and one runs.

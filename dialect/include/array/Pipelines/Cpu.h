@@ -13,6 +13,9 @@ void buildArrayToLinalgPipeline(OpPassManager &pm);
 /// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarry` loops copy what they carry.
 void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry = false);
 
+/// linalg on buffers -> scf loops, temporaries in one planned arena: the first part of what follows.
+void buildBuffersToArenaPipeline(OpPassManager &pm, unsigned vectorBits);
+
 /// linalg on buffers -> scf loops over vectors of at most `vectorBits` a register; temporaries in one planned arena.
 /// `hasFma`: the machine multiplies and adds with one rounding.
 void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma = true);

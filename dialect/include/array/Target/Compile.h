@@ -2,6 +2,7 @@
 #ifndef ARRAY_TARGET_COMPILE_H
 #define ARRAY_TARGET_COMPILE_H
 
+#include "array/Transforms/MemoryPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <utility>
@@ -39,6 +40,9 @@ inline constexpr llvm::StringLiteral kStages[] = {"array", "linalg", "bufferized
 
 /// The text of the module after `stage`, one of kStages. The module is left as it is.
 FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+
+/// Where the temporaries of the compiled module lie. The module is left as it is.
+FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options);
 
 /// Whether how long a run of a module of linalg on tensors takes depends on data, and may have no end.
 bool hasUnboundedLoop(ModuleOp module);

@@ -14,6 +14,13 @@ inline constexpr llvm::StringLiteral kEntryName = "pcrt_main";
 /// The function attribute that holds the size of the arena.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "array.arena_bytes";
 
+/// The attribute of an allocation of which only so many bytes, the first ones, are touched.
+inline constexpr llvm::StringLiteral kTouchedBytesAttr = "array.touched_bytes";
+
+/// The attribute of a view of the arena: the first and the last operation that uses it, as array-plan-memory numbers
+/// them, and its bytes.
+inline constexpr llvm::StringLiteral kLiveAttr = "array.live";
+
 /// The function attribute that holds, for each argument of @main, the result that is computed in its memory, or -1: the
 /// caller gives up the argument, and passes its buffer as that of the result.
 inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";

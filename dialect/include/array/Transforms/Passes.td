@@ -75,21 +75,6 @@ def PrepareLoops : Pass<"array-prepare-loops", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
-  let summary = "Replace allocations by views of one arena argument";
-  let description = [{
-    Every `memref.alloc` becomes a `memref.view` at a fixed, 64-byte aligned offset of one `memref<Nxi8>` argument that
-    is appended to the function. An allocation lives from the first to the last operation of its own block that
-    uses it or a view of it: one inside of a loop lives within an iteration, one outside of the loop that is used inside lives
-    across the whole loop. Two allocations that live at
-    the same time never overlap; offsets are first-fit, largest first, and deterministic. `memref.dealloc` goes away.
-
-    The attribute `array.arena_bytes` on the function holds the size of the arena; a function without allocations
-    is left as it is. Invariant: allocations are static; one inside of a loop does not leave its iteration.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-}
-
 //===--- Linalg on buffers: contractions --------------------------------------------------------------------------===//
 
 def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
@@ -143,6 +128,35 @@ def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+//===--- Linalg on buffers: memory --------------------------------------------------------------------------------===//
+
+def ForwardCopies : Pass<"array-forward-copies", "::mlir::func::FuncOp"> {
+  let summary = "Read what was copied to a temporary where it came from";
+  let description = [{
+    A temporary that is only put together, by copies and fills of it or of parts of it, and then read by elementwise `linalg`
+    ops, goes away: each of these ops becomes one op for each part, on that part of every operand. So concatenations,
+    rotations and padding cost no copy. What is read of the temporary is read in place of the copies, so nothing may write
+    there in between.
+
+    Invariants: every argument and every allocation is memory of its own; parts are static; an op becomes at most 16.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Let elementwise ops write over operands that nobody reads afterwards";
+  let description = [{
+    A `linalg` op without reductions, or a `memref.copy`, that reads an operand with the map with which it writes an output
+    takes the buffer of the operand for both, where the operand's last use is here and the output's first one. Both are
+    temporaries, of one type, whole, or reshaped. Such an op that is the last to read what a product computed is moved to
+    right after it, so that it finds it in the cache, and leaves its memory to others.
+
+    Invariants: every argument and every allocation is memory of its own before; afterwards ops may read and write one buffer,
+    element by element.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 //===--- Linalg on buffers: loops ---------------------------------------------------------------------------------===//
 
 def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
@@ -153,6 +167,8 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     each operand and dimension; unit dimensions vanish, neighbours that every operand walks as one are merged, and the
     dimension along which most operands are contiguous is cut into vectors, with one masked step for the rest. Neighbours that walk
     the same rows share the loop over them, and temporaries of such a loop take the memory of one row.
+
+    The allocation of such a temporary gets `array.touched_bytes`.
 
     Invariants: every argument of the function, and every allocation, is memory of its own; no linalg op and no
     memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`; loads and stores assume the
@@ -169,6 +185,25 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+//===--- Memory ---------------------------------------------------------------------------------------------------===//
+
+def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
+  let summary = "Replace allocations by views of one arena argument";
+  let description = [{
+    Every `memref.alloc` becomes a `memref.view` at a fixed, 64-byte aligned offset of one `memref<Nxi8>` argument that
+    is appended to the function. An allocation lives from the first to the last operation of its own block that
+    uses it or a view of it: one inside of a loop lives within an iteration, one outside of the loop that is used inside lives
+    across the whole loop. Two allocations that live at
+    the same time never overlap; offsets are first-fit, largest first, and deterministic. `memref.dealloc` goes away. One
+    with the attribute `array.touched_bytes` takes that many bytes only.
+
+    The attribute `array.arena_bytes` on the function holds the size of the arena; a function without allocations
+    is left as it is. Each view has `array.live`: the numbers of the first and the last operation that uses it, and its
+    bytes. Invariant: allocations are static; one inside of a loop does not leave its iteration.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {

@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral kSiteAttr = "array.site";
 /// The attribute of the module that is the table: an array of [primitive, "file:line"], the first is number 1.
 inline constexpr llvm::StringLiteral kSitesAttr = "array.sites";
 
+/// The place in the program that a location names, "file:line"; empty where none is known.
+std::string placeText(Location location);
+
 /// The table as it is given to the runtime: primitives and places; a place is empty when it is not known.
 std::vector<std::pair<std::string, std::string>> getSites(ModuleOp module);
 

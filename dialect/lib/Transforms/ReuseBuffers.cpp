@@ -1,0 +1,213 @@
+// array-reuse-buffers: an elementwise op writes over an operand that nobody reads afterwards, and one that finishes
+// what a product computed comes right after it. Comes after array-lower-contractions, which wants the operands of a
+// product and of what follows it apart; array-linalg-to-loops and array-plan-memory follow.
+#include "BufferUses.h"
+#include "array/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_REUSEBUFFERS
+#include "array/Transforms/Passes.h.inc"
+
+namespace {
+
+/// An operation that reads each element of `input` right before it writes the same one of `output`, and all of these.
+struct Transfer {
+  Operation *op;
+  OpOperand *input;
+  OpOperand *output;
+};
+
+/// Whether the loops of an op visit each element that the map leads to once.
+bool visitsOnce(linalg::LinalgOp op, AffineMap map) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  return map.isProjectedPermutation() && llvm::all_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned loop) {
+           return ranges[loop] == 1 || map.isFunctionOfDim(loop);
+         });
+}
+
+/// All pairs of an operand that an op may overwrite, and the output that may take its place.
+SmallVector<Transfer> transfersOf(Operation *op) {
+  SmallVector<Transfer> found;
+  if (isa<memref::CopyOp>(op)) {
+    found.push_back({op, &op->getOpOperand(0), &op->getOpOperand(1)});
+    return found;
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !linalgOp.hasPureBufferSemantics() || linalgOp.getNumReductionLoops() != 0)
+    return found;
+  for (OpOperand &output : linalgOp.getDpsInitsMutable()) {
+    AffineMap map = linalgOp.getMatchingIndexingMap(&output);
+    if (!linalgOp.getMatchingBlockArgument(&output).use_empty() || !visitsOnce(linalgOp, map))
+      continue;
+    for (OpOperand *input : linalgOp.getDpsInputOperands())
+      if (linalgOp.getMatchingIndexingMap(input) == map)
+        found.push_back({op, input, &output});
+  }
+  return found;
+}
+
+/// The buffer that a value is all of, in other sizes at the most; null for a part of one.
+Value wholeBuffer(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type && type.hasStaticShape() && type.getLayout().isIdentity() ? value : Value();
+}
+
+/// Whether nothing else in the op touches the memory of `buffer` than `output`.
+bool touchesOnly(Operation *op, Value buffer, OpOperand *output) {
+  auto isBuffer = [&](Value value) { return isa<MemRefType>(value.getType()) && viewedBuffer(value) == buffer; };
+  for (OpOperand &operand : op->getOpOperands())
+    if (isBuffer(operand.get()) && &operand != output)
+      return false;
+  return !op->walk([&](Operation *inner) {
+              bool touches = inner != op && llvm::any_of(inner->getOperands(), isBuffer);
+              return touches ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+
+/// Another operand that reads the same elements in the same order does no harm.
+bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
+  auto op = dyn_cast<linalg::LinalgOp>(transfer.op);
+  if (!op)
+    return true;
+  for (OpOperand &operand : transfer.op->getOpOperands()) {
+    if (&operand == transfer.input || !isa<MemRefType>(operand.get().getType()) ||
+        viewedBuffer(operand.get()) != buffer)
+      continue;
+    if (op.isDpsInit(&operand) || operand.get() != transfer.input->get() ||
+        op.getMatchingIndexingMap(&operand) != op.getMatchingIndexingMap(transfer.input))
+      return false;
+  }
+  return !transfer.op
+              ->walk([&](memref::LoadOp load) {
+                return viewedBuffer(load.getMemRef()) == buffer ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// Has everything that uses `from` use `place`.
+void replace(memref::AllocOp from, Value place) {
+  OpBuilder builder(from);
+  if (place.getType() != from.getType()) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)from.getType().getStridesAndOffset(strides, offset);
+    place = memref::ReinterpretCastOp::create(builder, from.getLoc(), from.getType(), place, offset,
+                                              from.getType().getShape(), strides);
+  }
+  from.replaceAllUsesWith(place);
+  from.erase();
+}
+
+struct Reuse {
+  static void run(Block &block) {
+    SmallVector<Operation *> copies;
+    for (Operation &op : llvm::make_early_inc_range(block))
+      followProduct(block, op);
+    for (Operation &op : block) {
+      for (Transfer &transfer : transfersOf(&op))
+        overwriteInput(block, transfer);
+      if (auto copy = dyn_cast<memref::CopyOp>(op); copy &&
+                                                    viewedBuffer(copy.getSource()) == viewedBuffer(copy.getTarget()) &&
+                                                    wholeBuffer(copy.getSource()) && wholeBuffer(copy.getTarget()))
+        copies.push_back(copy);
+    }
+    for (Operation *copy : copies)
+      copy->erase();
+  }
+
+  /// An op that finishes what a product computed comes right after it: what it reads is in the cache then, and soon
+  /// free for others.
+  static void followProduct(Block &block, Operation &op) {
+    for (const Transfer &transfer : transfersOf(&op)) {
+      Value input = viewedBuffer(transfer.input->get());
+      if (!input.getDefiningOp<memref::AllocOp>())
+        continue;
+      BlockUses uses = usesIn(block, input);
+      if (!uses.isLocal || uses.last != &op)
+        continue;
+      Operation *last = nullptr;
+      for (Value view : viewsOf(input))
+        for (Operation *user : view.getUsers())
+          if (Operation *inBlock = block.findAncestorOpInBlock(*user); inBlock && inBlock != &op &&
+                                                                       !isa<ViewLikeOpInterface>(inBlock) &&
+                                                                       (!last || last->isBeforeInBlock(inBlock)))
+            last = inBlock;
+      if (!last || isa<linalg::LinalgOp, memref::CopyOp>(last) || last->getNextNode() == &op || !canMoveAfter(op, last))
+        continue;
+      op.moveAfter(last);
+      return;
+    }
+  }
+
+  static bool canMoveAfter(Operation &op, Operation *last) {
+    auto isOutput = [&](Value value) {
+      return isa<memref::CopyOp>(op) ? value == op.getOperand(1)
+                                     : llvm::is_contained(cast<linalg::LinalgOp>(op).getDpsInits(), value);
+    };
+    for (Value operand : op.getOperands()) {
+      if (Operation *definition = operand.getDefiningOp();
+          definition && definition->getBlock() == op.getBlock() && last->isBeforeInBlock(definition))
+        return false;
+      if (!isa<MemRefType>(operand.getType()))
+        continue;
+      Value buffer = viewedBuffer(operand);
+      if (!isMemoryOfItsOwn(buffer))
+        return false;
+      for (Operation *between = last->getNextNode(); between != &op; between = between->getNextNode())
+        if (isOutput(operand) ? mayUseMemory(between, buffer) : mayWriteMemory(between, buffer))
+          return false;
+    }
+    return llvm::all_of(op.getRegions(), [&](Region &region) {
+      return !region.walk([&](memref::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    });
+  }
+
+  /// The output is a temporary that starts with this op, the operand one that ends with it.
+  static void overwriteInput(Block &block, const Transfer &transfer) {
+    auto [input, output] = buffersOf(transfer);
+    auto from = output ? output.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+    auto place = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+    if (!from || !place || from == place || from->getBlock() != &block || place->getBlock() != &block)
+      return;
+    BlockUses before = usesIn(block, place), after = usesIn(block, from);
+    if (!before.isLocal || !after.isLocal || before.last != transfer.op || after.first != transfer.op ||
+        !touchesOnly(transfer.op, from, transfer.output) || !readsOnlyInOrder(transfer, place))
+      return;
+    if (from->isBeforeInBlock(place))
+      place->moveBefore(from);
+    replace(from, place);
+  }
+
+  /// The whole buffers of both, if these are of one layout.
+  static std::pair<Value, Value> buffersOf(const Transfer &transfer) {
+    auto in = dyn_cast<MemRefType>(transfer.input->get().getType());
+    if (!in || in != transfer.output->get().getType())
+      return {};
+    return {wholeBuffer(transfer.input->get()), wholeBuffer(transfer.output->get())};
+  }
+};
+
+struct ReuseBuffers : impl::ReuseBuffersBase<ReuseBuffers> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    llvm::SetVector<Block *> blocks;
+    function.walk([&](memref::AllocOp alloc) { blocks.insert(alloc->getBlock()); });
+    for (Block *block : blocks)
+      Reuse::run(*block);
+  }
+};
+
+} // namespace
+} // namespace mlir::array

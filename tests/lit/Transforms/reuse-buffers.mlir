@@ -1,0 +1,148 @@
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-reuse-buffers))' --split-input-file | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#t = affine_map<(d0, d1) -> (d1, d0)>
+#row = affine_map<(d0, d1) -> (d1)>
+
+// %b may take the place of %a, whose last reader is the op that makes %b; so may %c, through a reshape.
+// CHECK-LABEL: func.func @chain(
+// CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[R:.*]]: memref<4x8xf32>)
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<4x8xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.exp ins(%[[X]] : memref<4x8xf32>) outs(%[[A]] : memref<4x8xf32>)
+// CHECK:         linalg.exp ins(%[[A]] : memref<4x8xf32>) outs(%[[A]] : memref<4x8xf32>)
+// CHECK:         linalg.exp ins(%[[A]] : memref<4x8xf32>) outs(%[[R]] : memref<4x8xf32>)
+func.func @chain(%x: memref<4x8xf32>, %r: memref<4x8xf32>) {
+  %a = memref.alloc() : memref<4x8xf32>
+  %b = memref.alloc() : memref<4x8xf32>
+  linalg.exp ins(%x : memref<4x8xf32>) outs(%a : memref<4x8xf32>)
+  linalg.exp ins(%a : memref<4x8xf32>) outs(%b : memref<4x8xf32>)
+  linalg.exp ins(%b : memref<4x8xf32>) outs(%r : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @reshaped(
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<32xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK:         %[[B:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [4, 8], strides: [8, 1]
+// CHECK:         %[[V:.*]] = memref.expand_shape %[[A]]
+// CHECK:         linalg.exp ins(%[[V]] : memref<4x8xf32>) outs(%[[B]] :
+func.func @reshaped(%x: memref<32xf32>, %r: memref<4x8xf32>) {
+  %a = memref.alloc() : memref<32xf32>
+  %b = memref.alloc() : memref<4x8xf32>
+  linalg.exp ins(%x : memref<32xf32>) outs(%a : memref<32xf32>)
+  %v = memref.expand_shape %a [[0, 1]] output_shape [4, 8] : memref<32xf32> into memref<4x8xf32>
+  linalg.exp ins(%v : memref<4x8xf32>) outs(%b : memref<4x8xf32>)
+  linalg.exp ins(%b : memref<4x8xf32>) outs(%r : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#t = affine_map<(d0, d1) -> (d1, d0)>
+
+// Not where the operand is read later, nor where it is read in another order, nor where it is an argument.
+// CHECK-LABEL: func.func @apart(
+// CHECK-COUNT-3: memref.alloc
+func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32>) {
+  %a = memref.alloc() : memref<8x8xf32>
+  %b = memref.alloc() : memref<8x8xf32>
+  %c = memref.alloc() : memref<8x8xf32>
+  linalg.exp ins(%x : memref<8x8xf32>) outs(%a : memref<8x8xf32>)
+  linalg.exp ins(%a : memref<8x8xf32>) outs(%b : memref<8x8xf32>)
+  linalg.generic {indexing_maps = [#id, #t, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b, %b : memref<8x8xf32>, memref<8x8xf32>) outs(%c : memref<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.addf %p, %q : f32
+    linalg.yield %s : f32
+  }
+  linalg.add ins(%a, %c : memref<8x8xf32>, memref<8x8xf32>) outs(%r : memref<8x8xf32>)
+  return
+}
+
+// -----
+
+// What is used after an iteration is not overwritten in it.
+// CHECK-LABEL: func.func @loop(
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:         scf.for
+// CHECK:           %[[B:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:           linalg.exp ins(%[[A]] : memref<8xf32>) outs(%[[B]] : memref<8xf32>)
+// CHECK:           linalg.exp ins(%[[B]] : memref<8xf32>) outs(%[[B]] : memref<8xf32>)
+func.func @loop(%x: memref<8xf32>, %r: memref<8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<8xf32>
+  linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.alloc() : memref<8xf32>
+    %c = memref.alloc() : memref<8xf32>
+    linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
+    linalg.exp ins(%b : memref<8xf32>) outs(%c : memref<8xf32>)
+    memref.copy %c, %r : memref<8xf32> to memref<8xf32>
+  }
+  return
+}
+
+// -----
+
+// A copy of what nobody reads later is no copy.
+// CHECK-LABEL: func.func @copy(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT:     memref.copy
+// CHECK:         return
+func.func @copy(%x: memref<8xf32>, %r: memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
+  memref.copy %a, %b : memref<8xf32> to memref<8xf32>
+  linalg.exp ins(%b : memref<8xf32>) outs(%r : memref<8xf32>)
+  return
+}
+
+// -----
+
+// What finishes a product follows it; not over an op that writes what it reads.
+func.func private @product(memref<8xf32>)
+// CHECK-LABEL: func.func @follow(
+// CHECK-SAME:    %[[W:.*]]: memref<8xf32>, %[[V:.*]]: memref<8xf32>, %[[R:.*]]: memref<8xf32>, %[[S:.*]]: memref<8xf32>)
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:         %[[B:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:         call @product(%[[A]])
+// CHECK-NEXT:    linalg.add ins(%[[W]], %[[A]] : memref<8xf32>, memref<8xf32>) outs(%[[R]] : memref<8xf32>)
+// CHECK-NEXT:    call @product(%[[B]])
+// CHECK-NEXT:    linalg.exp ins(%[[W]] : memref<8xf32>) outs(%[[V]] : memref<8xf32>)
+// CHECK-NEXT:    linalg.add ins(%[[V]], %[[B]] : memref<8xf32>, memref<8xf32>) outs(%[[S]] : memref<8xf32>)
+func.func @follow(%w: memref<8xf32>, %v: memref<8xf32>, %r: memref<8xf32>, %s: memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  func.call @product(%a) : (memref<8xf32>) -> ()
+  func.call @product(%b) : (memref<8xf32>) -> ()
+  linalg.exp ins(%w : memref<8xf32>) outs(%v : memref<8xf32>)
+  linalg.add ins(%w, %a : memref<8xf32>, memref<8xf32>) outs(%r : memref<8xf32>)
+  linalg.add ins(%v, %b : memref<8xf32>, memref<8xf32>) outs(%s : memref<8xf32>)
+  return
+}
+
+// -----
+
+// What a branch gives back is used after it.
+// CHECK-LABEL: func.func @branch(
+// CHECK-COUNT-2: memref.alloc
+func.func @branch(%c: i1, %x: memref<8xf32>, %r: memref<8xf32>) {
+  %y = scf.if %c -> memref<8xf32> {
+    %a = memref.alloc() : memref<8xf32>
+    %b = memref.alloc() : memref<8xf32>
+    linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
+    linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
+    memref.copy %b, %r : memref<8xf32> to memref<8xf32>
+    scf.yield %a : memref<8xf32>
+  } else {
+    scf.yield %x : memref<8xf32>
+  }
+  memref.copy %y, %r : memref<8xf32> to memref<8xf32>
+  return
+}
