@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::array {
 
@@ -154,9 +155,17 @@ struct Reuse {
       return isa<memref::CopyOp>(op) ? value == op.getOperand(1)
                                      : llvm::is_contained(cast<linalg::LinalgOp>(op).getDpsInits(), value);
     };
+    auto isThere = [&](Value value) {
+      Operation *definition = value.getDefiningOp();
+      return !definition || definition->getBlock() != op.getBlock() || !last->isBeforeInBlock(definition);
+    };
+    // A body may use scalars that are no operands.
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op.getRegions(), captured);
+    if (!llvm::all_of(captured, isThere))
+      return false;
     for (Value operand : op.getOperands()) {
-      if (Operation *definition = operand.getDefiningOp();
-          definition && definition->getBlock() == op.getBlock() && last->isBeforeInBlock(definition))
+      if (!isThere(operand))
         return false;
       if (!isa<MemRefType>(operand.getType()))
         continue;

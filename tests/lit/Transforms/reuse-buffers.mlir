@@ -146,3 +146,27 @@ func.func @branch(%c: i1, %x: memref<8xf32>, %r: memref<8xf32>) {
   memref.copy %y, %r : memref<8xf32> to memref<8xf32>
   return
 }
+
+// -----
+
+#none = affine_map<() -> ()>
+
+// A scalar that the body uses must be there, although it is no operand.
+// CHECK-LABEL: func.func @captured(
+// CHECK:         memref.load
+// CHECK-NEXT:    %[[N:.*]] = arith.addf
+// CHECK-NEXT:    linalg.generic
+// CHECK:           arith.mulf %{{.*}}, %[[N]]
+func.func @captured(%x: memref<f32>, %r: memref<f32>) {
+  %a = memref.alloc() : memref<f32>
+  linalg.exp ins(%x : memref<f32>) outs(%a : memref<f32>)
+  %l = memref.load %a[] : memref<f32>
+  %n = arith.addf %l, %l : f32
+  linalg.generic {indexing_maps = [#none, #none], iterator_types = []}
+      ins(%a : memref<f32>) outs(%r : memref<f32>) {
+  ^bb0(%p: f32, %o: f32):
+    %m = arith.mulf %p, %n : f32
+    linalg.yield %m : f32
+  }
+  return
+}
