@@ -32,12 +32,12 @@ def test_the_plan_names_the_line_that_a_temporary_was_made_for():
     memory = compiled(f, np.ones((128, 128), np.float32)).memory_analysis()
     plan = memory.plan()
     assert max(buffer.offset + buffer.bytes for buffer in plan) == memory.temp_size_in_bytes
-    assert any("test_memory.py:" in buffer.place and buffer.type == "memref<128x128xf32>" for buffer in plan)
+    assert any("test_memory_plan.py:" in buffer.place and buffer.type == "memref<128x128xf32>" for buffer in plan)
     assert all(buffer.first <= buffer.last and buffer.offset % 64 == 0 for buffer in plan)
     together = [(a, b) for a in plan for b in plan if a is not b and a.first <= b.last and b.first <= a.last]
     assert all(a.offset + a.bytes <= b.offset or b.offset + b.bytes <= a.offset for a, b in together)
     text = str(memory)
-    assert "test_memory.py:" in text
+    assert "test_memory_plan.py:" in text
     assert "128x128xf32" in text
 
 
