@@ -23,7 +23,6 @@ def run(*command, status=0):
 
 
 def test_the_table_of_runs_and_its_picture(tmp_path):
-    pytest.importorskip("matplotlib")
     path = tmp_path / "bench.json"
     out = run(BENCHMARKS / "run.py", "--runs", 3, "--json", path, "x - x.mean(0)) 10x10", "matmul 64, bias")
     found = json.loads(path.read_text())
