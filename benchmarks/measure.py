@@ -87,6 +87,20 @@ def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
         )
 
 
+def settle() -> None:
+    """Waits until no other thread of the process works: the pools of OpenBLAS and XLA spin for a while after their work,
+    and would take a core from the library that comes next. On one core there are no such threads."""
+    quiet, patience = 2e-3, 0.3
+    if len(os.sched_getaffinity(0)) == 1:
+        return
+    end = time.perf_counter() + patience
+    while time.perf_counter() < end:
+        worked = time.process_time()
+        time.sleep(quiet)
+        if time.process_time() - worked < quiet / 10:
+            return
+
+
 def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
     """Seconds of each call: `runs` samples, each of enough repetitions to last about 2 ms, in turn."""
     repetitions: dict[str, int] = {}
@@ -101,6 +115,7 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
     samples: Samples = {name: [] for name in calls}
     for _ in range(min(runs, max(LEAST, int(PATIENCE / once)))):
         for name, call in calls.items():
+            settle()
             start = now()
             for _ in range(repetitions[name]):
                 call()
