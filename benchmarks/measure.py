@@ -88,8 +88,9 @@ def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
 
 
 def settle() -> None:
-    """Waits until no other thread of the process works: the pools of OpenBLAS and XLA spin for a while after their work,
-    and would take a core from the library that comes next. On one core there are no such threads."""
+    """Waits until no other thread of the process works. The pools of OpenBLAS and XLA spin when they have worked,
+    and would take a core from the library that comes next; on one core there are no such threads.
+    """
     quiet, patience = 2e-3, 0.3
     if len(os.sched_getaffinity(0)) == 1:
         return
