@@ -8,7 +8,7 @@ to be free.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from pycompiler._runtime import worth_viewing
 from pycompiler.core.call import call
@@ -60,41 +60,48 @@ _STEPS: dict[str, Callable[[Equation], int | None]] = {
 }
 
 
-def _producers(graph: Graph) -> Mapping[Var, Equation]:
-    return {out: equation for equation in graph.equations for out in equation.outputs}
+class _Ways:
+    """The ways from the values of a graph to its inputs; what every value is made by is found once."""
 
+    def __init__(self, graph: Graph) -> None:
+        self.inputs = {var: number for number, var in enumerate(graph.inputs)}
+        self._producers = {out: equation for equation in graph.equations for out in equation.outputs}
+        self._called: dict[int, _Ways] = {}
 
-def _part(graph: Graph, atom: Atom) -> Part | None:
-    """The part of an input of the graph that a value of it is."""
-    inputs = {var: number for number, var in enumerate(graph.inputs)}
-    producers = _producers(graph)
-    offset = 0
-    while not isinstance(atom, Literal) and atom not in inputs:
-        equation = producers.get(atom)
-        if equation is None or not equation.inputs:
-            return None
-        if equation.primitive is call:
-            inner: Graph = equation.params["graph"].graph
-            found = _part(inner, inner.outputs[equation.outputs.index(atom)])
-            if found is None:
+    def part(self, atom: Atom) -> Part | None:
+        """The part of an input of the graph that a value of it is."""
+        offset = 0
+        while not isinstance(atom, Literal) and atom not in self.inputs:
+            equation = self._producers.get(atom)
+            if equation is None or not equation.inputs:
                 return None
-            place, begin = found
-        else:
-            step = _STEPS.get(equation.primitive.name)
-            place, begin = 0, step(equation) if step is not None else None
-        if begin is None:
-            return None
-        atom, offset = equation.inputs[place], offset + begin
-    return None if isinstance(atom, Literal) else (inputs[atom], offset)
+            if equation.primitive is call:
+                found = self._part_of_call(equation, atom)
+                if found is None:
+                    return None
+                place, begin = found
+            else:
+                step = _STEPS.get(equation.primitive.name)
+                place, begin = 0, step(equation) if step is not None else None
+            if begin is None:
+                return None
+            atom, offset = equation.inputs[place], offset + begin
+        return None if isinstance(atom, Literal) else (self.inputs[atom], offset)
+
+    def _part_of_call(self, equation: Equation, atom: Var) -> Part | None:
+        inner: Graph = equation.params["graph"].graph
+        ways = self._called.get(id(inner)) or self._called.setdefault(id(inner), _Ways(inner))
+        return ways.part(inner.outputs[equation.outputs.index(atom)])
 
 
 def views(graph: Graph) -> dict[Var, Part]:
     """The outputs that are to be views of inputs: the input by number, and at which byte."""
     found: dict[Var, Part] = {}
+    ways = _Ways(graph)
     for atom in graph.outputs:
-        if isinstance(atom, Literal) or atom in graph.inputs or not atom.aval.is_concrete:
+        if isinstance(atom, Literal) or atom in ways.inputs or not atom.aval.is_concrete:
             continue
-        part = _part(graph, atom)
+        part = ways.part(atom)
         if part is not None and worth_viewing(atom.aval.nbytes, graph.inputs[part[0]].aval.nbytes):
             found[atom] = part
     return found

@@ -5,6 +5,7 @@ The public face of core's interpreters: arguments and results are trees, checked
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -74,21 +75,27 @@ def select(
     check_arrays(transform, fun, leaves, in_tree, places)
     for index, leaf in enumerate(leaves):
         dtype = get_aval(leaf).dtype
-        place = f"argument {_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}"
+        where = functools.partial(_place, flat, index)
         if holomorphic and not dtypes.is_complex(dtype):
-            raise TypeError(f"{transform} with holomorphic=True requires complex inputs, got {dtype.name} for {place}")
+            raise TypeError(
+                f"{transform} with holomorphic=True requires complex inputs, got {dtype.name} for {where()}"
+            )
         if not dtypes.is_inexact(dtype) and not allow_int:
             or_allowed = ", or give allow_int=True" if transform in _TAKES_INTEGERS else ""
             raise TypeError(
-                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {place}: pass a "
-                f"float (2.0, .astype(float)), or leave it out of argnums{or_allowed}"
+                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {where()}: pass "
+                f"a float (2.0, .astype(float)), or leave it out of argnums{or_allowed}"
             )
         if real_only and not holomorphic and dtypes.is_complex(dtype):
             raise TypeError(
-                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {place}: pass "
+                f"{transform} requires real-valued inputs (f32, f64, f16, bf16), got {dtype.name} for {where()}: pass "
                 "holomorphic=True for a holomorphic function, or use jvp"
             )
     return flat, on_device(leaves)
+
+
+def _place(flat: FlatFunction, index: int) -> str:
+    return f"argument {_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}"
 
 
 def _position(flat: FlatFunction, index: int) -> int:

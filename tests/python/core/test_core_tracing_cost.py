@@ -5,6 +5,7 @@ import warnings
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler.views import views
 
 
 def calls_of(function):
@@ -40,3 +41,27 @@ def test_calls_for_an_operation_are_few_and_as_many_in_a_long_program():
     each = (long - short) / 1000
     assert each < 600
     assert short < 100 * each + 5000
+
+
+def test_calls_for_a_parameter_do_not_depend_on_how_many_there_are():
+    def traced(count):
+        params = {f"layer {i}": pnp.ones(3) for i in range(count)}
+        pc.jit(pc.grad(lambda params: sum(p.sum() for p in params.values()))).trace(params)
+
+    traced(10)
+    calls = [calls_of(lambda count=count: traced(count)) for count in (50, 150, 250)]
+    assert calls[2] - calls[1] < 1.2 * (calls[1] - calls[0])
+
+
+def test_views_are_looked_for_in_one_pass_over_the_graph():
+    class Equations(tuple):
+        passes = 0
+
+        def __iter__(self):
+            Equations.passes += 1
+            return super().__iter__()
+
+    graph = pc.make_jaxpr(lambda xs: [x.reshape(8, 1000) for x in xs] + [xs[0] * 2])([pnp.ones(8000)] * 20).graph
+    graph.equations = Equations(graph.equations)
+    assert list(views(graph).values()) == [(i, 0) for i in range(20)]
+    assert Equations.passes == 1
