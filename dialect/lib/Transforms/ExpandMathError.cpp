@@ -48,20 +48,23 @@ Term positiveErfc(Term x, bool isNormal) {
 
 } // namespace
 
+Term saturatingQuotient(Term x, double k, double end, ArrayRef<double> numerator, ArrayRef<double> denominator) {
+  Term square = atMost(x * x, end);
+  Term quotient = polynomial(square, numerator) / polynomial(square, denominator);
+  return atLeast(atMost(fma(x, quotient, x * k), 1.0), -1.0);
+}
+
 // 1 to the last bit from 3.92 (f32) or 5.92 (f64) on.
 Term expandErf(Term x) {
-  Term magnitude = atMost(abs(x), x.either(6.0, 4.0));
-  if (x.isWide()) {
-    Term far = 1.0 - positiveErfc(magnitude, /*isNormal=*/true);
-    return copysign(select(magnitude < 1.0, nearErf(magnitude), far), x);
-  }
-  // 1 - e^-Q(|x|)
-  Term power = polynomial(magnitude, {-1.95937258203943501e-4, 3.04321758790043403e-3, -2.22269210839465686e-2,
-                                      1.03931598367320022e-1, 6.37182245683796777e-1, 1.12767562727125314,
-                                      1.95675403452888474e-4});
-  ReducedExponent reduced = reduceExponent(-power);
-  Term far = 1.0 - (smallExpm1(reduced.r) + 1.0) * reduced.n.powerOfTwo();
-  return copysign(select(magnitude < 0.92, nearErf(magnitude), far), x);
+  if (!x.isWide())
+    return saturatingQuotient(x, 0.25, 15.5,
+                              {-7.472852505760474e-06, -5.752404207459488e-06, 2.3331405579857792e-05,
+                               0.02422147346683047, 0.06488808640825353, 0.8783791461281272},
+                              {3.809174936696439e-05, 0.0011625450628467765, 0.014969290170452981, 0.11410945664482718,
+                               0.5020768060352396, 1.0});
+  Term magnitude = atMost(abs(x), 6.0);
+  Term far = 1.0 - positiveErfc(magnitude, /*isNormal=*/true);
+  return copysign(select(magnitude < 1.0, nearErf(magnitude), far), x);
 }
 
 // 0 from 27.3 (f64) or 10.1 (f32) on, and 2 to the last bit from -5.87 or -3.84 down. Near zero the other way has less

@@ -110,9 +110,15 @@ Term expandCosh(Term x) {
   return (quarter + 0.0625 / quarter) * 2.0;
 }
 
-// tanh|x| = (e^2|x| - 1) / (e^2|x| + 1); 1 to the last bit from 9.02 (f32) or 19.07 (f64) on.
+// 1 to the last bit from 9.02 (f32) or 19.07 (f64) on. In f64 tanh|x| = (e^2|x| - 1) / (e^2|x| + 1).
 Term expandTanh(Term x) {
-  Term magnitude = atMost(abs(x), x.either(19.2, 9.1));
+  if (!x.isWide())
+    return saturatingQuotient(
+        x, 0.11, 82.0,
+        {-7.206311993002204e-08, -1.553053899239317e-05, 0.0006482163107935437, 0.08241284009107751,
+         0.8899999790110897},
+        {7.762016951872846e-07, 0.0003283092305221243, 0.02587107180228873, 0.46713032862884923, 1.0});
+  Term magnitude = atMost(abs(x), 19.2);
   ReducedExponent reduced = reduceExponent(magnitude + magnitude);
   Term power = reduced.n.powerOfTwo();
   Term expm1 = fma(power, smallExpm1(reduced.r), power - 1.0);

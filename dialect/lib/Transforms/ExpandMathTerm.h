@@ -196,6 +196,11 @@ struct ReducedExponent {
 };
 ReducedExponent reduceExponent(Term x);
 
+/// An odd f32 function that tends to 1 and is x (k + P(x^2) / Q(x^2)), where that is it to less than a unit up to
+/// sqrt(`end`) and 1 there. The terms that are not in x k lose their weight as the function nears 1, and with it the
+/// errors of their many roundings; beyond the end the sum passes 1 and is limited. Lists from the highest power down.
+Term saturatingQuotient(Term x, double k, double end, ArrayRef<double> numerator, ArrayRef<double> denominator);
+
 /// A sum of two floats, the second of which is at most half a unit in the last place of the first.
 struct Pair {
   Term high;

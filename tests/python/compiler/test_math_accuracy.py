@@ -275,6 +275,15 @@ def test_scalars_and_tails_have_the_bits_of_vectors(name: str, dtype: Any) -> No
             np.testing.assert_array_equal(np.asarray(jitted(*(x[i] for x in operands))), vector[i])
 
 
+@pytest.mark.parametrize("name", ["erf", "tanh"])
+def test_saturating_functions_do_not_pass_one(name: str) -> None:
+    first, last = np.array([0.5, 16.0], np.float32).view(np.uint32)
+    x = np.append(np.arange(first, last, 7, dtype=np.uint32).view(np.float32), np.float32(np.inf))
+    result = np.asarray(function(name)(x))
+    assert result.max() == 1.0
+    np.testing.assert_array_equal(np.asarray(function(name)(-x)), -result)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("name", "base"), [("log2", 2), ("log10", 10)])
 def test_logarithms_of_powers_are_integers(name: str, base: int, dtype: Any) -> None:
