@@ -146,6 +146,7 @@ void bindAttributes(nb::module_ &module);
 void bindOperations(nb::module_ &module);
 void bindPassManager(nb::module_ &module);
 void bindCompile(nb::module_ &module);
+void takeBuiltFunctions();
 
 } // namespace pycompiler
 

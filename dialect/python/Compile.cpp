@@ -1,6 +1,6 @@
 // _compiler.compile_to_object and module_at: the C++ API of array/Target/Compile.h.
-#include "array/Target/Compile.h"
 #include "Binding.h"
+#include "array/Target/BuiltFunctions.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -67,6 +67,9 @@ void bindCompile(nb::module_ &module) {
              "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");
+  module.def(
+      "built_functions", mlir::array::builtFunctions, nb::arg("cpu") = defaults.cpu,
+      "The names of the functions of programs that the build has compiled for a CPU, this machine's by default.");
   module.def("module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              nb::arg("triple") = defaults.triple,

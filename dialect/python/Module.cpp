@@ -25,4 +25,5 @@ NB_MODULE(_compiler, module) {
   nb::module_ passes = addSubmodule(module, "passmanager", "mlir.passmanager for the passes of the array dialect.");
   pycompiler::bindPassManager(passes);
   pycompiler::bindCompile(module);
+  pycompiler::takeBuiltFunctions();
 }

@@ -62,13 +62,8 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool ha
   pm.addPass(createParallelizeLoops());
 }
 
-void buildLoopsToLLVMPipeline(OpPassManager &pm) {
-  pm.addPass(createNumberSites());
-  // The early return of a library call that failed needs branches, hence the order of these two.
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
-  pm.addPass(createEmitEntry());
-
+/// The end, of programs as of shared functions.
+static void addConversionToLLVM(OpPassManager &pm) {
   pm.addPass(createLowerMasks());
   // Views become arithmetic on their offsets, then one conversion takes every dialect to LLVM's.
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -77,6 +72,21 @@ void buildLoopsToLLVMPipeline(OpPassManager &pm) {
   toLLVM.allowPatternRollback = false; // nothing needs it, and keeping the undo log takes time
   pm.addPass(createConvertToLLVMPass(toLLVM));
   pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void buildLoopsToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createNumberSites());
+  // The early return of a library call that failed needs branches, hence the order of these two.
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
+  pm.addPass(createEmitEntry());
+
+  addConversionToLLVM(pm);
+}
+
+void buildSharedToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createSCFToControlFlowPass());
+  addConversionToLLVM(pm);
 }
 
 void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits) {

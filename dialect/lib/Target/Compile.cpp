@@ -1,8 +1,8 @@
 // The whole way from the array dialect to object code: the pipelines of lib/Pipelines, the translation to LLVM IR, and
 // LLVM's part in Host.cpp. The bytes go to runtime/ or to the disk cache; both load them in the same way.
 #include "array/Target/Compile.h"
+#include "BuiltLevel.h"
 #include "KeptPipelines.h"
-#include "Units.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Sites.h"
@@ -69,8 +69,8 @@ FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options
 }
 
 /// LLVM's part, for all units at the same time.
-FailureOr<std::vector<char>> generate(ModuleOp module, std::vector<Unit> &units, const CompileOptions &options,
-                                      Timings &timings) {
+FailureOr<std::vector<char>> generate(ModuleOp module, std::vector<Unit> &units, const BuiltLevel *built,
+                                      const CompileOptions &options, Timings &timings) {
   findKnownObjects(units);
   std::mutex lock;
   llvm::Error errors = llvm::Error::success();
@@ -104,6 +104,8 @@ FailureOr<std::vector<char>> generate(ModuleOp module, std::vector<Unit> &units,
   SmallVector<ArrayRef<char>> objects;
   for (const Unit &unit : units)
     objects.push_back(*unit.object);
+  if (built)
+    addBuiltObjects(units, *built, objects);
   std::vector<char> object = joinObjects(objects);
   if (mlir::failed(report(module, checkSymbols(object))))
     return failure();
@@ -128,6 +130,9 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
     return failure();
 
   OwningOpRef<ModuleOp> lowered(module.clone());
+  const BuiltLevel *built = findBuiltLevel(**target);
+  if (built)
+    declareBuilt(*lowered, *built);
   Timings &passes = result.passes;
   auto stage = [&](StringRef name, llvm::function_ref<LogicalResult()> run) { return timed(timings, name, run); };
   if (failed(stage("linalg", [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); })))
@@ -146,7 +151,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
       timed(timings, "translate", [&] { return translateToUnits(*lowered, **target); });
   if (failed(units))
     return failure();
-  FailureOr<std::vector<char>> object = generate(module, *units, options, timings);
+  FailureOr<std::vector<char>> object = generate(module, *units, built, options, timings);
   if (failed(object))
     return failure();
   result.object = std::move(*object);

@@ -118,6 +118,15 @@ bool HostTarget::hasFma() const {
   return !machine->getTargetTriple().isX86() || machine->getMCSubtargetInfo()->checkFeatures("+fma");
 }
 
+bool HostTarget::hasFeatures(llvm::StringRef features) const {
+  return features.empty() || machine->getMCSubtargetInfo()->checkFeatures(features.str());
+}
+
+bool HostTarget::isThisKind() const {
+  llvm::Triple here(llvm::sys::getProcessTriple()), triple = machine->getTargetTriple();
+  return triple.getArch() == here.getArch() && triple.getOS() == here.getOS();
+}
+
 void HostTarget::prepare(llvm::Module &module) const {
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());

@@ -24,6 +24,9 @@ public:
   unsigned vectorBits() const;
   /// It multiplies and adds with one rounding.
   bool hasFma() const;
+  /// It has all of these features ("+avx2,+fma"); and it is a machine of the kind that this process runs on.
+  bool hasFeatures(llvm::StringRef features) const;
+  bool isThisKind() const;
   /// Sets the triple, the data layout and every function's attributes.
   void prepare(llvm::Module &module) const;
   /// Runs LLVM's part of the optimizations.

@@ -266,10 +266,10 @@ bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k) { retur
 bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k) {
   // Up to three rows, tiles would compute more that is thrown away than what is needed. Up to eight, they are faster
   // where b is in the second cache.
-  constexpr int64_t fewRows = 3, mostRows = 8, cachedBytes = 1 << 20, leastElements = 4096, leastDepth = 8;
+  constexpr int64_t fewRows = 3, cachedBytes = 1 << 20, leastElements = 4096, leastDepth = 8;
   int64_t bits = element.getIntOrFloatBitWidth(), elements = n * k;
   return n >= vectorBits / bits && k >= leastDepth && elements >= leastElements &&
-         (m <= fewRows || (m <= mostRows && elements * bits / 8 > cachedBytes));
+         (m <= fewRows || (m <= kMostStreamedRows && elements * bits / 8 > cachedBytes));
 }
 
 GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows) {

@@ -56,6 +56,9 @@ bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
 /// reading b is what takes the time. b has unit stride along n.
 bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k);
 
+/// No product with more rows is streamed.
+inline constexpr int64_t kMostStreamedRows = 8;
+
 /// The tile of a product that is streamed.
 GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows);
 

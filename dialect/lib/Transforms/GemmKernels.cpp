@@ -5,9 +5,8 @@
 // The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
 // they compute and store the same values again. Columns beyond the last one are masked.
 #include "GemmPairs.h"
-#include "array/Transforms/Entry.h"
+#include "SharedFunctions.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -43,12 +42,11 @@ public:
   func::FuncOp getPackStrided();
 
 private:
-  void begin(TypeRange arguments) {
-    function = func::FuncOp::create(b, name, b.getFunctionType(arguments, {}));
-    function.setPrivate();
-    function->setAttr(kUnitAttr, b.getUnitAttr());
-    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-    b.setInsertionPointToStart(function.addEntryBlock());
+  /// Whether there is nothing left to emit: the module has the function, or the build has compiled it.
+  bool isThere(TypeRange arguments) {
+    if (!function)
+      function = addSharedFunction(b, name, arguments);
+    return function.isExternal() || !function.getBody().front().empty();
   }
   func::FuncOp end() {
     func::ReturnOp::create(b);
@@ -94,9 +92,9 @@ private:
 //===--- Tiles ----------------------------------------------------------------------------------------------------===//
 
 func::FuncOp Kernel::getTiles() {
-  if (function)
+  if (isThere(
+          {gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()}))
     return function;
-  begin({gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()});
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   g.loop(g.index(0), dim(function.getArgument(0), 0), tile.rows, [&](Value i) { emitTile(i, masks); });
   return end();
@@ -191,9 +189,9 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
 static int64_t streamedDepths(int64_t rows) { return rows <= 2 ? 8 : 4; }
 
 func::FuncOp Kernel::getStream() {
-  if (function)
+  if (isThere({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true),
+               b.getI1Type()}))
     return function;
-  begin({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true), b.getI1Type()});
   Value depths = dim(function.getArgument(1), 0);
   clearStreamed();
   int64_t step = streamedDepths(tile.rows);
@@ -261,9 +259,8 @@ void Kernel::streamVector(ArrayRef<Value> positions, ArrayRef<Value> factors, Va
 
 /// Copies rows; the columns beyond n become zeros.
 func::FuncOp Kernel::getPackRows() {
-  if (function)
+  if (isThere({gemmMatrixType(element, true), gemmPackedType(element, tile)}))
     return function;
-  begin({gemmMatrixType(element, true), gemmPackedType(element, tile)});
   Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
   g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
     Value column = g.mul(panel, tile.columns());
@@ -281,9 +278,8 @@ func::FuncOp Kernel::getPackRows() {
 
 /// Copies element by element; columns beyond n repeat the last one.
 func::FuncOp Kernel::getPackStrided() {
-  if (function)
+  if (isThere({gemmMatrixType(element, false), gemmPackedType(element, tile)}))
     return function;
-  begin({gemmMatrixType(element, false), gemmPackedType(element, tile)});
   Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
   Value last = g.sub(dim(source, 1), 1);
   g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
@@ -301,9 +297,8 @@ func::FuncOp Kernel::getPackStrided() {
 /// Transposes squares in registers. The last square begins early enough to be whole. Columns beyond n repeat the last
 /// one.
 func::FuncOp Kernel::getPackColumns() {
-  if (function)
+  if (isThere({gemmMatrixType(element, true), gemmPackedType(element, tile)}))
     return function;
-  begin({gemmMatrixType(element, true), gemmPackedType(element, tile)});
   Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
   int64_t side = tile.squareSide();
   Value depths = dim(source, 1), lastColumn = g.sub(dim(source, 0), 1), lastSquare = g.sub(depths, side);

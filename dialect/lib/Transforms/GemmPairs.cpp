@@ -1,6 +1,6 @@
 // Builds the functions that widen bytes to pairs (GemmPairs.h), as scf, vector and memref operations.
 #include "GemmPairs.h"
-#include "array/Transforms/Entry.h"
+#include "SharedFunctions.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,12 +26,7 @@ public:
 
 private:
   void begin(Type packed) {
-    function =
-        func::FuncOp::create(b, name, b.getFunctionType({gemmMatrixType(bytes.element, bytes.unitStride), packed}, {}));
-    function.setPrivate();
-    function->setAttr(kUnitAttr, b.getUnitAttr());
-    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-    b.setInsertionPointToStart(function.addEntryBlock());
+    function = addSharedFunction(b, name, {gemmMatrixType(bytes.element, bytes.unitStride), packed});
     source = function.getArgument(0);
     target = function.getArgument(1);
   }

@@ -27,10 +27,12 @@ def cpu(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def compiled_results(function: Callable[..., Any], inputs: tuple[np.ndarray, ...], cpu: str = "") -> np.ndarray:
+def compiled_results(
+    function: Callable[..., Any], inputs: tuple[np.ndarray, ...], cpu: str = "", opt_level: int = 1
+) -> np.ndarray:
     """The one result of a function, compiled for a CPU."""
     lowered = pc.jit(function).lower(*inputs)
-    compiled = _compiler.compile_to_object(lowered.compiler_ir(), cpu=cpu)
+    compiled = _compiler.compile_to_object(lowered.compiler_ir(), cpu=cpu, opt_level=opt_level)
     executable = Executable.load(compiled.object, compiled.entry, compiled.arena_bytes, "test")
     arrays = [array_from_numpy(x, ShapedArray(x.shape, x.dtype)) for x in inputs]
     aval = pc.eval_shape(function, *inputs)
@@ -89,3 +91,32 @@ def test_another_kind_of_machine() -> None:
         _compiler.compile_to_object(module, triple="nonsense")
     with pytest.raises(_compiler.ir.MLIRError, match="unknown CPU 'x86-64-v3' for aarch64"):
         _compiler.compile_to_object(module, cpu="x86-64-v3", triple="aarch64-linux-gnu")
+
+
+PRODUCTS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
+    "in place": (lambda x, y: x @ y, ((37, 70), (70, 64))),
+    "rows": (lambda x, y: x @ y, ((37, 70), (70, 45))),
+    "columns": (lambda x, y: x @ y.T, ((37, 70), (45, 70))),
+    "strided": (lambda x, y: x @ y[::3], ((5, 4), (10, 3))),
+    "narrow": (lambda x, y: x @ y, ((700, 70), (70, 3))),
+    "streamed": (lambda x, y: x @ y, ((2, 300), (300, 1111))),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("form", PRODUCTS)
+def test_functions_of_the_build_give_the_same_bits(form: str, dtype: str) -> None:
+    """For another level of optimization than the default the module has the functions itself."""
+    function, shapes = PRODUCTS[form]
+    rng = np.random.default_rng(0)
+    inputs = tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
+    with pc.enable_x64(True):
+        found = compiled_results(function, inputs)
+        np.testing.assert_array_equal(found, compiled_results(function, inputs, opt_level=2))
+    np.testing.assert_allclose(found, function(*inputs), rtol=1e-4, atol=1e-4)
+
+
+def test_the_build_has_functions_for_machines_with_avx2(cpu: str) -> None:
+    expected = {"gemm_tiles_f32_6x16", "gemm_pack_columns_f64_6x8"} if cpu == "x86-64-v3" else set()
+    assert expected == expected & set(_compiler.built_functions(cpu=cpu))
+    assert bool(expected) == bool(_compiler.built_functions(cpu=cpu))

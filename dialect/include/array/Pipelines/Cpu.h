@@ -23,6 +23,9 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool ha
 /// Loops -> the LLVM dialect, with the C entry.
 void buildLoopsToLLVMPipeline(OpPassManager &pm);
 
+/// Shared functions (array/Transforms/SharedFunctions.h) alone -> the LLVM dialect.
+void buildSharedToLLVMPipeline(OpPassManager &pm);
+
 /// All of the above: `--array-to-llvm`.
 void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits);
 

@@ -1,0 +1,37 @@
+// Shared functions: how a module gets one, and the list of those that the build compiles.
+#include "SharedFunctions.h"
+#include "Gemm.h"
+#include "array/Transforms/Entry.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::array {
+
+func::FuncOp addSharedFunction(ImplicitLocOpBuilder &b, StringRef name, TypeRange arguments) {
+  auto function = func::FuncOp::create(b, name, b.getFunctionType(arguments, {}));
+  function.setPrivate();
+  auto built = function->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(kBuiltAttr);
+  if (built && built.contains(name))
+    return function;
+  function->setAttr(kUnitAttr, b.getUnitAttr());
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  b.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
+void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
+  Builder b(module.getContext());
+  for (Type element : {Type(b.getF32Type()), Type(b.getF64Type())}) {
+    // The tiles for results of 1, 2, 4, ... columns.
+    for (int64_t columns = 1; columns <= 64; columns *= 2) {
+      GemmTile tile = chooseGemmTile(element, vectorBits, columns);
+      getGemmTiles(module, element, tile);
+      for (GemmPacking packing : {GemmPacking::Rows, GemmPacking::Columns, GemmPacking::Strided})
+        getGemmPack(module, element, tile, packing);
+    }
+    for (int64_t rows = 1; rows <= kMostStreamedRows; ++rows)
+      getGemmStream(module, element, streamingTile(element, vectorBits, rows));
+  }
+}
+
+} // namespace mlir::array

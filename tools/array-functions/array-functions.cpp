@@ -1,0 +1,44 @@
+// array-functions: compiles the shared functions that products call, for levels of the instruction set, so that a
+// program with a product compiles what is its own. Run by the build, whose results are linked into _compiler: one file
+// with the objects, one with a row for each.
+#include "array/Pipelines/Cpu.h"
+#include "array/Target/BuiltFunctions.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  if (argc != 3) {
+    llvm::errs() << "usage: array-functions OBJECTS ROWS\n";
+    return 1;
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream objects(argv[1], error), rows(argv[2], error);
+  if (error) {
+    llvm::errs() << "array-functions: can't write: " << error.message() << "\n";
+    return 1;
+  }
+  DialectRegistry registry;
+  array::registerPipelineDialects(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  uint64_t offset = 0;
+  rows << "// ARRAY_FUNCTION(name, level, offset, bytes)\n";
+  for (auto [number, level] : llvm::enumerate(array::functionLevels())) {
+    auto compiled = array::compileCommonFunctions(&context, level);
+    if (failed(compiled)) {
+      llvm::errs() << "array-functions: the functions for " << level.cpu << " failed\n";
+      return 1;
+    }
+    for (auto &[name, object] : *compiled) {
+      rows << "ARRAY_FUNCTION(\"" << name << "\", " << number << ", " << offset << ", " << object.size() << ")\n";
+      objects.write(object.data(), object.size());
+      offset += object.size();
+    }
+  }
+  return 0;
+}
