@@ -4,7 +4,9 @@
 #include "Caches.h"
 #include "Parallel.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <numeric>
 
 namespace mlir::array {
 
@@ -35,6 +37,9 @@ const CacheBlocks &cacheBlocks() {
 /// Where threads share the rows, there are more blocks of fewer rows, but not so few that panels are loaded too often.
 constexpr int64_t leastRowBlock = 32, rowBlocks = 16;
 
+/// A product of at most this depth writes more than it computes.
+constexpr int64_t shallowDepth = 16, pageBytes = 4096;
+
 /// A byte that is packed, and one that is streamed.
 constexpr double packNs = 0.04, readNs = 0.03;
 
@@ -46,7 +51,13 @@ constexpr int64_t leastStream = 1024, mostStream = 4096, streamBlocks = 16;
 int64_t evenDepthBlock(int64_t k) { return llvm::divideCeil(k, llvm::divideCeil(k, depthBlock)); }
 
 /// Rows of a block.
-int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
+int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+  // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
+  // sets. They are next to each other, so the panels stay in the caches.
+  if (k <= shallowDepth && n > tile.columns()) {
+    int64_t places = pageBytes / std::gcd(rowBytes, pageBytes);
+    return std::min(tile.rows * places, cacheBlocks().rows);
+  }
   double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
     return cacheBlocks().rows;
@@ -63,20 +74,23 @@ public:
     tiles = getGemmTiles(module, call.element, call.tile);
     if (call.pairing)
       pairLeft();
-    else if (call.packing != GemmPacking::InPlace)
+    else if (call.packing != GemmPacking::InPlace && !call.produceRight)
       pack = getGemmPack(module, call.element, call.tile, call.packing);
     int64_t n = std::min(call.n, cacheBlocks().columns), k = evenDepthBlock(call.k);
     double blockNs = estimateGemmNs(call.tile, call.m, n, k);
-    int64_t rowStep = rowStepOf(call.tile, call.m, call.n, call.k);
+    int64_t rowBytes = call.c.rowStride * call.element.getIntOrFloatBitWidth() / 8;
+    int64_t rowStep = rowStepOf(call.tile, call.m, call.n, call.k, rowBytes);
     bool sharesRows = call.m >= 2 * rowStep;
     double rowsNs = sharesRows ? blockNs / double(call.m) * double(rowStep) : 0;
     panelNs =
         sharesRows ? 0 : blockNs / double(call.m) * double(std::min(call.m, rowStep)) / double(n) * call.tile.columns();
     blocks(call.n, cacheBlocks().columns, 0, [&](Value column, Value width) {
       blocks(call.k, k, 0, [&](Value depth, Value height) {
-        if (pack)
+        if (isPacked())
           packBlock(depth, column, height, width);
         blocks(call.m, rowStep, rowsNs, [&](Value row, Value rows) {
+          if (call.produceLeft)
+            produceLeft(row, rows, depth, height, rowStep);
           multiply(row, rows, depth, height, column, width);
           if (call.finish)
             finish(row, rows, depth, height, column, width);
@@ -100,6 +114,29 @@ public:
   }
 
 private:
+  bool isPacked() const { return pack || call.produceRight; }
+
+  /// Computes a block of the left operand, laid out along the dimension that it lies along. Blocks of rows that threads
+  /// share have memory of their own.
+  void produceLeft(Value row, Value rows, Value depth, Value height, int64_t rowStep) {
+    int64_t most = evenDepthBlock(call.k);
+    Value offset = call.m >= 2 * rowStep ? g.advance(call.leftOffset, row, most) : call.leftOffset;
+    bool isAlongDepth = call.a.columnStride == 1;
+    leftMatrix = {call.leftBuffer, offset, isAlongDepth ? most : 1, isAlongDepth ? 1 : std::min(rowStep, call.m)};
+    call.produceLeft(row, depth, rows, height, block(leftMatrix, rows, height));
+  }
+
+  /// A matrix of known strides.
+  Value block(const GemmMatrix &matrix, Value rows, Value columns) {
+    SmallVector<OpFoldResult> sizes{getAsOpFoldResult(rows), getAsOpFoldResult(columns)};
+    SmallVector<OpFoldResult> strides{b.getIndexAttr(matrix.rowStride), b.getIndexAttr(matrix.columnStride)};
+    auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {matrix.rowStride, matrix.columnStride});
+    int64_t shape[] = {getConstantIntValue(sizes[0]).value_or(ShapedType::kDynamic),
+                       getConstantIntValue(sizes[1]).value_or(ShapedType::kDynamic)};
+    return memref::ReinterpretCastOp::create(b, MemRefType::get(shape, call.element, layout), matrix.buffer,
+                                             OpFoldResult(matrix.offset), sizes, strides);
+  }
+
   /// Makes pairs of the whole left factor, which the tiles then read instead; the right one becomes pairs as it is
   /// packed.
   void pairLeft() {
@@ -163,7 +200,10 @@ private:
   /// Multiplies a block of rows with every panel of a block of columns.
   void multiply(Value row, Value rows, Value depth, Value height, Value column, Value width) {
     int64_t columns = call.tile.columns();
-    Value left = view(leftMatrix, row, depth, rows, height, /*unitStride=*/false), accumulate = add(depth);
+    bool isProduced = call.produceLeft != nullptr;
+    Value left = view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
+                      /*unitStride=*/false);
+    Value accumulate = add(depth);
     auto onePanel = [&](Value first) {
       Value at = g.add(column, first);
       bool isWhole = call.n % columns == 0;
@@ -181,11 +221,11 @@ private:
   Value panel(Value depth, Value height, Value column, Value first) {
     MemRefType type = gemmPanelType(call.element, call.tile);
     SmallVector<OpFoldResult> sizes{height, b.getIndexAttr(call.tile.columns())};
-    Value buffer = pack ? call.packBuffer : call.b.buffer;
+    Value buffer = isPacked() ? call.packBuffer : call.b.buffer;
     // Packed panels of `height` rows follow each other.
-    Value offset = pack ? g.add(call.packOffset, arith::MulIOp::create(b, first, height))
-                        : position(call.b, depth, g.add(column, first));
-    Value rowStride = g.index(pack ? call.tile.columns() : call.b.rowStride);
+    Value offset = isPacked() ? g.add(call.packOffset, arith::MulIOp::create(b, first, height))
+                              : position(call.b, depth, g.add(column, first));
+    Value rowStride = g.index(isPacked() ? call.tile.columns() : call.b.rowStride);
     SmallVector<OpFoldResult> strides{rowStride, b.getIndexAttr(1)};
     return memref::ReinterpretCastOp::create(b, type, buffer, OpFoldResult(offset), sizes, strides);
   }
@@ -208,6 +248,8 @@ private:
   /// Packs the columns from `column` on, which are the block's own from `first` on.
   void packPanels(Value depth, Value column, Value height, Value width, Value first) {
     int64_t columns = call.tile.columns();
+    if (call.produceRight)
+      return producePanels(depth, column, height, width, first);
     Value offset = g.add(call.packOffset, arith::MulIOp::create(b, first, height));
     Value count = arith::DivUIOp::create(b, g.add(width, columns - 1), g.index(columns));
     SmallVector<OpFoldResult> sizes{count, height, b.getIndexAttr(columns)};
@@ -215,6 +257,31 @@ private:
     Value packed = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, call.tile), call.packBuffer,
                                                      OpFoldResult(offset), sizes, strides);
     func::CallOp::create(b, pack, ValueRange{source(depth, column, height, width), packed});
+  }
+
+  /// Computes panels instead of packing them. Columns beyond n are zeros.
+  void producePanels(Value depth, Value column, Value height, Value width, Value first) {
+    int64_t columns = call.tile.columns(), rest = call.n % columns;
+    auto panelAt = [&](Value position, Value size) {
+      Value offset = g.add(call.packOffset, arith::MulIOp::create(b, g.add(first, position), height));
+      return block({call.packBuffer, offset, columns, 1}, height, size);
+    };
+    Value whole = width;
+    if (rest != 0)
+      whole = g.mul(arith::DivUIOp::create(b, width, g.index(columns)), columns);
+    if (call.n >= columns)
+      g.loop(g.index(0), whole, columns, [&](Value position) {
+        Value size = g.index(columns);
+        call.produceRight(depth, g.add(column, position), height, size, panelAt(position, size));
+      });
+    if (rest == 0)
+      return;
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, whole, width);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(scf::IfOp::create(b, isLast).thenBlock());
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(call.element));
+    linalg::FillOp::create(b, zero, panelAt(whole, g.index(columns)));
+    call.produceRight(depth, g.add(column, whole), height, g.index(rest), panelAt(whole, g.index(rest)));
   }
 
   Value source(Value depth, Value column, Value height, Value width) {
@@ -256,12 +323,21 @@ int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, i
   return evenDepthBlock(k) * llvm::alignTo(std::min(n, cacheBlocks().columns), tile.columns());
 }
 
+int64_t gemmLeftElements(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+  int64_t rows = rowStepOf(tile, m, n, k, rowBytes);
+  return evenDepthBlock(k) * (m >= 2 * rows ? llvm::alignTo(m, rows) : std::min(m, rows));
+}
+
+int64_t gemmColumnBlocks(int64_t n) { return llvm::divideCeil(n, cacheBlocks().columns); }
+
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
   // Seven multiply-adds of a vector in two nanoseconds.
   return double(m) * double(n) * double(k) / (3.5 * double(tile.lanes));
 }
 
-bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k) { return m > rowStepOf(tile, m, n, k); }
+bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+  return m > rowStepOf(tile, m, n, k, rowBytes);
+}
 
 bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k) {
   // Up to three rows, tiles would compute more that is thrown away than what is needed. Up to eight, they are faster

@@ -38,6 +38,11 @@ struct GemmCall {
   /// Called for each block of rows and columns (row, rows, column, columns) once its sums are complete.
   std::function<void(Value, Value, Value, Value)> finish = {};
   std::optional<GemmPairing> pairing = {};
+  /// Where an operand is computed block by block: (row, column, rows, columns, target) stores the elements from (row,
+  /// column) on in `target`. The right one goes to the packing buffer, the left one to `leftBuffer`, 1-D, of
+  /// gemmLeftElements(...) elements from `leftOffset` on; only the strides of `a` count then.
+  std::function<void(Value, Value, Value, Value, Value)> produceLeft = {}, produceRight = {};
+  Value leftBuffer = {}, leftOffset = {};
 };
 
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
@@ -46,11 +51,17 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 /// Elements that the packed block of a k x n operand takes; 0 where it is read in place.
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, int64_t n);
 
+/// Elements of the left operand that are computed at a time. The result's rows are `rowBytes` apart.
+int64_t gemmLeftElements(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);
+
+/// Blocks of columns; each computes the left operand again.
+int64_t gemmColumnBlocks(int64_t n);
+
 /// What a product takes in one thread, roughly, in nanoseconds.
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
 
-/// Whether a product is cut into blocks of rows.
-bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
+/// Whether a product is cut into blocks of rows, which are `rowBytes` apart in the result.
+bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);
 
 /// Whether the rows of b are read in the order of memory, for all rows of a at the same time: where these are few and
 /// reading b is what takes the time. b has unit stride along n.

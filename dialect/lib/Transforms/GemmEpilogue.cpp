@@ -15,7 +15,8 @@ bool isElementwise(linalg::GenericOp op) {
          llvm::all_of(*op.getBody(), [](Operation &nested) { return isMemoryEffectFree(&nested); });
 }
 
-/// The one reader of the buffer behind `product`, if all others that use it come before and fill it.
+/// The one reader of the buffer behind `product`, element by element, if all others that use it come before and fill
+/// it.
 linalg::GenericOp findReader(linalg::LinalgOp product, memref::AllocOp buffer) {
   linalg::GenericOp reader;
   for (OpOperand &use : buffer->getUses()) {
@@ -26,20 +27,67 @@ linalg::GenericOp findReader(linalg::LinalgOp product, memref::AllocOp buffer) {
       continue;
     auto generic = dyn_cast<linalg::GenericOp>(user);
     if (!generic || reader || !product->isBeforeInBlock(user) || !generic.isDpsInput(&use) || !isElementwise(generic) ||
-        !generic.getMatchingIndexingMap(&use).isIdentity())
+        !generic.getMatchingIndexingMap(&use).isPermutation())
       return {};
     reader = generic;
   }
   return reader;
 }
 
+AffineMap mapOf(linalg::GenericOp op, Value operand) {
+  return op.getMatchingIndexingMap(
+      llvm::find_if(op->getOpOperands(), [&](OpOperand &other) { return other.get() == operand; }));
+}
+
+void setMap(linalg::GenericOp op, unsigned operand, AffineMap map) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps[operand] = map;
+  op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
+}
+
 } // namespace
+
+void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> isGood) {
+  OpOperand *sums = product.getDpsInitOperand(0);
+  auto alloc = sums->get().getDefiningOp<memref::AllocOp>();
+  if (!alloc || !alloc.getType().hasStaticShape() || !alloc.getType().getLayout().isIdentity())
+    return;
+  linalg::GenericOp reader = findReader(product, alloc);
+  AffineMap order = reader ? mapOf(reader, alloc) : AffineMap();
+  if (!reader || order.isIdentity())
+    return;
+  // The reader's element d is element order(d) of the product's: from here on both are d.
+  AffineMap stored = product.getMatchingIndexingMap(sums);
+  SmallVector<int64_t> shape = applyPermutationMap(inversePermutation(order), alloc.getType().getShape());
+  OpBuilder b(alloc);
+  auto ordered = memref::AllocOp::create(b, alloc.getLoc(), MemRefType::get(shape, alloc.getType().getElementType()),
+                                         alloc.getAlignmentAttr());
+  sums->set(ordered);
+  setMap(product, sums->getOperandNumber(), inversePermutation(order).compose(stored));
+  if (!isGood()) {
+    sums->set(alloc);
+    setMap(product, sums->getOperandNumber(), stored);
+    ordered.erase();
+    return;
+  }
+  for (OpOperand *operand : reader.getDpsInputOperands())
+    if (operand->get() == alloc)
+      setMap(reader, operand->getOperandNumber(),
+             AffineMap::getMultiDimIdentityMap(order.getNumDims(), b.getContext()));
+  alloc->replaceAllUsesWith(ValueRange(ordered));
+  alloc.erase();
+}
+
+bool isCopy(linalg::GenericOp op) {
+  auto yielded = dyn_cast<BlockArgument>(op.getBody()->getTerminator()->getOperand(0));
+  return llvm::hasSingleElement(*op.getBody()) && yielded && yielded.getArgNumber() == 0;
+}
 
 linalg::GenericOp takeEpilogue(linalg::LinalgOp product) {
   Value sums = product.getDpsInits().front();
   auto buffer = sums.getDefiningOp<memref::AllocOp>();
   linalg::GenericOp reader = buffer ? findReader(product, buffer) : linalg::GenericOp();
-  if (!reader)
+  if (!reader || !mapOf(reader, buffer).isIdentity())
     return {};
   Value result = reader.getDpsInits().front();
   auto alloc = result.getDefiningOp<memref::AllocOp>();

@@ -9,6 +9,13 @@
 
 namespace mlir::array {
 
+/// Where an elementwise operation alone reads the result of `product`, with its dimensions in another order, lets the
+/// product store them in that order, if `isGood` says so of the product as it then is.
+void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> isGood);
+
+/// Whether `op` only copies.
+bool isCopy(linalg::GenericOp op);
+
 /// The elementwise operation that alone reads the result of `product` and computes in memory of the same layout. From
 /// here on the product writes to that memory, and the operation changes it in place. Null where there is none.
 linalg::GenericOp takeEpilogue(linalg::LinalgOp product);

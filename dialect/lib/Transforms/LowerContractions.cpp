@@ -2,8 +2,10 @@
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
 // alone is for array-linalg-to-loops.
 #include "ContractionForm.h"
+#include "ContractionProduct.h"
 #include "Gemm.h"
 #include "GemmEpilogue.h"
+#include "GemmPrologue.h"
 #include "Parallel.h"
 #include "array/Transforms/Passes.h"
 
@@ -15,120 +17,6 @@ namespace mlir::array {
 #include "array/Transforms/Passes.h.inc"
 
 namespace {
-
-/// An operand of the contraction: its buffer, and its stride in each loop of the operation (0: the loop does not move
-/// it).
-struct Operand {
-  Value buffer;
-  SmallVector<int64_t> strides;
-  int64_t offset = 0; ///< dynamic for a slice at an index
-  bool isSigned = true;
-};
-
-/// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c.
-struct Dimension {
-  int64_t size = 1;
-  int64_t strides[3] = {0, 0, 0};
-};
-
-/// c[outer, m, n] += a[outer, m, k] * b[outer, k, n]: what is left over after m, n and k are loops around the product.
-struct Product {
-  Operand a, b, c;
-  Dimension m, n, k;
-  SmallVector<Dimension> outer;
-  SmallVector<Dimension> outerReductions;
-  bool hasBytes = false; ///< factors of 8 bits, sums of 32
-};
-
-/// Reads an operand's strides by loop; fails where they are not known or its map is not a projected permutation.
-FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  Operand result{operand.get(), SmallVector<int64_t>(op.getNumLoops(), 0)};
-  SmallVector<int64_t> strides;
-  if (!type || !type.hasStaticShape() || !map.isProjectedPermutation() ||
-      failed(type.getStridesAndOffset(strides, result.offset)) || llvm::any_of(strides, ShapedType::isDynamic))
-    return failure();
-  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
-    result.strides[cast<AffineDimExpr>(expr).getPosition()] = stride;
-  return result;
-}
-
-/// Folds the inner ones of `loops` into one dimension, as long as each operand steps through them with one stride, and
-/// leaves the outer ones in `rest`. `loops` are ordered from the outermost to the innermost.
-Dimension coalesce(SmallVector<Dimension> loops, SmallVector<Dimension> &rest) {
-  Dimension result;
-  while (!loops.empty()) {
-    Dimension &outer = loops.back();
-    bool first = result.size == 1;
-    for (int i = 0; !first && i < 3; ++i)
-      if (outer.strides[i] != result.strides[i] * result.size) {
-        rest.append(loops);
-        return result;
-      }
-    if (first)
-      result = outer;
-    else
-      result.size *= outer.size;
-    loops.pop_back();
-  }
-  return result;
-}
-
-/// Takes the operation apart; fails where it is no contraction of two buffers of known layout.
-FailureOr<Product> analyze(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
-    return failure();
-  std::optional<std::pair<bool, bool>> bytes = matchBytes(op.getBlock());
-  if (!bytes && !isMultiplyAdd(op.getBlock()))
-    return failure();
-  FailureOr<Operand> a = readOperand(op, *op.getDpsInputOperand(0));
-  FailureOr<Operand> b = readOperand(op, *op.getDpsInputOperand(1));
-  FailureOr<Operand> c = readOperand(op, *op.getDpsInitOperand(0));
-  if (failed(a) || failed(b) || failed(c))
-    return failure();
-  Product product{*a, *b, *c, {}, {}, {}, {}, {}};
-  product.hasBytes = bytes.has_value();
-  if (bytes)
-    std::tie(product.a.isSigned, product.b.isSigned) = *bytes;
-  SmallVector<Dimension> rows, columns, reductions;
-  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
-    if (size == 1)
-      continue;
-    bool inA = a->strides[loop] != 0, inB = b->strides[loop] != 0, inC = c->strides[loop] != 0;
-    Dimension dimension{size, {a->strides[loop], b->strides[loop], c->strides[loop]}};
-    if (size == 0 || ShapedType::isDynamic(size) || inA + inB + inC < 2)
-      return failure();
-    (inA && inB && inC ? product.outer : !inC ? reductions : inA ? rows : columns).push_back(dimension);
-  }
-  // The order of the loops means nothing: the innermost one of a group is the one with the smallest stride in c (or a).
-  auto byStride = [](int operand) {
-    return [operand](const Dimension &x, const Dimension &y) { return x.strides[operand] > y.strides[operand]; };
-  };
-  llvm::stable_sort(rows, byStride(2));
-  llvm::stable_sort(columns, byStride(2));
-  llvm::stable_sort(reductions, byStride(0));
-  product.m = coalesce(rows, product.outer);
-  product.n = coalesce(columns, product.outer);
-  product.k = coalesce(reductions, product.outerReductions);
-  return product;
-}
-
-/// Makes n the dimension in which c has unit stride, by computing c^T = b^T * a^T where it is m.
-LogicalResult orient(Product &product) {
-  if (product.n.strides[2] == 1)
-    return success();
-  if (product.m.strides[2] != 1)
-    return failure();
-  std::swap(product.a, product.b);
-  std::swap(product.m, product.n);
-  auto swapStrides = [](Dimension &dimension) { std::swap(dimension.strides[0], dimension.strides[1]); };
-  for (Dimension *dimension : {&product.m, &product.n, &product.k})
-    swapStrides(*dimension);
-  llvm::for_each(product.outer, swapStrides);
-  llvm::for_each(product.outerReductions, swapStrides);
-  return success();
-}
 
 /// The ways to compute a product, by the functions of GemmKernels.h.
 enum class Strategy { Loops, Tiles, Stream, Pairs };
@@ -181,17 +69,25 @@ public:
     linalg::GenericOp epilogue = takeEpilogue(op);
     if (epilogue)
       product.c.buffer = op.getDpsInits().front();
+    if (epilogue && isCopy(epilogue)) {
+      epilogue.erase();
+      epilogue = {};
+    }
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
+    if (strategy == Strategy::Tiles)
+      takePrologues();
     planBatch();
     Value packed = packBuffer();
     Value accumulate = arith::ConstantIntOp::create(b, fill ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
       offsets.push_back(offsetOf(*operand));
-    Value packOffset = g.index(0);
+    for (const Operand &operand : product.more)
+      offsets.push_back(offsetOf(operand));
+    Value block = g.index(0);
     for (const Dimension &dimension : product.outer) {
       if (&dimension == product.outer.begin() && batchBlocks > 1)
-        packOffset = enterSharedLoop(dimension, offsets);
+        block = enterSharedLoop(dimension, offsets);
       else
         enterLoop(dimension, offsets);
     }
@@ -204,9 +100,13 @@ public:
     GemmMatrix left{product.a.buffer, offsets[0], m.strides[0], k.strides[0]};
     GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
     GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
-    GemmCall call{element, tile, packing, m.size, n.size, k.size, left, right, result, packed, packOffset, accumulate};
+    GemmCall call{element, tile, packing, m.size, n.size, k.size, left, right, result, packed, {}, accumulate};
+    call.packOffset = g.mul(block, packElements());
     call.pairing = pairing;
-    bool isBlocked = strategy != Strategy::Stream && hasRowBlocks(tile, m.size, n.size, k.size);
+    call.leftBuffer = leftBuffer;
+    call.leftOffset = g.mul(block, leftElements());
+    bindPrologues(call, ArrayRef(offsets).drop_front(3));
+    bool isBlocked = strategy != Strategy::Stream && hasRowBlocks(tile, m.size, n.size, k.size, resultRowBytes());
     bool isWhole = product.outer.empty() && product.outerReductions.empty();
     if (epilogue && isBlocked && isWhole && canBlockEpilogue(epilogue, op))
       call.finish = [&](Value row, Value rows, Value column, Value width) {
@@ -218,6 +118,9 @@ public:
     if (call.finish)
       epilogue.erase();
     op->erase();
+    for (GemmPrologue &prologue : prologues)
+      if (prologue.producer)
+        erasePrologue(prologue.producer);
   }
 
 private:
@@ -246,20 +149,20 @@ private:
     if (itemNs * double(size) < kSharedNs || (products == 1 && itemNs > 8 * kSharedNs))
       return;
     constexpr int64_t mostBlocks = 16;
-    batchStep = packing == GemmPacking::InPlace ? 1 : llvm::divideCeil(size, mostBlocks);
+    bool needsNoBuffer = packing == GemmPacking::InPlace && !prologues[0].producer;
+    batchStep = needsNoBuffer ? 1 : llvm::divideCeil(size, mostBlocks);
     batchBlocks = llvm::divideCeil(size, batchStep);
   }
 
-  /// enterLoop for a loop that threads share. Returns the offset of the block's packing buffer.
+  /// enterLoop for a loop that threads share. Returns the number of the block, which has packing buffers of its own.
   Value enterSharedLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
     int64_t step = batchStep;
     auto blocks = scf::ForOp::create(b, g.index(0), g.index(dimension.size), g.index(step));
     markParallel(blocks, batchBlocks, itemNs * double(step));
     b.setInsertionPointToStart(blocks.getBody());
-    Value position = blocks.getInductionVar(), packOffset = g.index(0);
-    if (step > 1 || packing != GemmPacking::InPlace) {
-      Value block = arith::DivUIOp::create(b, position, g.index(step));
-      packOffset = g.mul(block, packElements());
+    Value position = blocks.getInductionVar(), block = position;
+    if (step > 1) {
+      block = arith::DivUIOp::create(b, position, g.index(step));
       Value end = g.min(g.add(position, step), g.index(dimension.size));
       auto loop = scf::ForOp::create(b, position, end, g.index(1));
       b.setInsertionPointToStart(loop.getBody());
@@ -267,12 +170,79 @@ private:
     }
     for (auto [offset, stride] : llvm::zip_equal(offsets, dimension.strides))
       offset = g.advance(offset, position, stride);
-    return packOffset;
+    return block;
   }
 
   /// Of one packing buffer; whole cache lines.
   int64_t packElements() const {
     return llvm::alignTo(gemmPackElements(tile, packing, product.k.size, product.n.size), 16);
+  }
+
+  int64_t resultRowBytes() const { return product.m.strides[2] * element.getIntOrFloatBitWidth() / 8; }
+
+  int64_t leftElements() const {
+    if (!prologues[0].producer)
+      return 0;
+    return llvm::alignTo(gemmLeftElements(tile, product.m.size, product.n.size, product.k.size, resultRowBytes()), 16);
+  }
+
+  /// Looks for what computes the operands, as long as that is done once for each element, or is little work beside the
+  /// product's.
+  void takePrologues() {
+    for (int side : {1, 0}) {
+      OpOperand *operand = op.getDpsInputOperand(product.isSwapped ? 1 - side : side);
+      linalg::GenericOp producer = findPrologue(op, *operand);
+      if (!producer || !paysToCompute(side))
+        continue;
+      FailureOr<SmallVector<Operand>> inputs = readPrologue(producer, op, *operand);
+      if (failed(inputs))
+        continue;
+      SmallVector<Operand> all = product.more;
+      all.append(inputs->begin(), inputs->end());
+      FailureOr<Product> extended = readProduct(op, all);
+      bool isSame = succeeded(extended) && succeeded(orient(*extended)) && extended->isSwapped == product.isSwapped &&
+                    extended->m.size == product.m.size && extended->n.size == product.n.size &&
+                    extended->k.size == product.k.size && extended->outer.size() == product.outer.size() &&
+                    extended->outerReductions.size() == product.outerReductions.size();
+      if (!isSame)
+        continue;
+      prologues[side].producer = producer;
+      for (size_t i = product.more.size(); i < all.size(); ++i) {
+        int64_t row = (side == 0 ? extended->m : extended->k).strides[3 + i];
+        int64_t column = (side == 0 ? extended->k : extended->n).strides[3 + i];
+        prologues[side].inputs.push_back({all[i].buffer, Value(), row, column});
+      }
+      firstInput[side] = product.more.size();
+      product = std::move(*extended);
+      if (side == 1 && packing == GemmPacking::InPlace)
+        packing = GemmPacking::Rows;
+    }
+  }
+
+  /// Whether an operand is worth computing by blocks: it is large, and no element is computed more than twice.
+  bool paysToCompute(int side) const {
+    constexpr int64_t leastElements = 4096, mostTimes = 2;
+    int64_t rows = side == 0 ? product.m.size : product.k.size,
+            times = side == 0 ? gemmColumnBlocks(product.n.size) : 1;
+    for (const auto *loops : {&product.outer, &product.outerReductions})
+      for (const Dimension &dimension : *loops)
+        times *= dimension.strides[side] == 0 ? dimension.size : 1;
+    return rows * (side == 0 ? product.k.size : product.n.size) >= leastElements && times <= mostTimes;
+  }
+
+  /// Tells the call how to compute operands; `offsets` are those of all that they are computed from.
+  void bindPrologues(GemmCall &call, ArrayRef<Value> offsets) {
+    for (int side : {0, 1}) {
+      GemmPrologue &prologue = prologues[side];
+      if (!prologue.producer)
+        continue;
+      for (auto [i, input] : llvm::enumerate(prologue.inputs))
+        input.offset = offsets[firstInput[side] + i];
+      (side == 0 ? call.produceLeft : call.produceRight) = [this, &prologue](Value row, Value column, Value rows,
+                                                                             Value columns, Value target) {
+        emitPrologueBlock(b, prologue, row, column, rows, columns, target);
+      };
+    }
   }
 
   Value offsetOf(const Operand &operand) {
@@ -292,6 +262,8 @@ private:
 
   /// The buffer for the packed block, allocated where array-plan-memory looks for it.
   Value packBuffer() {
+    if (int64_t elements = leftElements() * batchBlocks)
+      leftBuffer = allocate(elements);
     int64_t elements = packElements() * batchBlocks;
     return elements == 0 ? Value() : allocate(elements);
   }
@@ -313,6 +285,9 @@ private:
   GemmTile tile;
   GemmPacking packing;
   std::optional<GemmPairing> pairing;
+  GemmPrologue prologues[2];     ///< of the left and the right operand
+  size_t firstInput[2] = {0, 0}; ///< of theirs in product.more
+  Value leftBuffer;
   int64_t batchStep = 1, batchBlocks = 1;
   double itemNs = 0;
 };
@@ -322,7 +297,7 @@ private:
 void transposeNarrow(linalg::LinalgOp op) {
   constexpr int64_t mostColumns = 3, leastRows = 16, leastDepth = 64;
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  FailureOr<Product> product = analyze(op);
+  FailureOr<Product> product = readProduct(op);
   if (!generic || failed(product) || product->hasBytes || !product->outer.empty() || !product->outerReductions.empty())
     return;
   // The narrow factor is the right one, or the left one.
@@ -347,6 +322,22 @@ void transposeNarrow(linalg::LinalgOp op) {
   generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
+/// Stores the result in the order in which it is read, if the product stays as large as it is.
+void storeInOrder(linalg::GenericOp op, unsigned vectorBits) {
+  FailureOr<Product> product = readProduct(op);
+  if (failed(product) || failed(orient(*product)))
+    return;
+  Type element = getElementTypeOrSelf(product->c.buffer.getType());
+  if (chooseStrategy(*product, element, vectorBits) != Strategy::Tiles)
+    return;
+  storeInOrderOfReader(op, [&] {
+    FailureOr<Product> other = readProduct(op);
+    return succeeded(other) && succeeded(orient(*other)) &&
+           chooseStrategy(*other, element, vectorBits) == Strategy::Tiles &&
+           other->m.size * other->n.size == product->m.size * product->n.size;
+  });
+}
+
 struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
   using Base::Base;
 
@@ -361,7 +352,9 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
         contractions.push_back(op);
     });
     for (linalg::LinalgOp op : contractions) {
-      FailureOr<Product> product = analyze(op);
+      if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+        storeInOrder(generic, vectorBits);
+      FailureOr<Product> product = readProduct(op);
       if (failed(product) || failed(orient(*product)))
         continue;
       Type element = getElementTypeOrSelf(product->c.buffer.getType());

@@ -357,3 +357,77 @@ func.func @slice_at_index(%xs: memref<10x64x64xf32>, %b: memref<64x64xf32>, %c: 
   }
   return
 }
+
+// -----
+
+// The result is stored in the order in which a copy would have put it: rows of one head are a step of all heads apart.
+// CHECK-LABEL: func.func @permuted_result
+// CHECK-SAME: %[[D:[a-z0-9]+]]: memref<2x64x4x32xf32>)
+// CHECK-NOT: memref.alloc
+// CHECK: %[[STEP:.*]] = arith.constant 128 : index
+// CHECK: memref.reinterpret_cast %[[D]] {{.*}} strides: [%{{.*}}, 1]
+// CHECK: call @gemm_tiles_f32_8x32
+// CHECK-NOT: linalg.generic
+func.func @permuted_result(%a: memref<2x4x64x64xf32>, %b: memref<2x4x64x32xf32>, %d: memref<2x64x4x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<2x4x64x32xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<2x4x64x32xf32>)
+  linalg.generic {indexing_maps = [affine_map<(b, h, i, j, k) -> (b, h, i, k)>, affine_map<(b, h, i, j, k) -> (b, h, k, j)>,
+                                   affine_map<(b, h, i, j, k) -> (b, h, i, j)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<2x4x64x64xf32>, memref<2x4x64x32xf32>) outs(%c : memref<2x4x64x32xf32>) {
+  ^bb0(%lhs: f32, %rhs: f32, %acc: f32):
+    %0 = arith.mulf %lhs, %rhs : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(b, i, h, j) -> (b, h, i, j)>, affine_map<(b, i, h, j) -> (b, i, h, j)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c : memref<2x4x64x32xf32>) outs(%d : memref<2x64x4x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  return
+}
+
+// -----
+
+// Not so where it would leave small products: rows would be those of one image.
+// CHECK-LABEL: func.func @kept_in_order
+// CHECK: memref.alloc
+// CHECK: call @gemm_tiles_f32_8x32
+// CHECK: linalg.generic
+func.func @kept_in_order(%a: memref<64x4x64xf32>, %b: memref<64x32xf32>, %d: memref<4x64x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<64x4x32xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x4x32xf32>)
+  linalg.generic {indexing_maps = [affine_map<(b, i, j, k) -> (b, i, k)>, affine_map<(b, i, j, k) -> (k, j)>,
+                                   affine_map<(b, i, j, k) -> (b, i, j)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<64x4x64xf32>, memref<64x32xf32>) outs(%c : memref<64x4x32xf32>) {
+  ^bb0(%lhs: f32, %rhs: f32, %acc: f32):
+    %0 = arith.mulf %lhs, %rhs : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, b, j) -> (b, i, j)>, affine_map<(i, b, j) -> (i, b, j)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c : memref<64x4x32xf32>) outs(%d : memref<4x64x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  return
+}
+
+// -----
+
+// A shallow product writes more than it computes: eight rows of c a page apart fit into the first cache.
+// CHECK-LABEL: func.func @shallow
+// CHECK: %[[ROWS:.*]] = arith.constant 8 : index
+// CHECK: scf.for {{.*}} step %[[ROWS]]
+// CHECK: scf.for
+// CHECK: call @gemm_tiles_f32_8x32
+func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<1024x1024xf32>) {
+  linalg.matmul ins(%a, %b : memref<1024x8xf32>, memref<8x1024xf32>) outs(%c : memref<1024x1024xf32>)
+  return
+}

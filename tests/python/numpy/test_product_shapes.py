@@ -156,3 +156,64 @@ def test_what_follows_a_product(shape: tuple[int, int, int]) -> None:
         got = pc.jit(lambda a, b, bias, residual, follow=follow: follow(pnp, a @ b, bias, residual))
         want = follow(np, sums, bias, residual)
         np.testing.assert_allclose(np.asarray(got(left, right, bias, residual)), want, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+@pytest.mark.parametrize("shape", [(70, 64, 96), (300, 130, 77), (40, 1100, 1030), (65, 80, 2100)])
+def test_what_precedes_a_product(shape: tuple[int, int, int], transposed: str) -> None:
+    m, k, n = shape
+    left, right, means = normal(m, k), normal(k, n), normal(n)
+    a, b = left.T.copy() if "a" in transposed else left, right.T.copy() if "b" in transposed else right
+
+    def product(a: Any, b: Any, means: Any) -> Any:
+        a = pnp.maximum(a, 0) * 3
+        return (a.T if "a" in transposed else a) @ (
+            b.T - means[:, None] if "b" not in transposed else b - means[:, None]
+        ).T
+
+    got = np.asarray(pc.jit(product)(a, b, means))
+    # Bit by bit what the operations compute one by one.
+    np.testing.assert_array_equal(got, np.asarray(product(pnp.asarray(a), pnp.asarray(b), pnp.asarray(means))))
+    want = (np.maximum(left, 0) * 3).astype(np.float64) @ (right - means).astype(np.float64)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-5 * k)
+
+
+def test_what_precedes_a_product_takes_no_memory() -> None:
+    x = normal(1000, 1000)
+    program = pc.jit(lambda x: x.T @ (x - x.mean(0))).lower(x).compile()
+    assert program.memory_analysis().temp_size_in_bytes < 3 * x.nbytes // 4
+
+
+def test_what_precedes_products_of_a_batch() -> None:
+    xs, ys, w = normal(9, 70, 50), normal(9, 50, 66), normal(50, 66)
+    for function in (
+        lambda xs, ys, w: (xs * 2) @ (ys + 1),
+        lambda xs, ys, w: abs(xs) @ (w + 1),
+        lambda xs, ys, w: pnp.einsum("bik,bkj->ij", xs + 1, ys * 2),
+        lambda xs, ys, w: pnp.einsum("bki,bkj->ij", ys + 1, ys * 2),
+    ):
+        want = np.asarray(function(*map(pnp.asarray, (xs, ys, w))))
+        np.testing.assert_array_equal(np.asarray(pc.jit(function)(xs, ys, w)), want)
+
+
+def test_a_product_is_stored_in_the_order_of_its_reader() -> None:
+    scores, values = normal(2, 3, 40, 50), normal(2, 50, 3, 16)
+    weights = normal(48, 33)
+
+    def mixed(m: Any, scores: Any, values: Any) -> Any:
+        return (scores @ values.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
+
+    for function in (
+        lambda m, s, v: mixed(m, s, v),
+        lambda m, s, v: m.maximum(mixed(m, s, v), 0).reshape(2, 40, 48) @ weights,
+        lambda m, s, v: (s[0, 0] @ v[0, :, 0]).T.copy(),
+    ):
+        got = np.asarray(pc.jit(lambda s, v, function=function: function(pnp, s, v))(scores, values))
+        want = function(np, scores.astype(np.float64), values.astype(np.float64))
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-3)
+
+
+def test_shallow_products() -> None:
+    for k in (4, 8, 16):
+        check(normal(300, k), normal(k, 1024))
+        check(normal(130, k), normal(k, 100))
