@@ -117,11 +117,17 @@ static bool writesCaptured(const Nest &writer, const Nest &reader) {
 
 //===--- Members --------------------------------------------------------------------------------------------------===//
 
-/// A nest of one dense parallel dimension as `rows` rows.
+/// One parallel dimension, which may be cut into rows.
+static bool isFlat(const Nest &nest) {
+  const IterationSpace &space = nest.space;
+  return space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource &&
+         space.dims[0].size.isStatic();
+}
+
+/// A flat nest as `rows` rows.
 static bool cutIntoRows(Nest &nest, int64_t rows, int64_t registerBits) {
   IterationSpace &space = nest.space;
-  if (space.dims.size() != 1 || space.dims[0].reduced || space.dims[0].indexSource || !space.dims[0].size.isStatic() ||
-      space.dims[0].size.factor % rows != 0)
+  if (!isFlat(nest) || space.dims[0].size.factor % rows != 0)
     return false;
   int64_t row = space.dims[0].size.factor / rows;
   if (row == 1) {
@@ -141,6 +147,26 @@ static bool cutIntoRows(Nest &nest, int64_t rows, int64_t registerBits) {
   return nest.startsWithRows();
 }
 
+/// Arrays of more bytes than this leave the first cache between one nest and the next; blocks of at most so many stay.
+static constexpr int64_t cachedBytes = 64 << 10, blockBytes = 8 << 10;
+
+/// In how many blocks flat nests of that many elements share a loop: as even parts, of whole cache lines if there are
+/// such; 0 where they are as well off one after the other.
+static int64_t blocksOf(int64_t size, const Nest &nest) {
+  int64_t bytes = 1;
+  for (const Access &access : nest.space.accesses)
+    if (!access.scalar && access.element.isIntOrFloat())
+      bytes = std::max<int64_t>(bytes, access.element.getIntOrFloatBitWidth() / 8);
+  if (size * bytes <= cachedBytes)
+    return 0;
+  int64_t most = blockBytes / bytes;
+  for (int64_t step : {int64_t(64), int64_t(1)})
+    for (int64_t block = most; block >= most / 8; block -= step)
+      if (size % block == 0)
+        return size / block;
+  return 0;
+}
+
 /// Results of more bytes than this are kept to rows even where several rows at once would be computed faster.
 static constexpr int64_t largeBytes = 2 << 20;
 
@@ -157,27 +183,56 @@ static bool doRowByRow(Nest &nest) {
   return nest.startsWithRows();
 }
 
+/// Whether `nest` may do its rows right after those of the members, and has some of them in common.
+static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
+  bool shares = false;
+  return llvm::all_of(members,
+                      [&](const Nest &member) {
+                        return isRowByRow(member, nest, shares) && !writesCaptured(member, nest) &&
+                               !writesCaptured(nest, member);
+                      }) &&
+         shares;
+}
+
+static bool cutIntoRows(MutableArrayRef<Nest> nests, int64_t rows, int64_t registerBits) {
+  return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, registerBits); });
+}
+
+/// Flat nests stay as they are, so that rows that come later can say how they are cut.
+bool Cluster::joinFlat(Nest &nest) {
+  const Extent &size = nests.front().space.dims[0].size;
+  int64_t count = nest.space.dims[0].size == size ? blocksOf(size.factor, nest) : 0;
+  SmallVector<Nest, 4> members = nests;
+  Nest cut = nest;
+  if (count == 0 || !cutIntoRows(members, count, registerBits) || !cutIntoRows(cut, count, registerBits) ||
+      !fitsBehind(members, cut))
+    return false;
+  blocks = count;
+  nests.push_back(std::move(nest));
+  return true;
+}
+
 bool Cluster::join(Nest nest) {
   if (nests.empty()) {
     nests.push_back(std::move(nest));
     return true;
   }
-  Nest first = nests.front();
-  bool isFirstCut = nests.size() == 1 && !first.startsWithRows() && nest.startsWithRows() &&
-                    nest.space.dims[0].size.isStatic() &&
-                    (cutIntoRows(first, nest.space.dims[0].size.factor, registerBits) || doRowByRow(first));
-  if (!first.startsWithRows() || !first.space.dims[0].size.isStatic() || nests.size() == maxMembers)
+  if (nests.size() == maxMembers)
+    return false;
+  bool areFlat = llvm::all_of(nests, isFlat);
+  if (areFlat && isFlat(nest))
+    return joinFlat(nest);
+  SmallVector<Nest, 4> members = nests;
+  if (nest.startsWithRows() && nest.space.dims[0].size.isStatic() && !members.front().startsWithRows() &&
+      !(areFlat && cutIntoRows(members, nest.space.dims[0].size.factor, registerBits)) &&
+      !(members.size() == 1 && doRowByRow(members.front())))
+    return false;
+  const Nest &first = members.front();
+  if (!first.startsWithRows() || !first.space.dims[0].size.isStatic())
     return false;
   int64_t rows = first.space.dims[0].size.factor;
   bool fits = nest.startsWithRows() && nest.space.dims[0].size.isStatic(rows);
-  if (!fits && !cutIntoRows(nest, rows, registerBits))
-    return false;
-  bool shares = false;
-  SmallVector<Nest, 4> members = isFirstCut ? SmallVector<Nest, 4>{first} : nests;
-  for (const Nest &member : members)
-    if (!isRowByRow(member, nest, shares) || writesCaptured(member, nest) || writesCaptured(nest, member))
-      return false;
-  if (!shares)
+  if ((!fits && !cutIntoRows(nest, rows, registerBits)) || !fitsBehind(members, nest))
     return false;
   nests = std::move(members);
   nests.push_back(std::move(nest));
@@ -253,6 +308,8 @@ static void markTouched(ArrayRef<Nest> nests, int64_t blocks) {
 void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.empty())
     return;
+  if (nests.size() > 1 && llvm::all_of(nests, isFlat))
+    cutIntoRows(nests, blocks, registerBits);
   if (nests.size() > 1)
     shareRows(nests);
   rewriter.setInsertionPoint(nests.back().op);

@@ -13,16 +13,20 @@ public:
   Cluster(int64_t registerBits, bool marksKernels) : registerBits(registerBits), marksKernels(marksKernels) {}
 
   /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
-  /// belongs to one row. A dense elementwise op is cut into rows for that.
+  /// belongs to one row. A dense elementwise op is cut into rows for that; several of them, into blocks that stay in
+  /// the cache.
   bool join(Nest nest);
   bool empty() const { return nests.empty(); }
   /// Emits the members at `b` and erases their ops.
   void emit(RewriterBase &rewriter, IndexBuilder &indices);
 
 private:
+  bool joinFlat(Nest &nest);
+
   int64_t registerBits;
   bool marksKernels; ///< What is emitted stands in a region of its own (Kernels.h).
   SmallVector<Nest, 4> nests;
+  int64_t blocks = 0; ///< In how many blocks several nests of one dimension will be cut.
 };
 
 } // namespace mlir::array::loops

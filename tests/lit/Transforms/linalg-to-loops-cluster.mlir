@@ -130,3 +130,89 @@ func.func @streamed(%a: memref<64x256xf32>, %out: memref<256xf32>) {
   }
   return
 }
+
+#flat = affine_map<(d0) -> (d0)>
+
+// Elementwise ops on arrays that are larger than the first cache go through them block by block; the values between them
+// stay in one block, of which each piece that a thread takes has its own: 64 blocks of 8 KiB.
+// CHECK-LABEL: func @blocks
+// CHECK-DAG:     %[[C512:.*]] = arith.constant 512 : index
+// CHECK:         %[[BLOCK:.*]] = memref.alloc() {array.touched_bytes = 524288 : i64}
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[C512]]
+// CHECK:           scf.for
+// CHECK:             math.exp
+// CHECK:             vector.store %{{.*}}, %[[BLOCK]]
+// CHECK:           scf.for
+// CHECK:             vector.load %[[BLOCK]]
+// CHECK:             arith.addf
+// CHECK:           scf.for
+// CHECK:             vector.load %[[BLOCK]]
+// CHECK:             arith.mulf
+// CHECK-NOT:     scf.for
+// CHECK:         return
+func.func @blocks(%x: memref<1048576xf32>, %sum: memref<1048576xf32>, %product: memref<1048576xf32>) {
+  %exp = memref.alloc() : memref<1048576xf32>
+  linalg.generic {indexing_maps = [#flat, #flat], iterator_types = ["parallel"]}
+      ins(%x : memref<1048576xf32>) outs(%exp : memref<1048576xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#flat, #flat, #flat], iterator_types = ["parallel"]}
+      ins(%x, %exp : memref<1048576xf32>, memref<1048576xf32>) outs(%sum : memref<1048576xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#flat, #flat, #flat], iterator_types = ["parallel"]}
+      ins(%sum, %exp : memref<1048576xf32>, memref<1048576xf32>) outs(%product : memref<1048576xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// What reads the other end of what was written waits for all of it; small arrays have no need of blocks.
+// CHECK-LABEL: func @no_blocks
+// CHECK:         scf.for
+// CHECK:           arith.addf
+// CHECK:         }
+// CHECK:         scf.for
+// CHECK:           arith.mulf
+// CHECK:         }
+// CHECK:         scf.for
+// CHECK:           arith.subf
+// CHECK:         }
+// CHECK:         scf.for
+// CHECK:           arith.divf
+func.func @no_blocks(%x: memref<32769xf32>, %y: memref<32768xf32>, %z: memref<32768xf32>, %s: memref<4096xf32>,
+                     %t: memref<4096xf32>) {
+  %first = memref.subview %x[0] [32768] [1] : memref<32769xf32> to memref<32768xf32, strided<[1]>>
+  %next = memref.subview %x[1] [32768] [1] : memref<32769xf32> to memref<32768xf32, strided<[1], offset: 1>>
+  linalg.generic {indexing_maps = [#flat, #flat], iterator_types = ["parallel"]}
+      ins(%y : memref<32768xf32>) outs(%first : memref<32768xf32, strided<[1]>>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#flat, #flat], iterator_types = ["parallel"]}
+      ins(%next : memref<32768xf32, strided<[1], offset: 1>>) outs(%z : memref<32768xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#flat, #flat], iterator_types = ["parallel"]}
+      ins(%s : memref<4096xf32>) outs(%t : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.subf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#flat, #flat], iterator_types = ["parallel"]}
+      ins(%t : memref<4096xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.divf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
