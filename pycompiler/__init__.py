@@ -41,6 +41,7 @@ from pycompiler.core.config import (
     transfer_guard_device_to_device,
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
+    tuning,
 )
 from pycompiler.core.mesh import make_mesh, set_mesh
 from pycompiler.environment import print_environment_info
@@ -171,6 +172,7 @@ __all__ = [
     "transfer_guard_host_to_device",
     "tree",
     "tree_util",
+    "tuning",
     "typeof",
     "value_and_grad",
     "vjp",

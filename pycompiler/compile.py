@@ -13,11 +13,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pycompiler import cache
+from pycompiler import cache, measure
 from pycompiler._runtime import (
     CompiledCall,
     Device,
@@ -80,11 +80,29 @@ def _context() -> ir.Context:
     return importlib.import_module("pycompiler._compiler").ir.Context()
 
 
-def build_module(graph: Graph, aliases: Aliases = ()) -> ir.Module:
-    """The verified `array` module of a graph. Raises `ir.MLIRError`, at the user's line, when an op does not verify."""
+def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.Plan] | None = None) -> ir.Module:
+    """The verified `array` module of a graph, whose equations have these plans, by id. Raises `ir.MLIRError`, at the
+    user's line, when an op does not verify."""
     emit = importlib.import_module("pycompiler.emit")
     with _lock:
-        return emit.emit(graph, _context(), aliases)
+        return emit.emit(graph, _context(), aliases, plans)
+
+
+def _propose_plans(graph: Graph) -> list[cache.Plan]:
+    compiler = importlib.import_module("pycompiler._compiler")
+    module = build_module(graph)
+    with _lock:
+        return compiler.product_plans(module)
+
+
+def _build_with_plans(graph: Graph, plans: Mapping[int, cache.Plan]) -> Executable:
+    ignored: dict[str, float] = {}
+    return _load(_compile(graph, (), plans, ignored, quiet=True), "measured", graph, False, ignored)
+
+
+def tuning_of(graph: Graph) -> measure.Tuning:
+    """How the products of a graph are cut, by what was measured of them, if the setting `tuning` asks for this."""
+    return measure.tuning_of(graph, measure.Compiler(_propose_plans, _build_with_plans))
 
 
 def module_at(module: ir.Module, stage: str) -> str:
@@ -126,11 +144,12 @@ class Compilation:
     # Compiles the same without views.
     without_views: Callable[[], Compilation] | None = None
     from_disk: bool = False
+    tuning: measure.Tuning = measure.UNTUNED
 
     @functools.cached_property
     def module(self) -> ir.Module | None:
         """What is compiled, made again from the graph; None where there is nothing to compute."""
-        return build_module(self.plan.graph, self.aliases) if self.plan.graph else None
+        return build_module(self.plan.graph, self.aliases, self.tuning.plans) if self.plan.graph else None
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
         """What a jitted function's cache holds of it; a call deletes the donated inputs."""
@@ -229,10 +248,15 @@ def compile_graph(
         require_lapack()
         milliseconds["lapack"] = (time.perf_counter() - begin) * 1e3
     aliases = in_place(plan, donated)
-    key, artifact, executable = _from_disk(plan.graph, aliases, name, may_block, milliseconds)
+    tuning = measure.UNTUNED
+    if config.tuning != "off":
+        begin = time.perf_counter()
+        tuning = tuning_of(plan.graph)
+        milliseconds["tuning"] = (time.perf_counter() - begin) * 1e3
+    key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, name, may_block, milliseconds)
     is_kept = executable is not None
     if artifact is None or executable is None:
-        artifact = _compile(plan.graph, aliases, milliseconds)
+        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds)
         executable = _load(artifact, name, plan.graph, may_block, milliseconds)
     if key and not is_kept:
         begin = time.perf_counter()
@@ -255,15 +279,16 @@ def compile_graph(
         milliseconds,
         again,
         is_kept,
+        tuning,
     )
 
 
 def _from_disk(
-    graph: Graph, aliases: Aliases, name: str, may_block: bool, milliseconds: dict[str, float]
+    graph: Graph, aliases: Aliases, tuning: str, name: str, may_block: bool, milliseconds: dict[str, float]
 ) -> tuple[cache.Key | None, Artifact | None, Executable | None]:
     """By what the disk cache knows a graph, and what it has under this, loaded; notes the times."""
     begin = time.perf_counter()
-    key = cache.key_of(graph, aliases)
+    key = cache.key_of(graph, aliases, tuning)
     if key is None:
         return None, None, None
     keyed = time.perf_counter()
@@ -278,11 +303,17 @@ def _from_disk(
         return key, None, None
 
 
-def _compile(graph: Graph, aliases: Aliases, milliseconds: dict[str, float]) -> Artifact:
+def _compile(
+    graph: Graph,
+    aliases: Aliases,
+    plans: Mapping[int, cache.Plan],
+    milliseconds: dict[str, float],
+    quiet: bool = False,
+) -> Artifact:
     """Code for a graph, in whose results' memory the aliases hold; notes the times."""
     begin = time.perf_counter()
     compiler = importlib.import_module("pycompiler._compiler")
-    module = build_module(graph, aliases)
+    module = build_module(graph, aliases, plans)
     milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
     try:
         with _lock:
@@ -292,11 +323,11 @@ def _compile(graph: Graph, aliases: Aliases, milliseconds: dict[str, float]) -> 
             raise
         # No order of its steps leaves what is overwritten unread.
         aliases = ()
-        module = build_module(graph)
+        module = build_module(graph, (), plans)
         with _lock:
             result = compiler.compile_to_object(module)
     milliseconds.update(result.timings)
-    if config.debug:
+    if config.debug and not quiet:
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
         print(f"pycompiler: passes in ms: {passes}", file=sys.stderr)
     return Artifact(
@@ -348,4 +379,6 @@ def compiled(
     """
     key = ("compiled", keep_unused, donated, may_block)
     key = key if viewing else (*key, "copying")
+    # What is called eagerly was traced whatever the setting is.
+    key = key if config.tuning == "off" else (*key, config.tuning)
     return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager))

@@ -7,7 +7,7 @@ graph; the graphs of a loop become regions. This module links the compiler: the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,8 @@ class Emitter:
         self._callees: dict[int, str] = {}
         # Of the equations that call the host, by id.
         self.slots: dict[int, int] = {}
+        # How products are cut, by the ids of their equations; the attributes that say so.
+        self.plans: Mapping[int, Mapping[str, int | str]] = {}
         # What the next ordered effect comes after, in the block that is being made; the first result and argument of
         # what has such effects.
         self._token: ir.Value | None = None
@@ -151,6 +153,11 @@ class Emitter:
         if isinstance(value, np.dtype):
             return ir.TypeAttr.get(self.element(value))
         raise TypeError(f"no attribute stands for a parameter of type {type(value).__name__}: {value!r}")
+
+    def _plan(self, plan: Mapping[str, int | str]) -> ir.Attribute:
+        values = {key: str(value) if isinstance(value, int) else f'"{value}"' for key, value in plan.items()}
+        entries = [f"{key} = {value}" for key, value in values.items()]
+        return ir.Attribute.parse(f"{{{', '.join(entries)}}}", self.context)
 
     def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:
         """`func.func @name`: its arguments are the graph's inputs, then its constants."""
@@ -223,6 +230,9 @@ class Emitter:
         if form is not None:
             return form(self, equation, operands, ip)
         attributes = {key: self.attribute(value) for key, value in equation.params.items() if key not in TYPE_PARAMS}
+        plan = self.plans.get(id(equation))
+        if plan:
+            attributes["array.plan"] = self._plan(plan)
         return list(self._operation(f"array.{equation.primitive.name}", equation, operands, ip, attributes).results)
 
     def _operation(
@@ -396,15 +406,22 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
 }
 
 
-def emit(graph: Graph, context: ir.Context, aliases: Sequence[tuple[int, int]] = ()) -> ir.Module:
+def emit(
+    graph: Graph,
+    context: ir.Context,
+    aliases: Sequence[tuple[int, int]] = (),
+    plans: Mapping[int, Mapping[str, int | str]] | None = None,
+) -> ir.Module:
     """The verified module whose @main computes `graph`: it takes the graph's inputs, then its constants.
 
-    `aliases` are pairs of a result and an input in whose memory it is computed.
+    `aliases` are pairs of a result and an input in whose memory it is computed; `plans` says, by the ids of equations,
+    how products are cut.
 
     Raises `ir.MLIRError` with the user's file and line when an op does not verify.
     """
     emitter = Emitter(context)
     emitter.slots = {id(equation): slot for slot, equation in enumerate(host_calls(graph))}
+    emitter.plans = plans or {}
     emitter.function(ENTRY, graph, private=False, aliases=aliases)
     emitter.module.operation.verify()
     return emitter.module

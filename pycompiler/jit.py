@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pycompiler import distribution, eager, key_reuse, misses
+from pycompiler import cache, distribution, eager, key_reuse, misses
 from pycompiler._runtime import (
     CallKey,
     CompiledCall,
@@ -474,6 +474,7 @@ def clear_caches() -> None:
     eager.forget()
     tracing.forget()
     forget_code()
+    cache.forget_plans()
 
 
 # As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import PyTreeDef
-from pycompiler.compile import build_module, compiled, memory_plan, module_at
+from pycompiler.compile import build_module, compiled, memory_plan, module_at, tuning_of
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.graph import ClosedGraph
@@ -115,7 +115,9 @@ class Lowered(_Stage):
     @functools.cached_property
     def _module(self) -> ir.Module | None:
         plan = plan_outputs(self._signature.graph, self._signature.keep_unused)
-        return build_module(plan.graph, in_place(plan, self._signature.donated)) if plan.graph else None
+        if not plan.graph:
+            return None
+        return build_module(plan.graph, in_place(plan, self._signature.donated), tuning_of(plan.graph).plans)
 
     @boundary
     def as_text(self, stage: str = "array") -> str:

@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 namespace pycompiler {
@@ -46,6 +47,22 @@ static nb::list memoryPlan(const PyModule &module, const std::string &cpu, const
   return rows;
 }
 
+static nb::list productPlans(const PyModule &module, const std::string &cpu, const std::string &features,
+                             int optLevel) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  auto plans = mlir::array::productPlans(*module.tree->module, CompileOptions{cpu, features, optLevel, ""});
+  if (mlir::failed(plans))
+    diagnostics.raise("asking for plans failed");
+  nb::list found;
+  for (const mlir::array::ProductPlan &plan : *plans) {
+    nb::dict entries;
+    for (const auto &[key, value] : plan)
+      entries[key.c_str()] = value;
+    found.append(entries);
+  }
+  return found;
+}
+
 void bindCompile(nb::module_ &module) {
   const CompileOptions defaults;
   nb::class_<CompiledObject>(module, "CompiledObject", "Object code in memory, with what the runtime must know of it.")
@@ -74,6 +91,9 @@ void bindCompile(nb::module_ &module) {
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              nb::arg("triple") = defaults.triple,
              "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm.");
+  module.def("product_plans", productPlans, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
+             nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+             "The entries of the plans (array.plan) that are worth measuring for the one product of the module.");
   module.def(
       "memory_plan", memoryPlan, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
       nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,

@@ -19,18 +19,37 @@ from typing import Any
 from pycompiler.cache import identity
 from pycompiler.cache.entry import Aliases, Artifact, DamagedError, Key, pack, unpack
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
-from pycompiler.cache.store import RefusedError, Store
+from pycompiler.cache.plans import Plan, PlanKey, pack_plan, unpack_plan
+from pycompiler.cache.store import PLAN, RefusedError, Store
 from pycompiler.core.aval import short
 from pycompiler.core.config import config
 from pycompiler.core.graph import Graph
 from pycompiler.core.source import warn
 
-__all__ = ["Aliases", "Artifact", "Key", "find", "folder", "keep", "key_of", "refuse"]
+__all__ = [
+    "Aliases",
+    "Artifact",
+    "Key",
+    "Plan",
+    "PlanKey",
+    "find",
+    "find_plan",
+    "folder",
+    "forget_plans",
+    "keep",
+    "keep_plan",
+    "key_of",
+    "plan_key",
+    "refuse",
+]
 
 _log = logging.getLogger("pycompiler.cache")
 
 # By folder; None where it was refused.
 _stores: dict[str, Store | None] = {}
+
+# The plans that this process has met: they stay, whatever becomes of their files.
+_plans: dict[tuple[str, str], Plan] = {}
 
 # What was warned of once in this process.
 _told: set[str] = set()
@@ -68,14 +87,21 @@ def _tell(message: str) -> None:
         warn(f"the disk cache of compiled code: {message}")
 
 
-def key_of(graph: Graph, aliases: Aliases) -> Key | None:
-    """What the code of a graph is found by; None when it is not to be looked for: the cache is off, or the graph holds
-    what means nothing in another process."""
+def _target() -> str | None:
+    """The processor; None when nothing is to be looked for: the cache is off, or has no folder."""
     if not config.enable_compilation_cache or config.compilation_cache_max_size == 0 or _store() is None:
         return None
     target = identity.target()
     if target is None:
         _tell("this system does not say which processor it has (/proc/cpuinfo), so that nothing is kept")
+    return target
+
+
+def key_of(graph: Graph, aliases: Aliases, tuning: str = "") -> Key | None:
+    """What the code of a graph is found by; None when it is not to be looked for: the cache is off, or the graph holds
+    what means nothing in another process. `tuning` says by which measured plans it is compiled."""
+    target = _target()
+    if target is None:
         return None
     try:
         digest, places = fingerprint_of(graph)
@@ -83,6 +109,8 @@ def key_of(graph: Graph, aliases: Aliases) -> Key | None:
         _log.debug("not kept, as a graph holds %s", reason)
         return None
     options = f"{len(aliases)} results in place, {_digest(aliases, 6)}" if aliases else "nothing in place"
+    if tuning:
+        options = f"{options}; {tuning}"
     parts = (digest.hex(), options, identity.compiler(), target)
     return Key(_digest(parts, 20), *parts, places)
 
@@ -134,6 +162,64 @@ def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: fl
             f"{store.folder} can't be written: {error.strerror}. What is there is used, and what is compiled is not "
             "kept. Make room, or name another folder (the setting compilation_cache_dir)"
         )
+
+
+def plan_key(form: str, threads: int) -> PlanKey | None:
+    """What the measured plan of a product is found by; None when there is no cache."""
+    target = _target()
+    if target is None:
+        if not config.enable_compilation_cache:
+            _tell("it is turned off, and so nothing is measured (the setting tuning): it keeps what was")
+        return None
+    parts = (form, f"{threads} threads", identity.compiler(), target)
+    return PlanKey(_digest(parts, 20), *parts)
+
+
+def find_plan(key: PlanKey) -> Plan | None:
+    """The plan that was kept under a key. A damaged one is dropped, with a warning."""
+    store = _store()
+    if not store:
+        return None
+    known = _plans.get((store.folder, key.digest))
+    if known is not None:
+        return known
+    data = store.read(key.digest, kind=PLAN)
+    if data is None:
+        return None
+    try:
+        plan = unpack_plan(key.digest, data)[1]
+    except DamagedError as damaged:
+        store.drop(key.digest, PLAN)
+        _tell(
+            f"the measured plan of {key.form} is damaged, {damaged}: {store.path(key.digest, PLAN)}. It was dropped, "
+            "and is measured again where the setting tuning says so. If this happens often, look after the disk"
+        )
+        return None
+    return _plans.setdefault((store.folder, key.digest), plan)
+
+
+def keep_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> Plan:
+    """Keep a plan under a key, with what `list` says of it. Returns the one that is kept: another process may have been
+    first."""
+    store = _store()
+    if not store:
+        return plan
+    try:
+        store.write(
+            key.digest,
+            pack_plan(key, plan, {**about, "made": time.time()}),
+            config.compilation_cache_max_size,
+            PLAN,
+        )
+    except OSError as error:
+        _tell(f"{store.folder} can't be written: {error.strerror}. What is measured is not kept")
+    kept = find_plan(key)
+    return _plans.setdefault((store.folder, key.digest), plan) if kept is None else kept
+
+
+def forget_plans() -> None:
+    """Read plans from the folder again."""
+    _plans.clear()
 
 
 def _signature(avals: Sequence[object]) -> str:

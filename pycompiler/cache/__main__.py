@@ -1,8 +1,8 @@
 """`python -m pycompiler.cache list | explain [KEY ...] | clear`: what the disk cache holds, and why it was compiled.
 
-`list` shows the entries, the last used first; `explain` says of entries (their keys, or the beginnings of them;
-without, the last that were made, each of them a miss) what they were compiled from, and in what this differs from the
-nearest other entry; `clear` removes all.
+`list` shows the entries, the last used first: code, and measured plans; `explain` says of entries (their keys, or the
+beginnings of them; without, the last that were made, each of them a miss) what they were made from, and in what this
+differs from the nearest other entry; `clear` removes all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from pycompiler.cache import folder, identity
 from pycompiler.cache.entry import DamagedError, Key, describe
-from pycompiler.cache.store import RefusedError, Store, Stored
+from pycompiler.cache.plans import Plan, PlanKey, unpack_plan
+from pycompiler.cache.store import CODE, RefusedError, Store, Stored
 from pycompiler.core.config import config
 
 # Of a digest that is shown; of entries that are explained when none is named.
@@ -26,31 +27,60 @@ _LAST = 5
 # The parts of a key, and what it means that one differs from that of the nearest entry.
 _PARTS = (
     ("ir", "IR", "the program, its shapes or dtypes differ"),
-    ("options", "options", "other results are computed in the memory of donated arguments"),
+    ("options", "options", "other results are computed in the memory of donated arguments, or by other measured plans"),
     ("compiler", "compiler", "another version or build of the compiler"),
     ("target", "target", "another processor"),
+)
+
+
+# The same of the key of a plan.
+_PLAN_PARTS = (
+    ("form", "product", "another product"),
+    ("threads", "threads", "another number of threads"),
+    *_PARTS[2:],
 )
 
 
 class _Entry(NamedTuple):
     stored: Stored
     # None, with the reason, when it is damaged.
-    key: Key | None
+    key: Key | PlanKey | None
     about: dict[str, Any]
+    # Of what was measured.
+    plan: Plan | None = None
 
     @property
     def title(self) -> str:
-        return f"{self.about['name']}{self.about['for']}" if self.key else f"damaged: {self.about['why']}"
+        if self.key is None:
+            return f"damaged: {self.about['why']}"
+        if self.plan is not None:
+            return f"plan of {self.about['name']}: {self.shown}"
+        return f"{self.about['name']}{self.about['for']}"
+
+    @property
+    def shown(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in (self.plan or {}).items()) or "the usual one"
+
+    def origin(self) -> str:
+        """When it was made, and of what."""
+        made = f"{_age(self.about['made'])} ago"
+        if self.plan is None:
+            return f"made {made} in {self.about['milliseconds']:.0f} ms from {self.about['operations']} operations"
+        usual, best = (self.about[name] * 1e6 for name in ("usual", "best"))
+        return f"measured {made}: {best:.1f} us, and {usual:.1f} us as usual, the best of {self.about['plans']} plans"
 
 
 def _entries(store: Store) -> list[_Entry]:
     """All, the last used first."""
     found: list[_Entry] = []
     for stored in sorted(store.entries(), key=lambda stored: -stored.used):
-        data = store.read(stored.digest, touch=False)
+        data = store.read(stored.digest, touch=False, kind=stored.kind)
         try:
-            if data is not None:
+            if data is not None and stored.kind == CODE:
                 found.append(_Entry(stored, *describe(stored.digest, data)))
+            elif data is not None:
+                key, plan, about = unpack_plan(stored.digest, data)
+                found.append(_Entry(stored, key, about, plan))
         except DamagedError as damaged:
             found.append(_Entry(stored, None, {"why": str(damaged), "made": 0.0}))
     return found
@@ -72,7 +102,7 @@ def _age(moment: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _target(key: Key) -> str:
+def _target(key: Key | PlanKey) -> str:
     if key.target != identity.target():
         return f"another machine: {key.target.rpartition(' ')[0]}"
     return "this machine" if key.compiler == identity.compiler() else f"another build: {key.compiler.split()[0]}"
@@ -86,7 +116,7 @@ def _list(store: Store) -> int:
     rows = [("KEY", "SIZE", "USED", "COMPILED IN", "FOR", "FUNCTION")]
     for entry in entries:
         size, used = _size(entry.stored.size), _age(entry.stored.used)
-        took = f"{entry.about['milliseconds']:.0f} ms" if entry.key else ""
+        took = f"{entry.about['milliseconds']:.0f} ms" if entry.key and entry.plan is None else ""
         rows.append(
             (entry.stored.digest[:_SHOWN], size, used, took, _target(entry.key) if entry.key else "", entry.title)
         )
@@ -122,21 +152,15 @@ def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
     lines = [f"{digest[:_SHOWN]} {entry.title}"]
     if key is None:
         return [*lines, "  the next process that looks for it drops it, and compiles again"]
-    lines.append(
-        f"  made {_age(about['made'])} ago in {about['milliseconds']:.0f} ms from {about['operations']} operations, "
-        f"{_size(entry.stored.size)}, last used {_age(entry.stored.used)} ago"
-    )
+    lines.append(f"  {entry.origin()}, {_size(entry.stored.size)}, last used {_age(entry.stored.used)} ago")
+    all_parts = _PARTS if isinstance(key, Key) else _PLAN_PARTS
     # Those that could have been it: of the same program, or of a function of this name.
-    others = [
-        other
-        for other in entries
-        if other.key and other is not entry and (other.key.ir == key.ir or other.about["name"] == about["name"])
-    ]
-    nearest = min(others, key=lambda other: len(_differences(key, other.key)), default=None)  # pyright: ignore[reportArgumentType]
+    others = [other for other in entries if other is not entry and _is_like(key, about, other)]
+    nearest = min(others, key=lambda other: len(_differences(key, other.key, all_parts)), default=None)
     if nearest is None or nearest.key is None:
-        parts = [f"  {label:9} {getattr(key, part)}" for part, label, _ in _PARTS]
+        parts = [f"  {label:9} {getattr(key, part)}" for part, label, _ in all_parts]
         return [*lines, *parts, "  nearest: none; it is the only entry of this program and of this name"]
-    for part, label, meaning in _PARTS:
+    for part, label, meaning in all_parts:
         own, its = getattr(key, part), getattr(nearest.key, part)
         lines += (
             [f"  {label:9} {own}", f"  {'':9} there {its}: {meaning}"]
@@ -146,8 +170,14 @@ def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
     return [*lines, f"  nearest: {nearest.stored.digest[:_SHOWN]} {nearest.title}"]
 
 
-def _differences(key: Key, other: Key) -> list[str]:
-    return [part for part, _, _ in _PARTS if getattr(key, part) != getattr(other, part)]
+def _is_like(key: Key | PlanKey, about: dict[str, Any], other: _Entry) -> bool:
+    if isinstance(key, PlanKey):
+        return isinstance(other.key, PlanKey) and (other.key.form == key.form or other.about["name"] == about["name"])
+    return isinstance(other.key, Key) and (other.key.ir == key.ir or other.about["name"] == about["name"])
+
+
+def _differences(key: Any, other: Any, parts: Sequence[tuple[str, str, str]]) -> list[str]:
+    return [part for part, _, _ in parts if getattr(key, part) != getattr(other, part)]
 
 
 def _clear(store: Store) -> int:

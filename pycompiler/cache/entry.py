@@ -69,14 +69,19 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "aliases": artifact.aliases,
         "checksum": _checksum(artifact.object),
     }
+    return seal(_MAGIC, key.digest, known, len(artifact.object)) + artifact.object
+
+
+def seal(magic: bytes, digest: str, known: dict[str, Any], following: int) -> bytes:
+    """The bytes of what is known, before so many others, that `opened` reads."""
     body = marshal.dumps(known, 2)
-    head = _HEAD.pack(_MAGIC, _FORM, len(body), len(artifact.object))
-    return b"".join((head, _checksum(key.digest.encode(), head, body), body, artifact.object))
+    head = _HEAD.pack(magic, _FORM, len(body), following)
+    return b"".join((head, _checksum(digest.encode(), head, body), body))
 
 
 def unpack(key: Key, data: bytes) -> Artifact:
     """What `pack` was given. Raises DamagedError."""
-    known, start, size = _known(key.digest, data)
+    known, start, size = opened(_MAGIC, key.digest, data)
     code = data[start:]
     if len(code) != size:
         raise DamagedError(f"it has {len(data)} bytes of {start + size}")
@@ -96,16 +101,16 @@ def unpack(key: Key, data: bytes) -> Artifact:
 
 def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
     """What an entry was kept for, but for the places, and what it says to people. Raises DamagedError."""
-    known = _known(digest, data)[0]
+    known = opened(_MAGIC, digest, data)[0]
     return Key(digest, *known["key"]), known["about"]
 
 
-def _known(digest: str, data: bytes) -> tuple[dict[str, Any], int, int]:
-    """What is known of the code; where that begins, and its bytes."""
+def opened(magic: bytes, digest: str, data: bytes) -> tuple[dict[str, Any], int, int]:
+    """What is known; where what follows it begins, and the bytes of that. Raises DamagedError."""
     if len(data) < _START:
         raise DamagedError(f"it has {len(data)} bytes, fewer than its head")
-    magic, form, known, code = _HEAD.unpack_from(data)
-    if magic != _MAGIC:
+    found, form, known, code = _HEAD.unpack_from(data)
+    if found != magic:
         raise DamagedError("it does not begin as an entry does")
     if form != _FORM:
         raise DamagedError(f"it is of form {form}, and this version reads form {_FORM}")

@@ -17,7 +17,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SUFFIX = ".entry"
+# The kinds of files: code, and plans that were measured.
+CODE, PLAN = ".entry", ".plan"
 _TEMPORARY = ".tmp"
 _HOUR = 3600.0
 
@@ -38,6 +39,7 @@ class Stored:
     digest: str
     size: int
     used: float
+    kind: str
 
 
 class Store:
@@ -84,13 +86,13 @@ class Store:
         with contextlib.suppress(FileExistsError):
             os.mkdir(self.folder, 0o700)
 
-    def path(self, digest: str) -> str:
+    def path(self, digest: str, kind: str = CODE) -> str:
         """Of an entry."""
-        return f"{self.folder}/{digest}{SUFFIX}"
+        return f"{self.folder}/{digest}{kind}"
 
-    def read(self, digest: str, touch: bool = True) -> bytes | None:
+    def read(self, digest: str, touch: bool = True, kind: str = CODE) -> bytes | None:
         """The bytes of an entry; None when there is none that is the user's. To `touch` it is to use it."""
-        path = self.path(digest)
+        path = self.path(digest, kind)
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
@@ -110,9 +112,9 @@ class Store:
                 os.utime(path)
         return data
 
-    def write(self, digest: str, data: bytes, limit: int) -> None:
-        """Put an entry into its place, and keep the folder below `limit` bytes (a negative one is none). Raises
-        OSError."""
+    def write(self, digest: str, data: bytes, limit: int, kind: str = CODE) -> None:
+        """Put an entry into its place, and keep the folder below `limit` bytes (a negative one is none). Code is
+        replaced, a plan is not: the first one stays. Raises OSError."""
         if 0 <= limit < len(data):
             return
         temporary = f"{self.folder}/.{digest}.{os.getpid()}.{time.monotonic_ns()}{_TEMPORARY}"
@@ -124,13 +126,28 @@ class Store:
                     rest = rest[os.write(file, rest) :]
             finally:
                 os.close(file)
-            os.rename(temporary, self.path(digest))
+            if kind == CODE:
+                os.rename(temporary, self.path(digest))
+            else:
+                self._link(temporary, self.path(digest, kind))
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
         if limit >= 0 and self._count(len(data)) > limit // _SHARE:
             self.evict(limit)
+
+    @staticmethod
+    def _link(temporary: str, path: str) -> None:
+        """`rename` that leaves what is there."""
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            pass
+        except OSError:
+            # This file system has no links: of two that write at once, the last one stays.
+            return os.rename(temporary, path)
+        os.unlink(temporary)
 
     def _create(self, path: str) -> int:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -152,20 +169,21 @@ class Store:
         finally:
             os.close(file)
 
-    def drop(self, digest: str) -> None:
+    def drop(self, digest: str, kind: str = CODE) -> None:
         """Remove an entry, if it is there and can be."""
         with contextlib.suppress(OSError):
-            os.unlink(self.path(digest))
+            os.unlink(self.path(digest, kind))
 
     def entries(self) -> Iterator[Stored]:
         """In no order."""
         with os.scandir(self.folder) as files:
             for file in files:
-                if file.name.endswith(SUFFIX):
+                digest, kind = os.path.splitext(file.name)
+                if kind in (CODE, PLAN):
                     # Another process may have evicted it.
                     with contextlib.suppress(OSError):
                         found = file.stat(follow_symlinks=False)
-                        yield Stored(file.name.removesuffix(SUFFIX), found.st_size, found.st_mtime)
+                        yield Stored(digest, found.st_size, found.st_mtime, kind)
 
     def evict(self, limit: int) -> None:
         """Remove the least recently used entries until the others leave room, and what writers that died left. If
@@ -181,7 +199,7 @@ class Store:
             for entry in found:
                 if total <= wanted:
                     break
-                self.drop(entry.digest)
+                self.drop(entry.digest, entry.kind)
                 total -= entry.size
             self._sweep(time.time() - _HOUR)
 
@@ -189,7 +207,7 @@ class Store:
         """Remove every entry; how many there were."""
         found = list(self.entries())
         for entry in found:
-            self.drop(entry.digest)
+            self.drop(entry.digest, entry.kind)
         self._sweep(time.time() - _HOUR)
         with contextlib.suppress(OSError):
             os.truncate(f"{self.folder}/written", 0)

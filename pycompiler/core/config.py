@@ -195,6 +195,15 @@ TABLE: tuple[Setting, ...] = (
         ),
         keyed=True,
     ),
+    Setting(
+        "tuning",
+        str,
+        "off",
+        "PYCOMPILER_TUNING",
+        "whether products and convolutions are cut as measured: off, use what was measured, or measure what was not",
+        choices=("off", "use", "measure"),
+        keyed=True,
+    ),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
@@ -312,6 +321,10 @@ class Config:
     def default_matmul_precision(self) -> str | None:
         value = self._read("default_matmul_precision")
         return None if value is None else str(value)
+
+    @property
+    def tuning(self) -> str:
+        return str(self._read("tuning"))
 
     @property
     def disable_jit(self) -> bool:
@@ -491,6 +504,14 @@ def default_device(new_val: Device | str | None) -> contextlib.AbstractContextMa
     """A context in which arrays are made, and uncommitted ones computed, on a device (or the first of a platform), in
     this thread. ValueError for what is neither."""
     return config.override("default_device", new_val)
+
+
+def tuning(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """A context in which matrix products and convolutions are compiled as was measured on this machine, in this thread:
+    "use" takes what was, "measure" measures what was not, "off" leaves it to the cost model. ValueError for another
+    word.
+    """
+    return config.override("tuning", new_val)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 // dot_general: verification, canonicalization.
 #include "Inference.h"
+#include "array/IR/Plan.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -75,7 +76,7 @@ LogicalResult DotGeneralOp::verify() {
   if (!isSameOrWider(lhs.getElementType(), result.getElementType()))
     return emitOpError("result is ") << result << ", expected the element type of " << lhs
                                      << " or a wider one of its kind (C7)";
-  return success();
+  return verifyPlan(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,8 +114,10 @@ struct DotGeneralOfTranspose : OpRewritePattern<DotGeneralOp> {
     isChanged |= readThroughTranspose(rhs, rhsBatch, rhsContracting);
     if (!isChanged)
       return failure();
-    rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getType(), lhs, rhs, lhsContracting, rhsContracting, lhsBatch,
-                                              rhsBatch);
+    auto product = DotGeneralOp::create(rewriter, op.getLoc(), op.getType(), lhs, rhs, lhsContracting, rhsContracting,
+                                        lhsBatch, rhsBatch);
+    handOnPlan(op, product);
+    rewriter.replaceOp(op, product);
     return success();
   }
 };

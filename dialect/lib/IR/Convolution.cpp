@@ -1,5 +1,6 @@
 // conv_general_dilated: verification.
 #include "Inference.h"
+#include "array/IR/Plan.h"
 #include "Windows.h"
 
 using namespace mlir;
@@ -68,5 +69,5 @@ LogicalResult ConvGeneralDilatedOp::verify() {
   if (!isSameOrWider(lhs.getElementType(), result.getElementType()))
     return emitOpError("result is ") << result << ", expected the element type of " << lhs
                                      << " or a wider one of its kind (C7)";
-  return success();
+  return verifyPlan(*this);
 }

@@ -174,6 +174,25 @@ FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileO
   return getMemoryPlan(*lowered);
 }
 
+FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options) {
+  FailureOr<HostTarget *> target = getTarget(module, options);
+  if (failed(target) || failed(verify(module)))
+    return failure();
+  OwningOpRef<ModuleOp> lowered(module.clone());
+  Timings passes;
+  if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) || failed(toBuffers(lowered, passes)))
+    return failure();
+  unsigned bits = (*target)->vectorBits();
+  std::vector<ProductPlan> plans;
+  lowered->walk([&](linalg::LinalgOp op) {
+    if (plans.empty())
+      plans = convolutionPlans(op, bits);
+    if (plans.empty())
+      plans = productPlans(op, bits);
+  });
+  return plans;
+}
+
 FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileOptions &options) {
   const auto *found = llvm::find(kStages, stage);
   if (found == std::end(kStages))

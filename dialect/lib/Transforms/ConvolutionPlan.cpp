@@ -5,8 +5,7 @@ namespace mlir::array {
 
 namespace {
 
-/// A slab's bytes; terms of one panel; rows of one slab; bytes of the packed panels.
-constexpr int64_t slabBytes = 192 << 10, mostTerms = 640, mostRows = 1024, panelBytes = 1 << 20;
+constexpr int64_t panelBytes = 1 << 20;
 
 /// The largest divisor of `size` up to `most`, or `size` itself where that is too small.
 int64_t blockSize(int64_t size, int64_t most) {
@@ -19,18 +18,18 @@ int64_t blockSize(int64_t size, int64_t most) {
 
 } // namespace
 
-ConvolutionPlan::ConvolutionPlan(const Convolution &convolution, Type element)
+ConvolutionPlan::ConvolutionPlan(const Convolution &convolution, Type element, const ConvolutionLimits &limits)
     : convolution(convolution), dims(convolution.dims.size()) {
   int64_t terms = 1;
   if (convolution.sumsChannels) {
     terms = convolution.taps();
-    channels = blockSize(convolution.channels.size, std::max<int64_t>(mostTerms / terms, 1));
+    channels = blockSize(convolution.channels.size, std::max<int64_t>(limits.terms / terms, 1));
     terms *= channels;
   } else {
     channels = convolution.channels.size;
   }
-  int64_t most = slabBytes * 8 / element.getIntOrFloatBitWidth();
-  int64_t limit = convolution.sumsChannels ? mostRows : mostTerms;
+  int64_t most = limits.slabBytes * 8 / element.getIntOrFloatBitWidth();
+  int64_t limit = convolution.sumsChannels ? limits.rows : limits.terms;
   taken.assign(dims, 1);
   for (tiled = dims - 1; tiled >= 0; --tiled) {
     int64_t all = count(tiled), others = items();
@@ -51,7 +50,9 @@ ConvolutionPlan::ConvolutionPlan(const Convolution &convolution, Type element)
   if (!convolution.sumsChannels)
     terms = items();
   // Panels of a few columns at least.
-  columns = std::max<int64_t>(panelBytes * 8 / element.getIntOrFloatBitWidth() / terms / 64 * 64, 64);
+  columns = limits.columns;
+  if (columns == 0)
+    columns = std::max<int64_t>(panelBytes * 8 / element.getIntOrFloatBitWidth() / terms / 64 * 64, 64);
   columns = std::min(columns, convolution.columns.size);
   depth = terms;
 }

@@ -8,10 +8,18 @@
 
 namespace mlir::array {
 
+/// What a plan is made by: by default the sizes of the caches that machines have.
+struct ConvolutionLimits {
+  int64_t slabBytes = 192 << 10; ///< of a slab
+  int64_t terms = 640;           ///< of a panel
+  int64_t rows = 1024;           ///< of a slab
+  int64_t columns = 0;           ///< of the packed panels; 0 for 1 MiB of them
+};
+
 /// How a convolution is cut. The dimensions before `tiled` are taken one position (or tap) at a time, `tiled` some at a
 /// time, those behind it whole.
 struct ConvolutionPlan {
-  ConvolutionPlan(const Convolution &convolution, Type element);
+  ConvolutionPlan(const Convolution &convolution, Type element, const ConvolutionLimits &limits);
 
   const WindowDim &dim(int64_t i) const { return convolution.dims[i]; }
   /// What is cut into tiles: positions, or taps.

@@ -48,7 +48,7 @@ constexpr double packNs = 0.04, readNs = 0.03;
 constexpr int64_t leastStream = 1024, mostStream = 4096, streamBlocks = 16;
 
 /// Blocks of k are of about the same size: a short last one would write c for little work.
-int64_t evenDepthBlock(int64_t k) { return llvm::divideCeil(k, llvm::divideCeil(k, depthBlock)); }
+int64_t evenDepthBlock(int64_t k, int64_t most) { return llvm::divideCeil(k, llvm::divideCeil(k, most)); }
 
 /// Rows of a block.
 int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
@@ -58,7 +58,7 @@ int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t
     int64_t places = pageBytes / std::gcd(rowBytes, pageBytes);
     return std::min(tile.rows * places, cacheBlocks().rows);
   }
-  double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k));
+  double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k, depthBlock));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
     return cacheBlocks().rows;
   int64_t rows = llvm::alignTo(llvm::divideCeil(m, rowBlocks), tile.rows);
@@ -76,15 +76,14 @@ public:
       pairLeft();
     else if (call.packing != GemmPacking::InPlace && !call.produceRight)
       pack = getGemmPack(module, call.element, call.tile, call.packing);
-    int64_t n = std::min(call.n, cacheBlocks().columns), k = evenDepthBlock(call.k);
+    int64_t n = std::min(call.n, call.blocks.columns), k = evenDepthBlock(call.k, call.blocks.depth);
     double blockNs = estimateGemmNs(call.tile, call.m, n, k);
-    int64_t rowBytes = call.c.rowStride * call.element.getIntOrFloatBitWidth() / 8;
-    int64_t rowStep = rowStepOf(call.tile, call.m, call.n, call.k, rowBytes);
+    int64_t rowStep = call.blocks.rows;
     bool sharesRows = call.m >= 2 * rowStep;
     double rowsNs = sharesRows ? blockNs / double(call.m) * double(rowStep) : 0;
     panelNs =
         sharesRows ? 0 : blockNs / double(call.m) * double(std::min(call.m, rowStep)) / double(n) * call.tile.columns();
-    blocks(call.n, cacheBlocks().columns, 0, [&](Value column, Value width) {
+    blocks(call.n, call.blocks.columns, 0, [&](Value column, Value width) {
       blocks(call.k, k, 0, [&](Value depth, Value height) {
         if (isPacked())
           packBlock(depth, column, height, width);
@@ -119,7 +118,7 @@ private:
   /// Computes a block of the left operand, laid out along the dimension that it lies along. Blocks of rows that threads
   /// share have memory of their own.
   void produceLeft(Value row, Value rows, Value depth, Value height, int64_t rowStep) {
-    int64_t most = evenDepthBlock(call.k);
+    int64_t most = evenDepthBlock(call.k, call.blocks.depth);
     Value offset = call.m >= 2 * rowStep ? g.advance(call.leftOffset, row, most) : call.leftOffset;
     bool isAlongDepth = call.a.columnStride == 1;
     leftMatrix = {call.leftBuffer, offset, isAlongDepth ? most : 1, isAlongDepth ? 1 : std::min(rowStep, call.m)};
@@ -167,7 +166,7 @@ private:
 
   /// The first block of depth starts the sums, the others add to them.
   Value add(Value depth) {
-    if (call.k <= depthBlock)
+    if (call.k <= call.blocks.depth)
       return call.accumulate;
     Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, depth, g.index(0));
     return arith::OrIOp::create(b, call.accumulate, later);
@@ -176,7 +175,7 @@ private:
   /// After the last block of depth.
   void finish(Value row, Value rows, Value depth, Value height, Value column, Value width) {
     OpBuilder::InsertionGuard guard(b);
-    if (call.k > depthBlock) {
+    if (call.k > call.blocks.depth) {
       Value end = g.add(depth, height);
       Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, end, g.index(call.k));
       b.setInsertionPointToStart(scf::IfOp::create(b, isLast).thenBlock());
@@ -214,7 +213,7 @@ private:
     if (call.n <= columns)
       return onePanel(g.index(0));
     scf::ForOp loop = g.loop(g.index(0), width, columns, onePanel);
-    markParallel(loop, llvm::divideCeil(std::min(call.n, cacheBlocks().columns), columns), panelNs);
+    markParallel(loop, llvm::divideCeil(std::min(call.n, call.blocks.columns), columns), panelNs);
   }
 
   /// The panel from column `first` of the block at `column`: a view of b, or packed before.
@@ -232,9 +231,9 @@ private:
 
   /// Packs a block; threads may share a large one, some panels each.
   void packBlock(Value depth, Value column, Value height, Value width) {
-    int64_t columns = call.tile.columns(), n = std::min(call.n, cacheBlocks().columns);
-    double panelPackNs =
-        double(evenDepthBlock(call.k) * columns * 2) * call.element.getIntOrFloatBitWidth() / 8 * packNs;
+    int64_t columns = call.tile.columns(), n = std::min(call.n, call.blocks.columns);
+    double panelPackNs = double(evenDepthBlock(call.k, call.blocks.depth) * columns * 2) *
+                         call.element.getIntOrFloatBitWidth() / 8 * packNs;
     int64_t panels = llvm::divideCeil(n, columns), step = std::max<int64_t>(1, std::ceil(kPieceNs / panelPackNs));
     if (panelPackNs * double(panels) < kSharedNs || panels < 2 * step)
       return packPanels(depth, column, height, width, g.index(0));
@@ -317,26 +316,24 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   return {rows, columns <= lanes ? 1 : 2, lanes};
 }
 
-int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, int64_t n) {
+GemmBlocks chooseGemmBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+  return {rowStepOf(tile, m, n, k, rowBytes), cacheBlocks().columns, depthBlock};
+}
+
+int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, int64_t k, int64_t n) {
   if (packing == GemmPacking::InPlace)
     return 0;
-  return evenDepthBlock(k) * llvm::alignTo(std::min(n, cacheBlocks().columns), tile.columns());
+  return evenDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n, blocks.columns), tile.columns());
 }
 
-int64_t gemmLeftElements(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
-  int64_t rows = rowStepOf(tile, m, n, k, rowBytes);
-  return evenDepthBlock(k) * (m >= 2 * rows ? llvm::alignTo(m, rows) : std::min(m, rows));
+int64_t gemmLeftElements(const GemmBlocks &blocks, int64_t m, int64_t k) {
+  int64_t rows = blocks.rows;
+  return evenDepthBlock(k, blocks.depth) * (m >= 2 * rows ? llvm::alignTo(m, rows) : std::min(m, rows));
 }
-
-int64_t gemmColumnBlocks(int64_t n) { return llvm::divideCeil(n, cacheBlocks().columns); }
 
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
   // Seven multiply-adds of a vector in two nanoseconds.
   return double(m) * double(n) * double(k) / (3.5 * double(tile.lanes));
-}
-
-bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
-  return m > rowStepOf(tile, m, n, k, rowBytes);
 }
 
 bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k) {

@@ -25,11 +25,17 @@ struct GemmPairing {
   Value leftBuffer; ///< 1-D, of m times the depth elements: for the left factor as pairs.
 };
 
+/// Rows and columns of a block, and the terms that are summed in registers at most.
+struct GemmBlocks {
+  int64_t rows, columns, depth;
+};
+
 /// c (m x n, unit column stride) = (accumulate ? c : 0) + a (m x k) * b (k x n).
 struct GemmCall {
   Type element;
   GemmTile tile;
   GemmPacking packing;
+  GemmBlocks blocks;
   int64_t m, n, k;
   GemmMatrix a, b, c;
   Value packBuffer; ///< 1-D, of gemmPackElements(...) elements from `packOffset` on; null where nothing is packed.
@@ -48,20 +54,18 @@ struct GemmCall {
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 
+/// The blocks for the caches of this machine. The depth is the same on all machines. The result's rows are `rowBytes`
+/// apart.
+GemmBlocks chooseGemmBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);
+
 /// Elements that the packed block of a k x n operand takes; 0 where it is read in place.
-int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, int64_t k, int64_t n);
+int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, int64_t k, int64_t n);
 
-/// Elements of the left operand that are computed at a time. The result's rows are `rowBytes` apart.
-int64_t gemmLeftElements(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);
-
-/// Blocks of columns; each computes the left operand again.
-int64_t gemmColumnBlocks(int64_t n);
+/// Elements of the left operand that are computed at a time.
+int64_t gemmLeftElements(const GemmBlocks &blocks, int64_t m, int64_t k);
 
 /// What a product takes in one thread, roughly, in nanoseconds.
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
-
-/// Whether a product is cut into blocks of rows, which are `rowBytes` apart in the result.
-bool hasRowBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);
 
 /// Whether the rows of b are read in the order of memory, for all rows of a at the same time: where these are few and
 /// reading b is what takes the time. b has unit stride along n.

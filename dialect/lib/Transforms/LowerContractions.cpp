@@ -5,9 +5,12 @@
 #include "ContractionProduct.h"
 #include "Gemm.h"
 #include "GemmEpilogue.h"
+#include "GemmPlan.h"
 #include "GemmPrologue.h"
 #include "Parallel.h"
+#include "array/IR/Plan.h"
 #include "array/Transforms/Passes.h"
+#include "array/Transforms/ProductPlans.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -36,6 +39,13 @@ Strategy chooseStrategy(const Product &product, Type element, unsigned vectorBit
   return m >= 4 && n >= 4 && k >= 4 && m * n * k >= 16 * 16 * 16 ? Strategy::Tiles : Strategy::Loops;
 }
 
+/// Whether a product can be streamed at all: b lies that way, and the factors of a row of a have place in registers.
+bool canStream(const Product &product, Type element, unsigned vectorBits) {
+  constexpr int64_t mostRows = 16;
+  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  return !product.hasBytes && product.n.strides[1] == 1 && product.n.size >= lanes && product.m.size <= mostRows;
+}
+
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
 /// of the cache, or half a page where many rows of a make up for it; with few rows of a, packing never pays.
 GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type element) {
@@ -50,17 +60,60 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type ele
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
 }
 
+//===--- Plans ----------------------------------------------------------------------------------------------------===//
+
+/// How a product is cut.
+struct Cut {
+  Strategy strategy;
+  GemmTile tile;
+  GemmPacking packing;
+  GemmBlocks blocks;
+};
+
+/// By the cost model, but for what the plan of the operation says and the operands' layout allows.
+Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, unsigned vectorBits) {
+  int64_t m = product.m.size, n = product.n.size, k = product.k.size;
+  Strategy strategy = chooseStrategy(product, element, vectorBits);
+  StringRef wanted = planned(op, "strategy", StringRef());
+  if (wanted == "loops")
+    strategy = Strategy::Loops;
+  else if (wanted == "stream" && canStream(product, element, vectorBits))
+    strategy = Strategy::Stream;
+  else if (wanted == "tiles" && !product.hasBytes)
+    strategy = Strategy::Tiles;
+  if (strategy == Strategy::Stream)
+    return {strategy, streamingTile(element, vectorBits, m), GemmPacking::InPlace, GemmBlocks{}};
+  GemmTile tile = chooseGemmTile(element, vectorBits, n);
+  if (strategy == Strategy::Pairs) {
+    k = pairsOf(k);
+  } else {
+    tile.rows = planned(op, "tile_rows", tile.rows);
+    tile.vectors = planned(op, "tile_vectors", tile.vectors);
+  }
+  GemmPacking packing = GemmPacking::Rows;
+  if (strategy != Strategy::Pairs) {
+    packing = choosePacking(product, tile, element);
+    StringRef packs = planned(op, "packing", StringRef());
+    if (product.n.strides[1] == 1 && packs == "copied")
+      packing = GemmPacking::Rows;
+    else if (product.n.strides[1] == 1 && n % tile.columns() == 0 && packs == "in-place")
+      packing = GemmPacking::InPlace;
+  }
+  int64_t rowBytes = product.m.strides[2] * element.getIntOrFloatBitWidth() / 8;
+  GemmBlocks blocks = chooseGemmBlocks(tile, m, n, k, rowBytes);
+  blocks.rows = planned(op, "rows", blocks.rows);
+  blocks.columns = llvm::alignTo(planned(op, "columns", blocks.columns), tile.columns());
+  blocks.depth = planned(op, "depth", blocks.depth);
+  return {strategy, tile, packing, blocks};
+}
+
 //===--- The call -------------------------------------------------------------------------------------------------===//
 
 class CallEmitter {
 public:
-  CallEmitter(linalg::LinalgOp op, Product &product, Strategy strategy, Type element, unsigned vectorBits)
-      : b(op->getLoc(), op), g(b), op(op), product(product), strategy(strategy), element(element),
-        tile(strategy == Strategy::Stream ? streamingTile(element, vectorBits, product.m.size)
-                                          : chooseGemmTile(element, vectorBits, product.n.size)),
-        packing(strategy == Strategy::Stream  ? GemmPacking::InPlace
-                : strategy == Strategy::Pairs ? GemmPacking::Rows
-                                              : choosePacking(product, tile, element)) {
+  CallEmitter(linalg::LinalgOp op, Product &product, const Cut &cut, Type element)
+      : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
+        packing(cut.packing), gemmBlocks(cut.blocks) {
     if (strategy == Strategy::Pairs)
       pairBytes();
   }
@@ -100,13 +153,14 @@ public:
     GemmMatrix left{product.a.buffer, offsets[0], m.strides[0], k.strides[0]};
     GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
     GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
-    GemmCall call{element, tile, packing, m.size, n.size, k.size, left, right, result, packed, {}, accumulate};
+    GemmCall call{element, tile,  packing, gemmBlocks, m.size, n.size,    k.size,
+                  left,    right, result,  packed,     {},     accumulate};
     call.packOffset = g.mul(block, packElements());
     call.pairing = pairing;
     call.leftBuffer = leftBuffer;
     call.leftOffset = g.mul(block, leftElements());
     bindPrologues(call, ArrayRef(offsets).drop_front(3));
-    bool isBlocked = strategy != Strategy::Stream && hasRowBlocks(tile, m.size, n.size, k.size, resultRowBytes());
+    bool isBlocked = strategy != Strategy::Stream && m.size > gemmBlocks.rows;
     bool isWhole = product.outer.empty() && product.outerReductions.empty();
     if (epilogue && isBlocked && isWhole && canBlockEpilogue(epilogue, op))
       call.finish = [&](Value row, Value rows, Value column, Value width) {
@@ -175,15 +229,13 @@ private:
 
   /// Of one packing buffer; whole cache lines.
   int64_t packElements() const {
-    return llvm::alignTo(gemmPackElements(tile, packing, product.k.size, product.n.size), 16);
+    return llvm::alignTo(gemmPackElements(tile, packing, gemmBlocks, product.k.size, product.n.size), 16);
   }
-
-  int64_t resultRowBytes() const { return product.m.strides[2] * element.getIntOrFloatBitWidth() / 8; }
 
   int64_t leftElements() const {
     if (!prologues[0].producer)
       return 0;
-    return llvm::alignTo(gemmLeftElements(tile, product.m.size, product.n.size, product.k.size, resultRowBytes()), 16);
+    return llvm::alignTo(gemmLeftElements(gemmBlocks, product.m.size, product.k.size), 16);
   }
 
   /// Looks for what computes the operands, as long as that is done once for each element, or is little work beside the
@@ -223,7 +275,7 @@ private:
   bool paysToCompute(int side) const {
     constexpr int64_t leastElements = 4096, mostTimes = 2;
     int64_t rows = side == 0 ? product.m.size : product.k.size,
-            times = side == 0 ? gemmColumnBlocks(product.n.size) : 1;
+            times = side == 0 ? llvm::divideCeil(product.n.size, gemmBlocks.columns) : 1; // blocks compute it again
     for (const auto *loops : {&product.outer, &product.outerReductions})
       for (const Dimension &dimension : *loops)
         times *= dimension.strides[side] == 0 ? dimension.size : 1;
@@ -284,6 +336,7 @@ private:
   Type element;
   GemmTile tile;
   GemmPacking packing;
+  GemmBlocks gemmBlocks;
   std::optional<GemmPairing> pairing;
   GemmPrologue prologues[2];     ///< of the left and the right operand
   size_t firstInput[2] = {0, 0}; ///< of theirs in product.more
@@ -328,7 +381,7 @@ void storeInOrder(linalg::GenericOp op, unsigned vectorBits) {
   if (failed(product) || failed(orient(*product)))
     return;
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  if (chooseStrategy(*product, element, vectorBits) != Strategy::Tiles)
+  if (chooseStrategy(*product, element, vectorBits) != Strategy::Tiles || planned(op, "strategy", "tiles") != "tiles")
     return;
   storeInOrderOfReader(op, [&] {
     FailureOr<Product> other = readProduct(op);
@@ -352,20 +405,40 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
         contractions.push_back(op);
     });
     for (linalg::LinalgOp op : contractions) {
+      if (failed(verifyPlan(op)))
+        return signalPassFailure();
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
         storeInOrder(generic, vectorBits);
       FailureOr<Product> product = readProduct(op);
       if (failed(product) || failed(orient(*product)))
         continue;
       Type element = getElementTypeOrSelf(product->c.buffer.getType());
-      Strategy strategy = chooseStrategy(*product, element, vectorBits);
-      if (strategy == Strategy::Loops)
+      Cut cut = chooseCut(op, *product, element, vectorBits);
+      if (cut.strategy == Strategy::Loops)
         transposeNarrow(op);
       else
-        CallEmitter(op, *product, strategy, element, vectorBits).emit();
+        CallEmitter(op, *product, cut, element).emit();
     }
   }
 };
 
 } // namespace
+
+std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits) {
+  FailureOr<Product> product = readProduct(op);
+  if (failed(product) || failed(orient(*product)))
+    return {};
+  Type element = getElementTypeOrSelf(product->c.buffer.getType());
+  Cut cut = chooseCut(op, *product, element, vectorBits);
+  GemmFreedom freedom{product->m.size, product->n.size, product->k.size, cut.tile, cut.blocks};
+  freedom.isTiled = cut.strategy == Strategy::Tiles || cut.strategy == Strategy::Pairs;
+  freedom.isLooped = cut.strategy == Strategy::Loops;
+  freedom.isPairs = product->hasBytes;
+  freedom.isInPlace = cut.packing == GemmPacking::InPlace;
+  freedom.hasRows = product->n.strides[1] == 1;
+  freedom.canStream = cut.strategy != Strategy::Stream && canStream(*product, element, vectorBits);
+  freedom.registers = vectorBits >= 512 ? 32 : 16;
+  return gemmPlans(freedom);
+}
+
 } // namespace mlir::array

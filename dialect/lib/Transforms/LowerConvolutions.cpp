@@ -12,7 +12,9 @@
 #include "ConvolutionPlan.h"
 #include "Gemm.h"
 #include "GemmEpilogue.h"
+#include "GemmPlan.h"
 #include "Parallel.h"
+#include "array/IR/Plan.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -73,16 +75,31 @@ private:
   DenseMap<Attribute, memref::GlobalOp> globals;
 };
 
+/// By the cost model, but for what the plan of the operation says.
+GemmTile chooseTile(linalg::LinalgOp op, Type element, unsigned vectorBits, const Convolution &convolution) {
+  GemmTile tile = chooseGemmTile(element, vectorBits, convolution.columns.size);
+  tile.rows = planned(op, "tile_rows", vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4);
+  tile.vectors = planned(op, "tile_vectors", tile.vectors);
+  return tile;
+}
+
+ConvolutionLimits limitsOf(linalg::LinalgOp op, const GemmTile &tile) {
+  ConvolutionLimits limits;
+  limits.slabBytes = planned(op, "slab", limits.slabBytes);
+  limits.terms = planned(op, "depth", limits.terms);
+  limits.rows = planned(op, "rows", limits.rows);
+  limits.columns = llvm::alignTo(planned(op, "columns", limits.columns), tile.columns());
+  return limits;
+}
+
 class ConvolutionEmitter {
 public:
   ConvolutionEmitter(linalg::LinalgOp op, Tables &tables, const Convolution &convolution, unsigned vectorBits,
                      bool isZero)
       : b(op->getLoc(), op), g(b), op(op), tables(tables), convolution(convolution),
         element(getElementTypeOrSelf(convolution.out.getType())),
-        tile(chooseGemmTile(element, vectorBits, convolution.columns.size)), plan(convolution, element),
-        module(op->getParentOfType<ModuleOp>()), isZero(isZero) {
-    tile.rows = vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4;
-  }
+        tile(chooseTile(op, element, vectorBits, convolution)), plan(convolution, element, limitsOf(op, tile)),
+        module(op->getParentOfType<ModuleOp>()), isZero(isZero) {}
 
   void emit() {
     multiply = getConvolutionTiles(module, element, tile);
@@ -434,8 +451,11 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
       FailureOr<Convolution> convolution = analyzeConvolution(op);
       return failed(convolution) || !isWorthwhile(*convolution);
     });
-    for (linalg::LinalgOp op : contractions)
+    for (linalg::LinalgOp op : contractions) {
+      if (failed(verifyPlan(op)))
+        return signalPassFailure();
       makeDense(op, contractions);
+    }
     for (linalg::LinalgOp op : contractions)
       lower(op, *analyzeConvolution(op), tables);
   }
@@ -509,4 +529,22 @@ private:
 };
 
 } // namespace
+
+std::vector<ProductPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits) {
+  FailureOr<Convolution> convolution = analyzeConvolution(op);
+  if (failed(convolution) || !isWorthwhile(*convolution))
+    return {};
+  GemmTile tile = chooseTile(op, getElementTypeOrSelf(convolution->out.getType()), vectorBits, *convolution);
+  std::vector<ProductPlan> plans =
+      tilePlans(tile, convolution->positions(), convolution->columns.size, vectorBits >= 512 ? 32 : 16);
+  ConvolutionLimits limits;
+  for (int64_t bytes : {limits.slabBytes / 4, limits.slabBytes / 2, limits.slabBytes * 2, limits.slabBytes * 4})
+    plans.push_back({{"slab", bytes}});
+  for (int64_t rows : {limits.rows / 4, limits.rows / 2, limits.rows * 2})
+    plans.push_back({{"rows", rows}});
+  for (int64_t terms : {limits.terms / 2, limits.terms * 2})
+    plans.push_back({{"depth", terms}});
+  return plans;
+}
+
 } // namespace mlir::array

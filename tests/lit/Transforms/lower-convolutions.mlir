@@ -211,3 +211,25 @@ func.func @one_feature(%x: memref<66x16xf32>, %k: memref<3x16xf32>, %y: memref<6
   }
   return
 }
+
+// -----
+
+// array.plan: the tile, and a slab that holds one row of a result.
+#x = affine_map<(n, o, h, w, c, i, j) -> (n, h + i, w + j, c)>
+#k = affine_map<(n, o, h, w, c, i, j) -> (i, j, c, o)>
+#y = affine_map<(n, o, h, w, c, i, j) -> (n, h, w, o)>
+// CHECK-LABEL: func.func @planned
+// A slab of 3 rows of 30 places and 16 channels for each of 8 blocks.
+// CHECK: memref.alloc() {{.*}} : memref<11520xf32>
+// CHECK: func.call @convolution_tiles_f32_4x16
+func.func @planned(%x: memref<8x30x30x16xf32>, %k: memref<3x3x16x32xf32>, %y: memref<8x28x28x32xf32>) {
+  linalg.generic {indexing_maps = [#x, #k, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %k : memref<8x30x30x16xf32>, memref<3x3x16x32xf32>) outs(%y : memref<8x28x28x32xf32>)
+      attrs = {array.plan = {rows = 28, tile_rows = 4, tile_vectors = 1}} {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -3,6 +3,7 @@
 #define ARRAY_TARGET_COMPILE_H
 
 #include "array/Transforms/MemoryPlan.h"
+#include "array/Transforms/ProductPlans.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <utility>
@@ -43,6 +44,10 @@ FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const Co
 
 /// Where the temporaries of the compiled module lie. The module is left as it is.
 FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options);
+
+/// The plans worth measuring for the one product or convolution of the module; none where it has none. The module is
+/// left as it is.
+FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options);
 
 /// Whether how long a run of a module of linalg on tensors takes depends on data, and may have no end.
 bool hasUnboundedLoop(ModuleOp module);

@@ -1,6 +1,7 @@
 // dot_general: one generic whose iterators are (batch, lhs free, rhs free, contracting) and whose body is a multiply
 // and an add. array-lower-contractions recognises this form.
 #include "Contraction.h"
+#include "array/IR/Plan.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -79,7 +80,7 @@ struct DotGeneralLowering : OpConversionPattern<DotGeneralOp> {
       element = accumulator;
     }
     replaceTyped(rewriter, op,
-                 contraction(b, lhs, rhs, {space.lhsMap, space.rhsMap, space.resultMap}, space.iterators,
+                 contraction(b, op, lhs, rhs, {space.lhsMap, space.rhsMap, space.resultMap}, space.iterators,
                              space.resultSizes, element, resultElement));
     return success();
   }
@@ -113,7 +114,7 @@ bool array::isWorthBlocking(int64_t rows, int64_t columns, int64_t terms) {
   return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
 }
 
-Value array::contraction(ImplicitLocOpBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
+Value array::contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
                          ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
                          Type resultElement) {
   Type stored = storageType(resultElement), accumulator = accumulatorType(resultElement);
@@ -126,6 +127,7 @@ Value array::contraction(ImplicitLocOpBuilder &b, Value lhs, Value rhs, ArrayRef
                                                    y = widened(body, args[1], element, accumulator);
                                              linalg::YieldOp::create(body, multiplyAdd(body, x, y, args[2]));
                                            });
+  handOnPlan(source, generic);
   Value sums = generic.getResult(0);
   if (accumulator == stored)
     return sums;

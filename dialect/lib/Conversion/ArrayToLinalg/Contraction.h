@@ -14,8 +14,8 @@ Value widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumulator);
 bool isWorthBlocking(int64_t rows, int64_t columns, int64_t terms);
 
 /// Sums of products in the accumulator of `resultElement`, rounded to it at the end. `maps` are those of lhs, rhs and
-/// the result, whose sizes are `sizes`.
-Value contraction(ImplicitLocOpBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
+/// the result, whose sizes are `sizes`. What is made takes over the plan of `source`.
+Value contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
                   ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
                   Type resultElement);
 

@@ -2,6 +2,7 @@
 // recognises a large one, and then the padding before it; array-lower-contractions one whose windows are elements.
 // Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
+#include "array/IR/Plan.h"
 
 #include <numeric>
 
@@ -31,9 +32,12 @@ void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
     interior[dim] = op.getLhsDilation()[i] - 1;
   }
   Value padded = PadOp::create(rewriter, op.getLoc(), op.getLhs(), zero, low, high, interior);
-  rewriter.replaceOpWithNewOp<ConvGeneralDilatedOp>(
-      op, op.getType(), padded, op.getRhs(), op.getWindowStrides(), zeros, zeros, ones, op.getRhsDilation(),
-      op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(), op.getFeatureGroupCount(), op.getBatchGroupCount());
+  auto dense =
+      ConvGeneralDilatedOp::create(rewriter, op.getLoc(), op.getType(), padded, op.getRhs(), op.getWindowStrides(),
+                                   zeros, zeros, ones, op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(),
+                                   op.getOutSpec(), op.getFeatureGroupCount(), op.getBatchGroupCount());
+  handOnPlan(op, dense);
+  rewriter.replaceOp(op, dense);
 }
 
 /// The loops of a convolution, which name its dimensions: group (if there are several), batch, output features and
@@ -146,11 +150,12 @@ void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, Ty
     auto type = cast<RankedTensorType>(x.getType()).clone(element);
     return x.getType() == type ? x : ConvertOp::create(rewriter, op.getLoc(), type, x).getResult();
   };
-  Value wide = ConvGeneralDilatedOp::create(rewriter, op.getLoc(), op.getType().clone(accumulator),
-                                            convert(op.getLhs(), accumulator), convert(op.getRhs(), accumulator),
-                                            op.getWindowStrides(), op.getLow(), op.getHigh(), op.getLhsDilation(),
-                                            op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(),
-                                            op.getFeatureGroupCount(), op.getBatchGroupCount());
+  auto wide = ConvGeneralDilatedOp::create(rewriter, op.getLoc(), op.getType().clone(accumulator),
+                                           convert(op.getLhs(), accumulator), convert(op.getRhs(), accumulator),
+                                           op.getWindowStrides(), op.getLow(), op.getHigh(), op.getLhsDilation(),
+                                           op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(),
+                                           op.getFeatureGroupCount(), op.getBatchGroupCount());
+  handOnPlan(op, wide);
   rewriter.replaceOp(op, convert(wide, op.getType().getElementType()));
 }
 
@@ -213,8 +218,9 @@ private:
       sizes.push_back(b.getIndexAttr(loops.sizes[cast<AffineDimExpr>(write).getPosition()]));
     SmallVector<utils::IteratorType> iterators(loops.parallel, utils::IteratorType::parallel);
     iterators.resize(loops.sizes.size(), utils::IteratorType::reduction);
-    Value sums = contraction(b, lhs.tensor, rhs.tensor, {loops.map(lhs.reads), loops.map(rhs.reads), loops.map(writes)},
-                             iterators, sizes, element, resultElement);
+    Value sums =
+        contraction(b, op, lhs.tensor, rhs.tensor, {loops.map(lhs.reads), loops.map(rhs.reads), loops.map(writes)},
+                    iterators, sizes, element, resultElement);
     if (movesFeatures)
       sums = moveLast(b, sums, sizes, features);
     if (loops.groups == 1)

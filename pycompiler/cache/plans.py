@@ -1,0 +1,38 @@
+"""The measured plan of a product, and its bytes in a file: what `list` and `explain` show of it beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pycompiler.cache.entry import DamagedError, opened, seal
+
+# The entries of an array.plan; none for the cost model's own.
+Plan = dict[str, int | str]
+
+_MAGIC = b"PYCPLAN\0"
+
+
+@dataclass(frozen=True)
+class PlanKey:
+    """What a plan is found by: `digest` is of all the rest."""
+
+    digest: str
+    form: str
+    threads: str
+    compiler: str
+    target: str
+
+
+def pack_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> bytes:
+    """The bytes of a file. `about` is for people: the times that were measured, and when."""
+    known = {"key": (key.form, key.threads, key.compiler, key.target), "plan": dict(plan), "about": about}
+    return seal(_MAGIC, key.digest, known, 0)
+
+
+def unpack_plan(digest: str, data: bytes) -> tuple[PlanKey, Plan, dict[str, Any]]:
+    """What `pack_plan` was given. Raises DamagedError."""
+    known, end, _ = opened(_MAGIC, digest, data)
+    if len(data) != end:
+        raise DamagedError(f"it has {len(data)} bytes of {end}")
+    return PlanKey(digest, *known["key"]), known["plan"], known["about"]

@@ -1,0 +1,32 @@
+// A plan is kept by what rewrites a product, and on the way to linalg.
+// RUN: array-opt %s | array-opt | FileCheck %s
+// RUN: array-opt %s --canonicalize | FileCheck %s --check-prefix=CANONICAL
+// RUN: array-opt %s --array-to-linalg | FileCheck %s --check-prefix=LINALG
+
+// CHECK-LABEL: func.func @product
+// CHECK: array.dot_general {{.*}} {array.plan = {depth = 256 : i64, packing = "copied", tile_rows = 4 : i64}}
+// CANONICAL-LABEL: func.func @product
+// CANONICAL-NOT: array.transpose
+// CANONICAL: array.dot_general {{.*}} contracting = [0] x [0] {array.plan = {depth = 256 : i64, packing = "copied", tile_rows = 4 : i64}}
+// LINALG-LABEL: func.func @product
+// LINALG: linalg.generic
+// LINALG-SAME: array.plan = {depth = 256 : i64, packing = "copied", tile_rows = 4 : i64}
+func.func @product(%x: tensor<512x64xf32>, %y: tensor<512x32xf32>) -> tensor<64x32xf32> {
+  %t = array.transpose %x permutation = [1, 0] : (tensor<512x64xf32>) -> tensor<64x512xf32>
+  %0 = array.dot_general %t, %y contracting = [1] x [0]
+      {array.plan = {depth = 256, packing = "copied", tile_rows = 4}} : (tensor<64x512xf32>, tensor<512x32xf32>) -> tensor<64x32xf32>
+  return %0 : tensor<64x32xf32>
+}
+
+// Of operands that are padded and widened first.
+// CHECK-LABEL: func.func @convolution
+// CHECK: array.plan = {slab = 65536 : i64}
+// LINALG-LABEL: func.func @convolution
+// LINALG: array.plan = {slab = 65536 : i64}
+func.func @convolution(%x: tensor<2x8x16x8xbf16>, %w: tensor<3x3x8x16xbf16>) -> tensor<2x8x16x16xbf16> {
+  %0 = array.conv_general_dilated %x, %w window_strides = [1, 1] low = [1, 1] high = [1, 1] lhs_dilation = [1, 1]
+         rhs_dilation = [1, 1] lhs_spec = [0, 3, 1, 2] rhs_spec = [3, 2, 0, 1] out_spec = [0, 3, 1, 2]
+         feature_group_count = 1 batch_group_count = 1 {array.plan = {slab = 65536}}
+         : (tensor<2x8x16x8xbf16>, tensor<3x3x8x16xbf16>) -> tensor<2x8x16x16xbf16>
+  return %0 : tensor<2x8x16x16xbf16>
+}
