@@ -26,11 +26,14 @@ from pycompiler.core.config import config
 from pycompiler.core.graph import ClosedGraph, Graph
 from pycompiler.products import Product, products_of
 
-# Seconds: of the runs of one product; of waiting until nothing else runs; of waiting for another thread's measuring.
-_MOST_RUNNING, _MOST_WAITING, _MOST_QUEUEING = 3.0, 0.5, 10.0
+# Seconds: of waiting until nothing else runs; of waiting for another thread's measuring.
+_MOST_WAITING, _MOST_QUEUEING = 0.5, 10.0
 
-# Runs of each plan; what one of them takes at least, as short ones are repeated.
-_ROUNDS, _SAMPLE = 9, 3e-4
+# What one product takes: so many seconds, or so many runs if these take longer, but never more than so many seconds.
+_USUAL_SECONDS, _LONG_RUNS, _MOST_SECONDS = 3.0, 16, 30.0
+
+# Runs of each plan; what one of them takes at least, as short ones are repeated; at what length the first one counts.
+_ROUNDS, _SAMPLE, _LONG = 9, 3e-4, 0.05
 
 # A plan is taken for so much of the time of the one that was the best before, and tried again below so much of the
 # time of the best.
@@ -127,11 +130,16 @@ def _measured(product: Product, compiler: Compiler) -> _Found | None:
     if not _is_idle():
         return _skipped(product, "other computations are running")
     equation = id(graph.equations[-1])
-    trial = _Trial(closed, lambda plan: compiler.build(graph, {equation: plan} if plan else {}))
     try:
+        # The operands are no transfers of the program.
+        with config.override("transfer_guard_host_to_device", "allow"):
+            trial = _Trial(closed, lambda plan: compiler.build(graph, {equation: plan} if plan else {}))
         winner = trial.winner(compiler.propose(graph))
     except MemoryError:
         return _skipped(product, "there is no memory for its operands")
+    except Exception as error:
+        # Whatever is wrong is told with the user's line when the program itself is compiled.
+        return _skipped(product, f"it failed: {error}")
     usual, best = trial.seconds[_shown({})], trial.seconds[_shown(winner)]
     if config.debug:
         tried = ", ".join(f"{plan} {seconds * 1e6:.1f}" for plan, seconds in trial.seconds.items())
@@ -178,7 +186,6 @@ class _Trial:
         if not proposed:
             self.seconds[_shown({})] = 0.0
             return {}
-        self._end = time.monotonic() + _MOST_RUNNING
         self._compare([Plan(), *proposed])
         ranked = sorted(proposed, key=self._time)
         best = Plan()
@@ -202,9 +209,17 @@ class _Trial:
         for plan in plans:
             if samples and time.monotonic() > self._end:
                 break
-            run = self._prepared(plan)
-            samples[_shown(plan)] = [run(), run()]
+            try:
+                run, first = self._prepared(plan)
+            except Exception as error:
+                if not plan:
+                    raise
+                self._failed(plan, error)
+                continue
+            samples[_shown(plan)] = [first] if first > _LONG else [run(), run()]
             built.append((plan, run))
+            if not self._end:
+                self._end = time.monotonic() + min(max(_USUAL_SECONDS, _LONG_RUNS * first), _MOST_SECONDS)
         least = min(min(times) for times in samples.values())
         close = [(plan, run) for plan, run in built if not plan or min(samples[_shown(plan)]) < 1.5 * least]
         for number in range(_ROUNDS):
@@ -219,8 +234,13 @@ class _Trial:
         for shown, times in samples.items():
             self.seconds[shown] = statistics.median(times)
 
-    def _prepared(self, plan: Plan) -> Callable[[], float]:
-        """A function that runs a plan, and gives the seconds of one run."""
+    def _failed(self, plan: Plan, error: Exception) -> None:
+        self.seconds[_shown(plan)] = float("inf")
+        if config.debug:
+            print(f"pycompiler: {_shown(plan)} can't be measured: {error}", file=sys.stderr)
+
+    def _prepared(self, plan: Plan) -> tuple[Callable[[], float], float]:
+        """A function that runs a plan, and gives the seconds of one run; those of the first one."""
         shown = _shown(plan)
         if shown not in self._built:
             self._built[shown] = self._build(plan)
@@ -233,11 +253,11 @@ class _Trial:
             return (time.perf_counter() - start) / count
 
         first = run(1)
-        if first < _SAMPLE:
+        if first < _LONG:
             # It was the first use of its code and of its memory.
             first = run(1)
         count = max(1, min(round(_SAMPLE / first), 1000))
-        return lambda: run(count)
+        return lambda: run(count), first
 
 
 def _random(rng: np.random.Generator, aval: ShapedArray) -> Array:

@@ -138,8 +138,7 @@ def test_what_was_measured_is_used_by_new_processes(folder):
     (file,) = plans(folder)
     kept = file.read_bytes()
     # The code is in the cache as well: neither measured nor compiled again, whatever another measurement would give.
-    for tuning in ("measure", "use"):
-        assert finish(start({"depth": 256}, tuning)) == (first[0], "0 False")
+    assert finish(start({"depth": 256}, "measure")) == (first[0], "0 False")
     assert file.read_bytes() == kept
     usual = finish(start({}, "off"))
     assert usual[1] == "0 True"
@@ -258,6 +257,21 @@ def test_a_measurement_that_is_stopped_leaves_nothing(monkeypatch, folder):
     assert "array.plan" in tuned(matmul, X, Y)[0]
 
 
+def test_a_plan_that_fails_is_not_taken(monkeypatch, folder):
+    build = compiling._build_with_plans
+
+    def fails(graph, plans):
+        if plans:
+            raise RuntimeError("no such code")
+        return build(graph, plans)
+
+    monkeypatch.setattr(compiling, "_build_with_plans", fails)
+    text, got = tuned(matmul, X, Y)
+    assert "array.plan" not in text
+    np.testing.assert_allclose(got, X @ Y, rtol=1e-4, atol=1e-4)
+    assert len(plans(folder)) == 1
+
+
 def test_nothing_is_measured_while_something_runs(monkeypatch, folder):
     monkeypatch.setattr(measure, "_MOST_WAITING", 0.05)
     measured = choosing(monkeypatch, {"depth": 256})
@@ -292,8 +306,8 @@ def test_a_callback_may_compile(monkeypatch):
 
 
 def test_what_is_measured_is_told(capfd):
-    with config.override("debug", 1):
-        tuned(matmul, random(64, 64), random(64, 64))
+    with config.override("debug", 1), pc.transfer_guard("disallow"):
+        tuned(matmul, *map(pc.device_put, (random(64, 64), random(64, 64))))
     said = capfd.readouterr().err
     assert "measured dot_general(f32[64,64], f32[64,64]) in microseconds: the usual plan " in said
     assert "pycompiler: chose " in said
