@@ -15,34 +15,29 @@ def _by(shape: Shape) -> str:
     return "x".join(map(str, shape))
 
 
-def softmax(shape: Shape, bar: float | None = None) -> Case:
-    def build(lib: Library) -> Callable[..., Tree]:
-        def softmax(x: Any) -> Any:
-            e = lib.numpy.exp(x - x.max(axis=-1, keepdims=True))
-            return e / e.sum(axis=-1, keepdims=True)
-
-        return softmax
-
+def _of_rows(name: str, shape: Shape, function: Callable[[Library, Any], Tree], bar: float | None) -> Case:
+    """A function of each row that scipy.special and torch have by the same name."""
     peers: dict[str, Any] = {
-        "scipy": lambda scipy: lambda x: scipy.special.softmax(x, axis=-1),
-        "torch": lambda torch: lambda x: torch.softmax(x, dim=-1),
+        "scipy": lambda scipy: lambda x: getattr(scipy.special, name)(x, axis=-1),
+        "torch": lambda torch: lambda x: getattr(torch, name)(x, dim=-1),
     }
-    return Case(f"softmax {_by(shape)} f32", normal(shape), build, bar=bar, peers=peers)
+    return Case(f"{name} {_by(shape)} f32", normal(shape), lambda lib: lambda x: function(lib, x), bar=bar, peers=peers)
+
+
+def softmax(shape: Shape, bar: float | None = None) -> Case:
+    def softmax(lib: Library, x: Any) -> Any:
+        e = lib.numpy.exp(x - x.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    return _of_rows("softmax", shape, softmax, bar)
 
 
 def logsumexp(shape: Shape, bar: float | None = None) -> Case:
-    def build(lib: Library) -> Callable[..., Tree]:
-        def logsumexp(x: Any) -> Any:
-            greatest = x.max(axis=-1, keepdims=True)
-            return lib.numpy.log(lib.numpy.exp(x - greatest).sum(axis=-1)) + greatest[..., 0]
+    def logsumexp(lib: Library, x: Any) -> Any:
+        greatest = x.max(axis=-1, keepdims=True)
+        return lib.numpy.log(lib.numpy.exp(x - greatest).sum(axis=-1)) + greatest[..., 0]
 
-        return logsumexp
-
-    peers: dict[str, Any] = {
-        "scipy": lambda scipy: lambda x: scipy.special.logsumexp(x, axis=-1),
-        "torch": lambda torch: lambda x: torch.logsumexp(x, dim=-1),
-    }
-    return Case(f"logsumexp {_by(shape)} f32", normal(shape), build, bar=bar, peers=peers)
+    return _of_rows("logsumexp", shape, logsumexp, bar)
 
 
 def layernorm(shape: Shape, bar: float | None = None) -> Case:

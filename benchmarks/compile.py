@@ -11,7 +11,6 @@ import argparse
 import gc
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from affinity import pin
+from options import RESULTS, parser
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,17 +27,12 @@ if TYPE_CHECKING:
 # Seconds that the runs of one program may take together; of a longer one there are fewer runs, LEAST at the least.
 PATIENCE = 30.0
 LEAST = 3
-RESULTS = pathlib.Path(__file__).parent / "results"
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--load", action="store_true", help="print the seconds of compile() of each case, and no more")
-    parser.add_argument("cases", nargs="*", help="parts of the names of the programs to compile (all)")
-    return parser.parse_args()
+    options = parser(__doc__, runs=7)
+    options.add_argument("--load", action="store_true", help="print the seconds of compile() of each case, and no more")
+    return options.parse_args()
 
 
 def _arrays(lib: Library, case: Case) -> Any:

@@ -11,8 +11,8 @@ import pathlib
 import warnings
 
 from affinity import pin
+from options import RESULTS
 
-RESULTS = pathlib.Path(__file__).parent / "results"
 MIB = 1 << 20
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
+from options import RESULTS
 
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
 
-RESULTS = pathlib.Path(__file__).parent / "results"
 HOLDS, MISSES, ASKED, NOTHING_ASKED = "#4c956c", "#c8553d", "#222222", "#9aa5b1"
 
 

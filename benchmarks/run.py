@@ -8,29 +8,18 @@ means little. Times are in microseconds. README.md says how to read the table.
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
 from affinity import pin
+from options import RESULTS, parser
 
 if TYPE_CHECKING:
     import numpy as np
     from library import Case
     from measure import Samples
-
-RESULTS = pathlib.Path(__file__).parent / "results"
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("cases", nargs="*", help="parts of the names of the cases to run (all)")
-    return parser.parse_args()
 
 
 def _spread(samples: list[np.ndarray]) -> str:
@@ -125,7 +114,7 @@ class Report:
 
 
 def main() -> None:
-    options = _options()
+    options = parser(__doc__, runs=15).parse_args()
     pin(options.threads)
     # From here on libraries are imported: they ask how many cores there are.
     from cases import CASES
