@@ -1,7 +1,9 @@
-// array-reuse-buffers: an elementwise op writes over an operand that nobody reads afterwards, and one that finishes
-// what a product computed comes right after it. Comes after array-lower-contractions, which wants the operands of a
-// product and of what follows it apart; array-linalg-to-loops and array-plan-memory follow.
+// array-reuse-buffers: an elementwise op writes over an operand that nobody reads afterwards, a temporary that ends
+// where a result begins lies in the result's memory, and an op that finishes what a product computed comes right after
+// it. Comes after array-lower-contractions, which wants the operands of a product and of what follows it apart;
+// array-linalg-to-loops and array-plan-memory follow.
 #include "BufferUses.h"
+#include "array/IR/Array.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,6 +40,13 @@ SmallVector<Transfer> transfersOf(Operation *op) {
     found.push_back({op, &op->getOpOperand(0), &op->getOpOperand(1)});
     return found;
   }
+  // This routine reads all of an operand before it writes the result of it.
+  if (auto call = dyn_cast<RuntimeCallOp>(op); call && call.getNameAttr() == "sort") {
+    unsigned count = call.getIns().size();
+    for (unsigned i = 0; i < count; ++i)
+      found.push_back({op, &op->getOpOperand(i), &op->getOpOperand(count + i)});
+    return found;
+  }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || !linalgOp.hasPureBufferSemantics() || linalgOp.getNumReductionLoops() != 0)
     return found;
@@ -63,11 +72,11 @@ Value wholeBuffer(Value value) {
   return type && type.hasStaticShape() && type.getLayout().isIdentity() ? value : Value();
 }
 
-/// Whether nothing else in the op touches the memory of `buffer` than `output`.
-bool touchesOnly(Operation *op, Value buffer, OpOperand *output) {
+/// Whether nothing else in the op touches the memory of `buffer` than one operand.
+bool touchesOnly(Operation *op, Value buffer, OpOperand *self) {
   auto isBuffer = [&](Value value) { return isa<MemRefType>(value.getType()) && viewedBuffer(value) == buffer; };
   for (OpOperand &operand : op->getOpOperands())
-    if (isBuffer(operand.get()) && &operand != output)
+    if (isBuffer(operand.get()) && &operand != self)
       return false;
   return !op->walk([&](Operation *inner) {
               bool touches = inner != op && llvm::any_of(inner->getOperands(), isBuffer);
@@ -79,7 +88,7 @@ bool touchesOnly(Operation *op, Value buffer, OpOperand *output) {
 bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
   auto op = dyn_cast<linalg::LinalgOp>(transfer.op);
   if (!op)
-    return true;
+    return touchesOnly(transfer.op, buffer, transfer.input);
   for (OpOperand &operand : transfer.op->getOpOperands()) {
     if (&operand == transfer.input || !isa<MemRefType>(operand.get().getType()) ||
         viewedBuffer(operand.get()) != buffer)
@@ -129,6 +138,8 @@ struct Reuse {
   /// An op that finishes what a product computed comes right after it: what it reads is in the cache then, and soon
   /// free for others.
   static void followProduct(Block &block, Operation &op) {
+    if (isa<RuntimeCallOp>(op))
+      return;
     for (const Transfer &transfer : transfersOf(&op)) {
       Value input = viewedBuffer(transfer.input->get());
       if (!input.getDefiningOp<memref::AllocOp>())
@@ -184,6 +195,8 @@ struct Reuse {
   /// The output is a temporary that starts with this op, the operand one that ends with it.
   static void overwriteInput(Block &block, const Transfer &transfer) {
     auto [input, output] = buffersOf(transfer);
+    if (output && isa<BlockArgument>(output) && isMemoryOfItsOwn(output))
+      return computeInResult(block, transfer, input, output);
     auto from = output ? output.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
     auto place = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
     if (!from || !place || from == place || from->getBlock() != &block || place->getBlock() != &block)
@@ -195,6 +208,17 @@ struct Reuse {
     if (from->isBeforeInBlock(place))
       place->moveBefore(from);
     replace(from, place);
+  }
+
+  /// The operand is a temporary that ends with this op, the output a result that nobody touches before.
+  static void computeInResult(Block &block, const Transfer &transfer, Value input, Value output) {
+    auto from = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+    if (!from || from->getBlock() != &block)
+      return;
+    BlockUses before = usesIn(block, from), after = usesIn(block, output);
+    if (before.isLocal && after.isLocal && before.last == transfer.op && after.first == transfer.op &&
+        touchesOnly(transfer.op, output, transfer.output) && readsOnlyInOrder(transfer, from))
+      replace(from, output);
   }
 
   /// The whole buffers of both, if these are of one layout.

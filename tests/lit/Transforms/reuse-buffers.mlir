@@ -1,4 +1,5 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-reuse-buffers))' --split-input-file | FileCheck %s
+// Results with gaps can't be the memory of temporaries; the dense ones at the end are.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #t = affine_map<(d0, d1) -> (d1, d0)>
@@ -6,18 +7,18 @@
 
 // %b may take the place of %a, whose last reader is the op that makes %b; so may %c, through a reshape.
 // CHECK-LABEL: func.func @chain(
-// CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[R:.*]]: memref<4x8xf32>)
+// CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[R:.*]]: memref<4x8xf32, strided<[16, 2]>>)
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<4x8xf32>
 // CHECK-NOT:     memref.alloc
 // CHECK:         linalg.exp ins(%[[X]] : memref<4x8xf32>) outs(%[[A]] : memref<4x8xf32>)
 // CHECK:         linalg.exp ins(%[[A]] : memref<4x8xf32>) outs(%[[A]] : memref<4x8xf32>)
-// CHECK:         linalg.exp ins(%[[A]] : memref<4x8xf32>) outs(%[[R]] : memref<4x8xf32>)
-func.func @chain(%x: memref<4x8xf32>, %r: memref<4x8xf32>) {
+// CHECK:         linalg.exp ins(%[[A]] : memref<4x8xf32>) outs(%[[R]] : memref<4x8xf32, strided<[16, 2]>>)
+func.func @chain(%x: memref<4x8xf32>, %r: memref<4x8xf32, strided<[16, 2]>>) {
   %a = memref.alloc() : memref<4x8xf32>
   %b = memref.alloc() : memref<4x8xf32>
   linalg.exp ins(%x : memref<4x8xf32>) outs(%a : memref<4x8xf32>)
   linalg.exp ins(%a : memref<4x8xf32>) outs(%b : memref<4x8xf32>)
-  linalg.exp ins(%b : memref<4x8xf32>) outs(%r : memref<4x8xf32>)
+  linalg.exp ins(%b : memref<4x8xf32>) outs(%r : memref<4x8xf32, strided<[16, 2]>>)
   return
 }
 
@@ -29,13 +30,13 @@ func.func @chain(%x: memref<4x8xf32>, %r: memref<4x8xf32>) {
 // CHECK:         %[[B:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [4, 8], strides: [8, 1]
 // CHECK:         %[[V:.*]] = memref.expand_shape %[[A]]
 // CHECK:         linalg.exp ins(%[[V]] : memref<4x8xf32>) outs(%[[B]] :
-func.func @reshaped(%x: memref<32xf32>, %r: memref<4x8xf32>) {
+func.func @reshaped(%x: memref<32xf32>, %r: memref<4x8xf32, strided<[16, 2]>>) {
   %a = memref.alloc() : memref<32xf32>
   %b = memref.alloc() : memref<4x8xf32>
   linalg.exp ins(%x : memref<32xf32>) outs(%a : memref<32xf32>)
   %v = memref.expand_shape %a [[0, 1]] output_shape [4, 8] : memref<32xf32> into memref<4x8xf32>
   linalg.exp ins(%v : memref<4x8xf32>) outs(%b : memref<4x8xf32>)
-  linalg.exp ins(%b : memref<4x8xf32>) outs(%r : memref<4x8xf32>)
+  linalg.exp ins(%b : memref<4x8xf32>) outs(%r : memref<4x8xf32, strided<[16, 2]>>)
   return
 }
 
@@ -47,7 +48,7 @@ func.func @reshaped(%x: memref<32xf32>, %r: memref<4x8xf32>) {
 // Not where the operand is read later, nor where it is read in another order, nor where it is an argument.
 // CHECK-LABEL: func.func @apart(
 // CHECK-COUNT-3: memref.alloc
-func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32>) {
+func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32, strided<[16, 2]>>) {
   %a = memref.alloc() : memref<8x8xf32>
   %b = memref.alloc() : memref<8x8xf32>
   %c = memref.alloc() : memref<8x8xf32>
@@ -59,7 +60,7 @@ func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32>) {
     %s = arith.addf %p, %q : f32
     linalg.yield %s : f32
   }
-  linalg.add ins(%a, %c : memref<8x8xf32>, memref<8x8xf32>) outs(%r : memref<8x8xf32>)
+  linalg.add ins(%a, %c : memref<8x8xf32>, memref<8x8xf32>) outs(%r : memref<8x8xf32, strided<[16, 2]>>)
   return
 }
 
@@ -72,7 +73,7 @@ func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32>) {
 // CHECK:           %[[B:.*]] = memref.alloc() : memref<8xf32>
 // CHECK:           linalg.exp ins(%[[A]] : memref<8xf32>) outs(%[[B]] : memref<8xf32>)
 // CHECK:           linalg.exp ins(%[[B]] : memref<8xf32>) outs(%[[B]] : memref<8xf32>)
-func.func @loop(%x: memref<8xf32>, %r: memref<8xf32>, %n: index) {
+func.func @loop(%x: memref<8xf32>, %r: memref<8xf32, strided<[2]>>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %a = memref.alloc() : memref<8xf32>
@@ -82,7 +83,7 @@ func.func @loop(%x: memref<8xf32>, %r: memref<8xf32>, %n: index) {
     %c = memref.alloc() : memref<8xf32>
     linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
     linalg.exp ins(%b : memref<8xf32>) outs(%c : memref<8xf32>)
-    memref.copy %c, %r : memref<8xf32> to memref<8xf32>
+    memref.copy %c, %r : memref<8xf32> to memref<8xf32, strided<[2]>>
   }
   return
 }
@@ -94,12 +95,12 @@ func.func @loop(%x: memref<8xf32>, %r: memref<8xf32>, %n: index) {
 // CHECK-COUNT-1: memref.alloc
 // CHECK-NOT:     memref.copy
 // CHECK:         return
-func.func @copy(%x: memref<8xf32>, %r: memref<8xf32>) {
+func.func @copy(%x: memref<8xf32>, %r: memref<8xf32, strided<[2]>>) {
   %a = memref.alloc() : memref<8xf32>
   %b = memref.alloc() : memref<8xf32>
   linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
   memref.copy %a, %b : memref<8xf32> to memref<8xf32>
-  linalg.exp ins(%b : memref<8xf32>) outs(%r : memref<8xf32>)
+  linalg.exp ins(%b : memref<8xf32>) outs(%r : memref<8xf32, strided<[2]>>)
   return
 }
 
@@ -108,22 +109,22 @@ func.func @copy(%x: memref<8xf32>, %r: memref<8xf32>) {
 // What finishes a product follows it; not over an op that writes what it reads.
 func.func private @product(memref<8xf32>)
 // CHECK-LABEL: func.func @follow(
-// CHECK-SAME:    %[[W:.*]]: memref<8xf32>, %[[V:.*]]: memref<8xf32>, %[[R:.*]]: memref<8xf32>, %[[S:.*]]: memref<8xf32>)
+// CHECK-SAME:    %[[W:.*]]: memref<8xf32>, %[[V:.*]]: memref<8xf32>, %[[R:.*]]: memref<8xf32, strided<[2]>>, %[[S:.*]]: memref<8xf32, strided<[2]>>)
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<8xf32>
 // CHECK:         %[[B:.*]] = memref.alloc() : memref<8xf32>
 // CHECK:         call @product(%[[A]])
-// CHECK-NEXT:    linalg.add ins(%[[W]], %[[A]] : memref<8xf32>, memref<8xf32>) outs(%[[R]] : memref<8xf32>)
+// CHECK-NEXT:    linalg.add ins(%[[W]], %[[A]] : memref<8xf32>, memref<8xf32>) outs(%[[R]] : memref<8xf32, strided<[2]>>)
 // CHECK-NEXT:    call @product(%[[B]])
 // CHECK-NEXT:    linalg.exp ins(%[[W]] : memref<8xf32>) outs(%[[V]] : memref<8xf32>)
-// CHECK-NEXT:    linalg.add ins(%[[V]], %[[B]] : memref<8xf32>, memref<8xf32>) outs(%[[S]] : memref<8xf32>)
-func.func @follow(%w: memref<8xf32>, %v: memref<8xf32>, %r: memref<8xf32>, %s: memref<8xf32>) {
+// CHECK-NEXT:    linalg.add ins(%[[V]], %[[B]] : memref<8xf32>, memref<8xf32>) outs(%[[S]] : memref<8xf32, strided<[2]>>)
+func.func @follow(%w: memref<8xf32>, %v: memref<8xf32>, %r: memref<8xf32, strided<[2]>>, %s: memref<8xf32, strided<[2]>>) {
   %a = memref.alloc() : memref<8xf32>
   %b = memref.alloc() : memref<8xf32>
   func.call @product(%a) : (memref<8xf32>) -> ()
   func.call @product(%b) : (memref<8xf32>) -> ()
   linalg.exp ins(%w : memref<8xf32>) outs(%v : memref<8xf32>)
-  linalg.add ins(%w, %a : memref<8xf32>, memref<8xf32>) outs(%r : memref<8xf32>)
-  linalg.add ins(%v, %b : memref<8xf32>, memref<8xf32>) outs(%s : memref<8xf32>)
+  linalg.add ins(%w, %a : memref<8xf32>, memref<8xf32>) outs(%r : memref<8xf32, strided<[2]>>)
+  linalg.add ins(%v, %b : memref<8xf32>, memref<8xf32>) outs(%s : memref<8xf32, strided<[2]>>)
   return
 }
 
@@ -132,18 +133,18 @@ func.func @follow(%w: memref<8xf32>, %v: memref<8xf32>, %r: memref<8xf32>, %s: m
 // What a branch gives back is used after it.
 // CHECK-LABEL: func.func @branch(
 // CHECK-COUNT-2: memref.alloc
-func.func @branch(%c: i1, %x: memref<8xf32>, %r: memref<8xf32>) {
+func.func @branch(%c: i1, %x: memref<8xf32>, %r: memref<8xf32, strided<[2]>>) {
   %y = scf.if %c -> memref<8xf32> {
     %a = memref.alloc() : memref<8xf32>
     %b = memref.alloc() : memref<8xf32>
     linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
     linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
-    memref.copy %b, %r : memref<8xf32> to memref<8xf32>
+    memref.copy %b, %r : memref<8xf32> to memref<8xf32, strided<[2]>>
     scf.yield %a : memref<8xf32>
   } else {
     scf.yield %x : memref<8xf32>
   }
-  memref.copy %y, %r : memref<8xf32> to memref<8xf32>
+  memref.copy %y, %r : memref<8xf32> to memref<8xf32, strided<[2]>>
   return
 }
 
@@ -168,5 +169,72 @@ func.func @captured(%x: memref<f32>, %r: memref<f32>) {
     %m = arith.mulf %p, %n : f32
     linalg.yield %m : f32
   }
+  return
+}
+
+// -----
+
+// A temporary that ends where a result begins is computed in the result: reshaped, or by a sort.
+// CHECK-LABEL: func.func @in_results(
+// CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[R:.*]]: memref<32xf32>, %[[I:.*]]: memref<32xi32>)
+// CHECK:         %[[PLACE:.*]] = memref.reinterpret_cast %[[R]] to offset: [0], sizes: [4, 8], strides: [8, 1]
+// CHECK:         linalg.exp ins(%[[X]] : memref<4x8xf32>) outs(%[[PLACE]] :
+// CHECK-NOT:     memref.copy
+// CHECK:         linalg.fill {{.*}} outs(%[[I]] : memref<32xi32>)
+// CHECK:         %[[KEYS:.*]] = memref.alloc() : memref<32xf32>
+// CHECK:         array.runtime_call "sort" {{.*}} ins(%[[R]], %[[I]] : {{.*}}) outs(%[[KEYS]], %[[I]] :
+func.func @in_results(%x: memref<4x8xf32>, %r: memref<32xf32>, %i: memref<32xi32>) {
+  %a = memref.alloc() : memref<4x8xf32>
+  linalg.exp ins(%x : memref<4x8xf32>) outs(%a : memref<4x8xf32>)
+  %flat = memref.collapse_shape %a [[0, 1]] : memref<4x8xf32> into memref<32xf32>
+  memref.copy %flat, %r : memref<32xf32> to memref<32xf32>
+  %b = memref.alloc() : memref<32xi32>
+  %one = arith.constant 1 : i32
+  linalg.fill ins(%one : i32) outs(%b : memref<32xi32>)
+  %keys = memref.alloc() : memref<32xf32>
+  array.runtime_call "sort" params = [0, 1, 1] element_types = [f32, i32, f32, i32]
+      ins(%r, %b : memref<32xf32>, memref<32xi32>) outs(%keys, %i : memref<32xf32>, memref<32xi32>)
+  return
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+#back = affine_map<(d0) -> (7 - d0)>
+
+// Not where the result is read before, nor where the temporary is read later, nor where it is read in another order.
+// CHECK-LABEL: func.func @not_in_results(
+// CHECK-COUNT-3: memref.alloc
+func.func @not_in_results(%x: memref<8xf32>, %r: memref<8xf32>, %s: memref<8xf32>, %t: memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  linalg.add ins(%x, %r : memref<8xf32>, memref<8xf32>) outs(%a : memref<8xf32>)
+  linalg.exp ins(%a : memref<8xf32>) outs(%r : memref<8xf32>)
+  %b = memref.alloc() : memref<8xf32>
+  linalg.exp ins(%x : memref<8xf32>) outs(%b : memref<8xf32>)
+  linalg.exp ins(%b : memref<8xf32>) outs(%s : memref<8xf32>)
+  %c = memref.alloc() : memref<8xf32>
+  linalg.add ins(%x, %r : memref<8xf32>, memref<8xf32>) outs(%c : memref<8xf32>)
+  linalg.generic {indexing_maps = [#id, #back, #back, #id], iterator_types = ["parallel"]}
+      ins(%c, %c, %b : memref<8xf32>, memref<8xf32>, memref<8xf32>) outs(%t : memref<8xf32>) {
+  ^bb0(%p: f32, %q: f32, %y: f32, %o: f32):
+    %part = arith.addf %p, %q : f32
+    %sum = arith.addf %part, %y : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// A sort is no op that follows a product.
+// CHECK-LABEL: func.func @sorted_twice(
+// CHECK:         "sort"
+// CHECK:         linalg.exp
+// CHECK:         "sort"
+func.func @sorted_twice(%x: memref<8xf32>, %y: memref<8xf32>, %r: memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  array.runtime_call "sort" params = [0, 1, 1] element_types = [f32, f32] ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
+  linalg.exp ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+  array.runtime_call "sort" params = [0, 1, 1] element_types = [f32, f32] ins(%a : memref<8xf32>) outs(%r : memref<8xf32>)
   return
 }
