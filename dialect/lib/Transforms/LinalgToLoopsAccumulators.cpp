@@ -14,9 +14,11 @@ void NestEmitter::findAccumulators() {
                      [&](unsigned d) { return space.dims[d].reduced && access.moves(d); }))
       continue;
     Accumulator &accumulator = accumulators.emplace_back(Accumulator{&access, std::nullopt});
-    if (!strategy.vectorDim || matchArgReduction(op))
+    if (matchArgReduction(op))
       continue;
     accumulator.combiner = matchCombiner(op, numberOf(access) - space.numInputs);
+    if (!strategy.vectorDim)
+      continue;
     accumulator.isJoined = isVectorReduced();
     accumulator.isExtremum = accumulator.combiner && (accumulator.combiner->kind == Kind::MAXIMUMF ||
                                                       accumulator.combiner->kind == Kind::MINIMUMF);
@@ -150,11 +152,7 @@ Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator,
   Attribute initAttr;
   if (matchPattern(init, m_Constant(&initAttr)) && initAttr == combiner.neutral)
     return joined;
-  Operation *combine = combiner.op->clone();
-  bool accumulatorIsFirst = combiner.op->getOperand(0) == accumulator.access->argument;
-  combine->setOperands(accumulatorIsFirst ? ValueRange{init, joined} : ValueRange{joined, init});
-  b.insert(combine);
-  return combine->getResult(0);
+  return combine(b, combiner, accumulator.access->argument, init, joined);
 }
 
 /// The extreme value of all lanes, and the least index of the lanes that hold it.

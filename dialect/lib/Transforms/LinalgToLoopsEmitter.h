@@ -1,5 +1,6 @@
 // The loop nest of one linalg op while it is emitted: shared by LinalgToLoopsNest.cpp (order, levels, plain loops),
-// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp and LinalgToLoopsSearch.cpp.
+// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp, LinalgToLoopsSums.cpp (long
+// reductions) and LinalgToLoopsSearch.cpp.
 //
 // Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
 // the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
@@ -48,11 +49,17 @@ struct Search {
   TypedAttr neutral;
 };
 
+/// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
+Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
+/// A loop over whole vectors of columns, then a masked step for the rest.
+void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, int64_t columns, int64_t lanes,
+                  function_ref<void(Value column, Value mask)> body);
+
 class NestEmitter {
 public:
   NestEmitter(OpBuilder &b, IndexBuilder &indices, const Nest &nest)
-      : b(b), indices(indices), op(nest.op), space(nest.space), strategy(nest.strategy), loc(op.getLoc()),
-        accesses(space.accesses) {}
+      : b(b), indices(indices), op(nest.op), space(nest.space), strategy(nest.strategy),
+        startsFromNeutral(nest.startsFromNeutral), loc(op.getLoc()), accesses(space.accesses) {}
 
   /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
   void prepare(double nestNs = 0);
@@ -77,7 +84,6 @@ private:
   Values emitLoop(unsigned level, ArrayRef<Value> carried);
   Values emitInnermost(ArrayRef<Value> carried);
   Values emitVectorLoop(unsigned level, ArrayRef<Value> carried);
-  Values emitBlockedSum(unsigned level, int64_t end, ArrayRef<Value> carried);
   Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried);
   Values emitUnrolled(unsigned level, ArrayRef<Value> carried);
   void emitJammedLoop(unsigned level);
@@ -95,6 +101,7 @@ private:
   void transposeTile(Access &access);
   void setLanes(int64_t lanes, Value mask);
   Value load(Instance &instance, const Access &access);
+  void prefetch(Instance &instance, const Access &access);
   void store(Instance &instance, const Access &access, Value value);
 
   // Accumulators: for each instance, one value for each accumulated output, then one for each that has nans.
@@ -106,16 +113,24 @@ private:
   Value joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans);
   void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
 
+  // Long reductions, in blocks.
+  int64_t tripsOf(unsigned level) const;
+  int64_t iterationsOfBlock(unsigned level) const;
+  bool hasFloatSums() const;
+  Values neutralValues(ArrayRef<Value> like);
+  Values combineValues(ArrayRef<Value> totals, ArrayRef<Value> values);
+  Values emitBlocks(unsigned level, int64_t end, int64_t each, int64_t block, ArrayRef<Value> carried);
+  void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
+  void setToNeutral();
+  void findBlocksOfRows();
+  void emitBlocksOfRows(unsigned level);
+
   // The place of an extreme value.
   void findSearch();
   void emitSearch(unsigned level);
   Value extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans = nullptr);
   Value areNans(Value x);
 
-  /// The vectors that a long sum of floats takes in before their sum is added to the total.
-  static constexpr int64_t kStepsOfBlock = 128;
-
-  bool areFloatSums() const;
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
@@ -132,11 +147,13 @@ private:
   linalg::LinalgOp op;
   const IterationSpace &space;
   const Strategy &strategy;
+  bool startsFromNeutral;
   Location loc;
   SmallVector<Access, 4> accesses; // the space's; a transposed tile stands for its operand while it is there
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
+  std::optional<unsigned> rowsLevel; // whose iterations are taken in blocks, with rows of accumulators
   std::optional<Search> search;
   double nestNs = 0;
   SmallVector<unsigned> accessLevels;

@@ -84,6 +84,7 @@ void NestEmitter::prepare(double cost) {
   orderLoops();
   if (reductionLevel < levels.size())
     findAccumulators();
+  findBlocksOfRows();
   findSearch();
   assignLevels();
   Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices, strategy.registerBits), {}});
@@ -98,6 +99,8 @@ NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carri
                 carried.slice(i * carried.size() / instances.size(), carried.size() / instances.size()));
   if (level == levels.size())
     return emitInnermost(carried);
+  if (level == 1 && startsFromNeutral)
+    setToNeutral();
   if (level != reductionLevel)
     return emitLoop(level, carried);
   if (search)
@@ -116,6 +119,8 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
       instance.body.map(access.argument, instances.front().body.lookup(access.argument));
     else
       instance.body.map(access.argument, access.scalar ? access.scalar : load(instance, access));
+    if (level == levels.size() && !access.scalar)
+      prefetch(instance, access);
   }
   if (level == levels.size() && !search) {
     for (const Access &access : outputs())
@@ -167,8 +172,14 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
     Value size = indices.get(b, loc, space.dims[levels[level].dim].size);
     return emitLevelFor(level, indices.index(b, 0), size, by, carried, step);
   };
+  if (rowsLevel == level) {
+    emitBlocksOfRows(level);
+    return {};
+  }
   switch (levels[level].kind) {
   case Level::Scalar:
+    if (int64_t block = !carried.empty() && hasFloatSums() ? iterationsOfBlock(level) : 0)
+      return emitBlocks(level, space.dims[levels[level].dim].size.factor, 1, block, carried);
     return loop(1);
   case Level::Unrolled:
     return emitUnrolled(level, carried);
@@ -281,13 +292,14 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
     results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    int64_t blocked = areFloatSums() ? main / (lanes * kStepsOfBlock) * (lanes * kStepsOfBlock) : 0;
-    if (blocked > 0)
-      results = emitBlockedSum(level, blocked, results);
-    if (main - blocked == lanes)
-      results = emitStep(level, indices.index(b, blocked), results);
-    else if (main - blocked > 0)
-      results = emitLevelFor(level, indices.index(b, blocked), indices.index(b, main), lanes, results, whole);
+    int64_t block =
+        isVectorReduced() && !carried.empty() && hasFloatSums() && !search ? iterationsOfBlock(level) * lanes : 0;
+    if (block > 0)
+      results = emitBlocks(level, main, lanes, block, results);
+    else if (main == lanes)
+      results = emitStep(level, indices.index(b, 0), results);
+    else if (main > 0)
+      results = emitLevelFor(level, indices.index(b, 0), indices.index(b, main), lanes, results, whole);
     if (rest > 0) {
       bool keepsLanes = isVectorReduced() || strategy.tileDim;
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
@@ -300,33 +312,6 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   }
   setLanes(0, Value());
   return results;
-}
-
-/// Sums of blocks, which are then added: the rounding error of a plain loop grows with its length, that of two nested
-/// ones with their lengths' sum (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
-NestEmitter::Values NestEmitter::emitBlockedSum(unsigned level, int64_t end, ArrayRef<Value> carried) {
-  int64_t lanes = strategy.lanes, block = lanes * kStepsOfBlock;
-  return emitFor(indices.index(b, 0), indices.index(b, end), block, carried, [&](Value start, ArrayRef<Value> totals) {
-    Values sums;
-    for (auto [i, total] : llvm::enumerate(totals)) {
-      TypedAttr zero = accumulators[i % accumulators.size()].combiner->neutral;
-      sums.push_back(indices.constant(b, DenseElementsAttr::get(cast<VectorType>(total.getType()), zero)));
-    }
-    Value stop = indices.add(b, loc, start, indices.index(b, block));
-    sums =
-        emitFor(start, stop, lanes, sums, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
-    for (auto [sum, total] : llvm::zip_equal(sums, totals))
-      sum = arith::AddFOp::create(b, loc, total, sum);
-    return sums;
-  });
-}
-
-/// Whether every accumulator is a sum of floats, of the elements along the vectors' dimension.
-bool NestEmitter::areFloatSums() const {
-  return isVectorReduced() && !accumulators.empty() && llvm::all_of(accumulators, [](const Accumulator &accumulator) {
-           return accumulator.isJoined && accumulator.combiner->kind == vector::CombiningKind::ADD &&
-                  isa<FloatType>(accumulator.access->element);
-         });
 }
 
 NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried) {
@@ -347,6 +332,20 @@ NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Va
 Value NestEmitter::load(Instance &instance, const Access &access) {
   Extent stride = strategy.vectorDim ? access.strides[*strategy.vectorDim] : Extent(0);
   return instance.body.load(loc, access.flat, instance.position[numberOf(access)], stride);
+}
+
+/// Fetches the cache lines that lie some way ahead of what is loaded here.
+void NestEmitter::prefetch(Instance &instance, const Access &access) {
+  if (strategy.prefetchBytes == 0 || !strategy.vectorDim || !access.strides[*strategy.vectorDim].isStatic(1) ||
+      instance.body.getMask())
+    return;
+  constexpr int64_t cacheLine = 64;
+  int64_t width = bytesOf(access.element), end = instance.body.getLanes() * width;
+  for (int64_t byte = 0; byte < end; byte += cacheLine) {
+    Value at = indices.add(b, loc, instance.position[numberOf(access)],
+                           indices.index(b, (strategy.prefetchBytes + byte) / width));
+    memref::PrefetchOp::create(b, loc, access.flat, at, /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
 }
 
 void NestEmitter::store(Instance &instance, const Access &access, Value value) {
@@ -421,43 +420,62 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, in
     Value buffer;
     Combiner combiner;
   };
+  // The vectors lie along the columns of the results, if there are any.
+  unsigned vectorDim = *nest.strategy.vectorDim;
+  bool hasColumns = !nest.space.dims[vectorDim].reduced;
+  int64_t columns = hasColumns ? nest.space.dims[vectorDim].size.factor : 1, lanes = nest.strategy.lanes;
+  bool keepsRows = nest.strategy.tileDim.has_value(); // in memory
   SmallVector<Output, 2> outputs;
   for (auto [number, access] : llvm::enumerate(MutableArrayRef(nest.space.accesses).drop_front(nest.space.numInputs))) {
     Combiner combiner = *matchCombiner(op, number);
-    Value buffer = indices.scratch(b, MemRefType::get({blocks}, access.element), number, /*shared=*/true);
+    Value buffer = indices.scratch(b, MemRefType::get({blocks * columns}, access.element), number, /*shared=*/true);
     outputs.push_back({access, buffer, combiner});
     access.memref = access.flat = buffer;
     access.start = Extent(0);
     access.strides.assign(access.strides.size(), Extent(0));
-    access.strides[0] = Extent(1);
-    access.init = indices.constant(b, combiner.neutral);
+    access.strides[0] = Extent(columns);
+    if (hasColumns)
+      access.strides[vectorDim] = Extent(1);
+    if (keepsRows)
+      nest.startsFromNeutral = true;
+    else
+      access.init = indices.constant(b, combiner.neutral);
   }
   NestEmitter emitter(b, indices, nest);
   emitter.prepare(costNs);
   emitter.emitLoops();
-  SmallVector<Value> start;
-  for (Output &output : outputs) {
-    Value at = indices.get(b, loc, output.whole.start);
-    start.push_back(output.whole.init ? output.whole.init
-                                      : memref::LoadOp::create(b, loc, output.whole.flat, at).getResult());
-  }
-  auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, blocks), indices.index(b, 1), start);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next;
-    for (auto [output, before] : llvm::zip_equal(outputs, loop.getRegionIterArgs())) {
-      Value result = memref::LoadOp::create(b, loc, output.buffer, loop.getInductionVar());
-      Operation *combine = output.combiner.op->clone();
-      bool accumulatorIsFirst = output.combiner.op->getOperand(0) == output.whole.argument;
-      combine->setOperands(accumulatorIsFirst ? ValueRange{before, result} : ValueRange{result, before});
-      b.insert(combine);
-      next.push_back(combine->getResult(0));
+  BodyCloner memory(b, indices, nest.strategy.registerBits);
+  auto join = [&](Value column) {
+    SmallVector<Value> start, places;
+    for (Output &output : outputs) {
+      Extent stride = hasColumns ? output.whole.strides[vectorDim] : Extent(0);
+      places.push_back(indices.advance(b, loc, indices.get(b, loc, output.whole.start), column, stride));
+      start.push_back(output.whole.init ? output.whole.init
+                                        : memory.load(loc, output.whole.flat, places.back(), stride));
+      if (hasColumns)
+        start.back() = memory.toVector(start.back());
     }
-    scf::YieldOp::create(b, loc, next);
-  }
-  for (auto [output, result] : llvm::zip_equal(outputs, loop.getResults()))
-    memref::StoreOp::create(b, loc, result, output.whole.flat, indices.get(b, loc, output.whole.start));
+    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, blocks), indices.index(b, 1), start);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value at = indices.advance(b, loc, column, loop.getInductionVar(), Extent(columns));
+      SmallVector<Value> next;
+      for (auto [output, before] : llvm::zip_equal(outputs, loop.getRegionIterArgs())) {
+        Value result = memory.load(loc, output.buffer, at, Extent(hasColumns ? 1 : 0));
+        next.push_back(combine(b, output.combiner, output.whole.argument, before, result));
+      }
+      scf::YieldOp::create(b, loc, next);
+    }
+    for (auto [output, place, result] : llvm::zip_equal(outputs, places, loop.getResults()))
+      memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : Extent(0));
+  };
+  if (!hasColumns)
+    return join(indices.index(b, 0));
+  sweepColumns(b, indices, loc, columns, lanes, [&](Value column, Value mask) {
+    memory.setLanes(lanes, mask);
+    join(column);
+  });
 }
 
 int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits) {
@@ -470,11 +488,17 @@ int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int
       emitCutReduction(b, indices, nest, blocks, costNs);
       return 1;
     }
+    std::optional<Nest> rest;
     if (nest.space.hasReduction() && costNs >= kSharedNs)
-      cutColumns(nest, costNs, kPieceNs);
+      rest = cutColumns(nest, costNs, kPieceNs);
     NestEmitter emitter(b, indices, nest);
     emitter.prepare(costNs);
     emitter.emitLoops();
+    if (rest) {
+      NestEmitter last(b, indices, *rest);
+      last.prepare();
+      last.emitLoops();
+    }
     return 1;
   }
   SmallVector<std::unique_ptr<NestEmitter>> emitters;

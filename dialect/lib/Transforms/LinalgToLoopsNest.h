@@ -23,6 +23,12 @@ struct Strategy {
            access.moves(*tileDim) && access.strides[*tileDim].isStatic(1);
   }
 
+  /// One row follows the other as they lie in memory, and the accumulators are a row in the first cache.
+  bool readsInOrder = false;
+
+  /// Bytes of memory ahead of a load that the core is told to fetch; 0: it finds them itself.
+  int64_t prefetchBytes = 0;
+
   /// A parallel dimension of which several elements are done at once in the loops inside of it, so that what does not
   /// move along it is loaded once for all of them.
   std::optional<unsigned> jamDim;
@@ -32,13 +38,13 @@ struct Strategy {
   SmallVector<unsigned, 2> unrolledDims;
   bool isUnrolled(unsigned dim) const { return llvm::is_contained(unrolledDims, dim); }
 
-  /// A dimension was put in front of all others.
-  void shiftDims() {
+  /// A dimension was put in front of `before`.
+  void shiftDims(unsigned before = 0) {
     for (std::optional<unsigned> *dim : {&vectorDim, &tileDim, &jamDim})
-      if (*dim)
+      if (*dim && **dim >= before)
         ++**dim;
     for (unsigned &dim : unrolledDims)
-      ++dim;
+      dim += dim >= before ? 1 : 0;
   }
 };
 
@@ -50,6 +56,7 @@ struct Nest {
   linalg::LinalgOp op;
   IterationSpace space;
   Strategy strategy;
+  bool startsFromNeutral = false; // each element of the first dimension sets its accumulators' memory first
 
   /// Whether the outermost loop is a plain one over the first dimension, and that is parallel.
   bool startsWithRows() const {
@@ -66,10 +73,10 @@ int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int
 /// What a nest takes in one thread, in nanoseconds; 0 when its sizes are not known.
 double estimateNs(const Nest &nest, int64_t registerBits);
 /// Cuts the columns of a reduction across them, of which the whole takes `costNs`, into blocks that take `leastNs` or
-/// more each, and become the first dimension.
-bool cutColumns(Nest &nest, double costNs, double leastNs);
-/// Cuts a large reduction to one element into blocks, by its size alone, so that the result depends on nothing else:
-/// they become the first dimension, and there are that many; 0 when it is not cut.
+/// more each, and become the first dimension. Returns the columns that no block takes, if there are such.
+std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs);
+/// Cuts a large reduction to one element, or to a short row of them, into blocks, by its sizes alone, so that the
+/// result depends on nothing else: they become the first dimension, and there are that many; 0 when it is not cut.
 int64_t cutReduction(Nest &nest);
 
 /// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *

@@ -51,19 +51,21 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
 }
 
 /// Bytes of columns that stay together when a reduction across them is cut: shorter runs of memory are read slower.
-static constexpr int64_t bytesOfBlock = 2048;
+static constexpr int64_t bytesOfBlock = 8192;
+/// From so many blocks on a rest, which is a nest of its own, is worth its code.
+static constexpr int64_t leastUneven = 4;
 
-bool cutColumns(Nest &nest, double costNs, double leastNs) {
+std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
   IterationSpace &space = nest.space;
   Strategy &strategy = nest.strategy;
   if (!strategy.vectorDim || space.dims.empty())
-    return false;
+    return std::nullopt;
   unsigned vector = *strategy.vectorDim;
   LoopDim &columns = space.dims[vector];
   bool hasRows = llvm::any_of(llvm::enumerate(space.dims),
                               [&](auto dim) { return !dim.value().reduced && dim.index() != vector; });
   if (columns.reduced || hasRows || columns.indexSource || !columns.size.isStatic())
-    return false;
+    return std::nullopt;
   int64_t size = columns.size.factor;
   int64_t width = 8;
   for (const Access &access : space.accesses)
@@ -72,8 +74,21 @@ bool cutColumns(Nest &nest, double costNs, double leastNs) {
   int64_t least =
       std::max<int64_t>({bytesOfBlock * 8 / width, strategy.lanes, int64_t(double(size) * leastNs / costNs)});
   int64_t block = blockOf(size, least, strategy.lanes);
-  if (block == 0)
-    return false;
+  std::optional<Nest> rest;
+  if (block == 0) {
+    block = llvm::alignTo(least, strategy.lanes);
+    if (size < leastUneven * block)
+      return std::nullopt;
+    int64_t whole = size / block * block;
+    rest = nest;
+    rest->space.dims[vector].size = size - whole;
+    for (Access &access : rest->space.accesses)
+      if (access.moves(vector) && access.start.isStatic() && access.strides[vector].isStatic())
+        access.start = Extent(access.start.factor + whole * access.strides[vector].factor);
+      else if (access.moves(vector))
+        return std::nullopt;
+    size = whole;
+  }
   columns.size = block;
   space.dims.insert(space.dims.begin(), LoopDim{Extent(size / block), false, std::nullopt});
   for (Access &access : space.accesses)
@@ -82,43 +97,51 @@ bool cutColumns(Nest &nest, double costNs, double leastNs) {
       access.strides.insert(access.strides.begin(), stride);
     }
   strategy.shiftDims();
-  return true;
+  return rest;
 }
 
-/// A reduction is cut from this many elements on, into blocks of this many at least, and this many blocks at most.
-static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBlocks = 128;
+/// A reduction is cut from this many elements on, into blocks of this many at least, and this many blocks at most,
+/// whose results take this many bytes at most.
+static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBlocks = 128, bytesOfResults = 1 << 16;
 
 int64_t cutReduction(Nest &nest) {
   IterationSpace &space = nest.space;
+  Strategy &strategy = nest.strategy;
+  if (!strategy.vectorDim || strategy.jamDim || matchArgReduction(nest.op))
+    return 0;
+  // Columns, if there are any, are those of the vectors, and the first dimension.
+  unsigned first = !space.dims.empty() && !space.dims[0].reduced && *strategy.vectorDim == 0 ? 1 : 0;
   int64_t points = 1;
-  for (const LoopDim &dim : space.dims) {
-    if (!dim.reduced || !dim.size.isStatic())
+  for (auto [d, dim] : llvm::enumerate(space.dims)) {
+    if (dim.reduced == (d < first) || !dim.size.isStatic())
       return 0;
     points *= dim.size.factor;
   }
-  Strategy &strategy = nest.strategy;
-  if (points < cutElements || !strategy.vectorDim || strategy.tileDim || strategy.jamDim || matchArgReduction(nest.op))
+  if (points < cutElements || first == space.dims.size() || space.dims[first].indexSource ||
+      (strategy.tileDim && !space.dims[*strategy.tileDim].reduced))
     return 0;
+  int64_t bytes = 0;
   for (auto [number, access] : llvm::enumerate(space.outputs())) {
     bool isPartial =
-        llvm::any_of(llvm::seq<unsigned>(0, space.dims.size()), [&](unsigned d) { return access.moves(d); });
+        llvm::any_of(llvm::seq<unsigned>(first, space.dims.size()), [&](unsigned d) { return access.moves(d); });
     if (access.scalar || isPartial || !matchCombiner(nest.op, number))
       return 0;
+    bytes += space.bytesTouched(access, 1);
   }
-  LoopDim &first = space.dims.front();
-  if (first.indexSource)
+  int64_t size = space.dims[first].size.factor, perElement = points / size;
+  int64_t most = std::min(maxBlocks, bytesOfResults / bytes);
+  if (most < 2)
     return 0;
-  int64_t size = first.size.factor, perElement = points / size;
-  int64_t leastElements = std::max<int64_t>(elementsOfBlock, llvm::divideCeil(points, maxBlocks));
+  int64_t leastElements = std::max<int64_t>(elementsOfBlock, llvm::divideCeil(points, most));
   int64_t block =
-      blockOf(size, llvm::divideCeil(leastElements, perElement), *strategy.vectorDim == 0 ? strategy.lanes : 1);
+      blockOf(size, llvm::divideCeil(leastElements, perElement), *strategy.vectorDim == first ? strategy.lanes : 1);
   if (block == 0)
     return 0;
-  first.size = block;
+  space.dims[first].size = block;
   space.dims.insert(space.dims.begin(), LoopDim{Extent(size / block), false, std::nullopt});
   for (Access &access : space.accesses)
     if (!access.scalar) {
-      Extent stride = access.strides[0] * Extent(block);
+      Extent stride = access.strides[first] * Extent(block);
       access.strides.insert(access.strides.begin(), stride);
     }
   strategy.shiftDims();

@@ -201,6 +201,18 @@ static LogicalResult readLinear(AffineExpr expr, int64_t scale, SmallVectorImpl<
   return readLinear(binary.getLHS(), scale * factor.getValue(), coefficients, constant);
 }
 
+int64_t bytesOf(Type element) {
+  return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : sizeof(int64_t);
+}
+
+int64_t IterationSpace::bytesTouched(const Access &access, int64_t assumed) const {
+  int64_t bytes = access.scalar ? 0 : bytesOf(access.element);
+  for (auto [d, dim] : llvm::enumerate(dims))
+    if (access.moves(d))
+      bytes *= dim.size.isStatic() ? dim.size.factor : assumed;
+  return bytes;
+}
+
 FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op,
                                               bool reorderReductions) {
   Location loc = op.getLoc();

@@ -70,6 +70,9 @@ FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, V
 /// The sizes of a memref: constants, or `memref.dim`.
 SmallVector<Extent, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref);
 
+/// The bytes of an element in memory.
+int64_t bytesOf(Type element);
+
 struct LoopDim {
   Extent size;
   bool reduced = false;                // some output does not move along it
@@ -101,6 +104,8 @@ struct IterationSpace {
   bool hasReduction() const {
     return llvm::any_of(dims, [](const LoopDim &dim) { return dim.reduced; });
   }
+  /// The bytes of the elements that an access touches; dimensions that are not known count `assumed`.
+  int64_t bytesTouched(const Access &access, int64_t assumed) const;
 
   /// Reads `op`; drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
   /// and merges neighbours that every operand walks as one. Reductions are ordered only where `reorderReductions`.

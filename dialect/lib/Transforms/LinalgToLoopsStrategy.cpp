@@ -1,4 +1,5 @@
 // Chooses the dimension that vectors lie along and their length (LinalgToLoopsNest.h).
+#include "Caches.h"
 #include "LinalgToLoopsNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,9 +17,19 @@ static constexpr double horizontalCost = 2.0;
 static constexpr double scatterCost = 1.5;
 /// Transposing in registers pays from this size on.
 static constexpr int64_t minTransposed = 9;
-/// Rows that a reduction across the vectors takes before it goes on to the next vector of the row, so that it reads
-/// memory in long runs. More of them, a power of two apart, would drive each other out of the first cache.
-static constexpr int64_t streamedRows = 4, leastStreamed = 17;
+/// Rows that a reduction across the vectors takes before it goes on to the next vector of the row: accumulators are
+/// loaded and stored once for them, and memory is read in long runs. More rows, a power of two apart, would drive each
+/// other out of the first cache. What comes from memory, and whose rows follow each other without a gap, is read one
+/// row after the other instead, if the accumulators stay in the first cache: that is the order in which the core
+/// fetches ahead. Both add in one order.
+static constexpr int64_t cachedRows = 4, streamedRows = 1, leastStreamed = 17, mostBytesOfRow = 16 << 10;
+/// How far ahead a reduction of more than the second cache holds fetches: some hundred nanoseconds.
+static constexpr int64_t prefetchBytes = 2048;
+/// A reduction fetches ahead if it writes so little of what it reads.
+static constexpr int64_t leastReduced = 8;
+/// Registers that accumulators of a reduction across the vectors take if they hold a whole row, and the operations for
+/// which as many temporaries are left.
+static constexpr int64_t rowRegisters = 8, rowOperations = 4;
 /// Registers for accumulators, and body operations, of a jammed loop.
 static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
 /// The most steps without a loop, and operations in them.
@@ -166,6 +177,26 @@ static void chooseTile(const IterationSpace &space, Strategy &strategy) {
   }
 }
 
+/// Whether the rows of `dim`, which the vectors lie along, follow each other without a gap.
+static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned dim) {
+  int64_t bytes = 0;
+  for (const Access &access : space.outputs())
+    bytes += bytesOf(access.element);
+  return space.dims[dim].size.isStatic() && space.dims[dim].size.factor * bytes <= mostBytesOfRow &&
+         llvm::all_of(space.inputs(), [&](const Access &access) {
+           return !access.moves(rows) || !access.moves(dim) ||
+                  (access.strides[dim].isStatic(1) && access.strides[rows] == space.dims[dim].size);
+         });
+}
+
+/// Whether the inputs come from behind the second cache.
+static bool exceedsCache(const IterationSpace &space) {
+  int64_t bytes = 0;
+  for (const Access &access : space.inputs())
+    bytes += space.bytesTouched(access, assumedSize);
+  return bytes > secondCacheBytes();
+}
+
 static void chooseStreaming(const IterationSpace &space, Strategy &strategy) {
   const LoopDim &vector = space.dims[*strategy.vectorDim];
   unsigned last = space.dims.size() - 1; // reduced dimensions stand last, the narrowest stride at the end
@@ -174,7 +205,46 @@ static void chooseStreaming(const IterationSpace &space, Strategy &strategy) {
       !isAtLeast(space.dims[last].size, leastStreamed))
     return;
   strategy.tileDim = last;
-  strategy.tileSize = streamedRows * int64_t(space.outputs().size()); // each is loaded and stored for a tile
+  // Each output is loaded and stored for a tile. Blocks of a long sum are whole tiles.
+  strategy.readsInOrder = exceedsCache(space) && hasDenseRows(space, last, *strategy.vectorDim);
+  strategy.tileSize = llvm::PowerOf2Ceil((strategy.readsInOrder ? streamedRows : cachedRows) * space.outputs().size());
+}
+
+static bool hasMath(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(), [](Operation &bodyOp) { return isa<math::MathDialect>(bodyOp.getDialect()); });
+}
+
+/// A row that fits in the registers is one vector.
+static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, Strategy &strategy) {
+  const LoopDim &vector = space.dims[*strategy.vectorDim];
+  if (vector.reduced || !space.hasReduction() || hasPartialOutput(space) || !vector.size.isStatic() ||
+      vector.size.factor <= strategy.lanes || !llvm::isPowerOf2_64(vector.size.factor) || hasMath(op) ||
+      llvm::range_size(op.getBlock()->without_terminator()) > rowOperations)
+    return;
+  int64_t bits = 0;
+  for (const Access &access : space.accesses) {
+    if (!access.moves(*strategy.vectorDim))
+      continue;
+    if (!access.strides[*strategy.vectorDim].isStatic(1))
+      return;
+    bits += access.isOutput ? widthOf(access.element) : 0;
+  }
+  if (vector.size.factor * bits <= rowRegisters * registerBits)
+    strategy.lanes = vector.size.factor;
+}
+
+/// Fetches ahead where nearly all that is done is to read memory in order.
+static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, Strategy &strategy) {
+  const LoopDim &vector = space.dims[*strategy.vectorDim];
+  bool isOneVector = !strategy.tileDim && vector.size.isStatic() && vector.size.factor <= strategy.lanes;
+  if (!space.hasReduction() || !exceedsCache(space) || hasMath(op) ||
+      !(vector.reduced || isOneVector || strategy.readsInOrder))
+    return;
+  int64_t read = 0, written = 0;
+  for (const Access &access : space.accesses)
+    (access.isOutput ? written : read) += space.bytesTouched(access, assumedSize);
+  if (written * leastReduced <= read)
+    strategy.prefetchBytes = prefetchBytes;
 }
 
 /// Jams the parallel dimension along which most inputs of the reduction stand still.
@@ -262,7 +332,10 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
     chooseTile(space, best);
     chooseJam(op, space, registerBits, best);
     chooseUnrolled(op, space, best);
+    if (!best.tileDim && !best.jamDim && best.unrolledDims.empty())
+      widenToRow(op, space, registerBits, best);
     chooseStreaming(space, best);
+    choosePrefetch(op, space, best);
   }
   return best;
 }

@@ -61,6 +61,8 @@ void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
 /// block.
 NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> carried) {
   const Extent &size = space.dims[levels[level].dim].size;
+  if (strategy.tileSize == 1)
+    return emitStep(level, indices.index(b, 0), carried);
   Value count = indices.index(b, strategy.tileSize);
   if (!size.isStatic() || size.factor % strategy.tileSize != 0) {
     Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, size), tileStart);

@@ -64,6 +64,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "integer sum": (lambda x: x.sum(), (RNG.integers(-9, 9, 600_000, dtype=np.int32),)),
     "sum of columns": (lambda x: x.sum(0), (normal(1024, 768),)),
     "sum of odd columns": (lambda x: x.sum(0), (normal(700, 1001),)),
+    "sum of many rows": (lambda x: (x.sum(0), x.min(0)), (normal(16384, 64),)),
+    "sum of long columns": (lambda x: x.sum(0), (normal(300, 8209),)),
     "sum of rows": (lambda x: x.sum(1), (normal(700, 1001),)),
     "transposed": (lambda x, y: x.T + y, (normal(800, 640), normal(640, 800))),
     "product": (lambda x, y: x @ y, (normal(384, 640), normal(640, 512))),

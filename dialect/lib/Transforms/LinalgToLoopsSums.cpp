@@ -1,0 +1,212 @@
+// Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
+// combined with the total. The rounding error of a plain sum grows with its length, that of two nested ones with their
+// lengths' sum (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Where the blocks end depends on
+// sizes alone, so that neither threads nor caches change a bit.
+#include "LinalgToLoopsEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
+
+namespace mlir::array::loops {
+
+/// The least steps of a block. A very long sum has about as many blocks as there are steps in each.
+static constexpr int64_t stepsOfBlock = 128;
+/// The accumulators of a row that a block may have of its own: they lie on the stack.
+static constexpr int64_t mostBytesOfRow = 128 << 10;
+
+/// 0 when it is not known.
+int64_t NestEmitter::tripsOf(unsigned level) const {
+  const Extent &size = space.dims[levels[level].dim].size;
+  if (!size.isStatic())
+    return 0;
+  switch (levels[level].kind) {
+  case Level::Vector:
+    return llvm::divideCeil(size.factor, strategy.lanes);
+  case Level::TileElements: // counted where the tiles are
+    return 1;
+  default:
+    return size.factor;
+  }
+}
+
+/// The iterations of the loop at `level` that are a block; 0 when the loop has no blocks.
+int64_t NestEmitter::iterationsOfBlock(unsigned level) const {
+  int64_t trips = tripsOf(level), inside = 1;
+  for (unsigned inner = level + 1; inner < levels.size(); ++inner)
+    if (space.dims[levels[inner].dim].reduced)
+      inside *= tripsOf(inner);
+  if (trips * inside < 2 * stepsOfBlock)
+    return 0;
+  int64_t steps = std::max<int64_t>(stepsOfBlock, llvm::PowerOf2Ceil(std::sqrt(double(trips) * double(inside))));
+  int64_t block = llvm::divideCeil(steps, inside);
+  if (levels[level].kind == Level::TileBlocks)
+    block = llvm::alignTo(block, stepsOfBlock); // of whole tiles
+  return block * 2 <= trips ? block : 0;
+}
+
+/// Whether blocks gain anything, and can be joined: some accumulator is a sum of floats.
+bool NestEmitter::hasFloatSums() const {
+  return llvm::all_of(accumulators, [](const Accumulator &accumulator) { return accumulator.combiner.has_value(); }) &&
+         llvm::any_of(accumulators, [](const Accumulator &accumulator) {
+           return accumulator.combiner->kind == vector::CombiningKind::ADD &&
+                  isa<FloatType>(accumulator.access->element);
+         });
+}
+
+static Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return indices.constant(b, DenseElementsAttr::get(vector, Attribute(value)));
+  return indices.constant(b, value);
+}
+
+Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value) {
+  Operation *op = combiner.op->clone();
+  bool isFirst = combiner.op->getOperand(0) == accumulator;
+  op->setOperands(isFirst ? ValueRange{before, value} : ValueRange{value, before});
+  op->getResult(0).setType(value.getType());
+  b.insert(op);
+  return op->getResult(0);
+}
+
+NestEmitter::Values NestEmitter::neutralValues(ArrayRef<Value> like) {
+  Values values;
+  for (size_t i = 0; i < like.size(); ++i) {
+    size_t number = i % valuesOfInstance();
+    Type type = like[i].getType();
+    values.push_back(number < accumulators.size()
+                         ? splat(b, indices, type, accumulators[number].combiner->neutral)
+                         : indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // no nans yet
+  }
+  return values;
+}
+
+NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<Value> values) {
+  Values results;
+  for (size_t i = 0; i < totals.size(); ++i) {
+    size_t number = i % valuesOfInstance();
+    if (number >= accumulators.size()) {
+      results.push_back(arith::SelectOp::create(b, loc, areNans(values[i]), values[i], totals[i]));
+      continue;
+    }
+    const Accumulator &accumulator = accumulators[number];
+    if (!accumulator.isExtremum) {
+      results.push_back(combine(b, *accumulator.combiner, accumulator.access->argument, totals[i], values[i]));
+      continue;
+    }
+    Value ignored = totals[i];
+    results.push_back(
+        extremeOf(accumulator.combiner->kind, values[i], totals[i], accumulator.hasNans() ? &ignored : nullptr));
+  }
+  return results;
+}
+
+/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements, in blocks of `block` elements.
+NestEmitter::Values NestEmitter::emitBlocks(unsigned level, int64_t end, int64_t each, int64_t block,
+                                            ArrayRef<Value> carried) {
+  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
+  Value last = indices.index(b, end);
+  return emitFor(indices.index(b, 0), last, block, carried, [&](Value start, ArrayRef<Value> totals) {
+    Values values = neutralValues(totals);
+    if (block == each)
+      return combineValues(totals, step(start, values));
+    Value stop = indices.add(b, loc, start, indices.index(b, block));
+    if (end % block != 0)
+      stop = arith::MinUIOp::create(b, loc, stop, last);
+    return combineValues(totals, emitFor(start, stop, each, values, step));
+  });
+}
+
+//===--- Accumulators in memory -----------------------------------------------------------------------------------===//
+
+void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, int64_t columns, int64_t lanes,
+                  function_ref<void(Value column, Value mask)> body) {
+  int64_t main = columns / lanes * lanes;
+  if (main > 0) {
+    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, main), indices.index(b, lanes));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar(), Value());
+  }
+  if (main < columns)
+    body(indices.index(b, main), indices.firstLanes(b, lanes, columns - main));
+}
+
+/// The level whose iterations form blocks, where the accumulators are rows in memory: the innermost loop over rows that
+/// is long enough.
+void NestEmitter::findBlocksOfRows() {
+  if (!strategy.tileDim || !space.dims[*strategy.tileDim].reduced || accumulators.empty() || !hasFloatSums())
+    return;
+  const Extent &columns = space.dims[*strategy.vectorDim].size;
+  int64_t bytes = 0;
+  for (const Accumulator &accumulator : accumulators)
+    bytes += columns.factor * bytesOf(accumulator.access->element);
+  if (!columns.isStatic() || bytes > mostBytesOfRow)
+    return;
+  for (unsigned level = levels.size(); level-- > 0 && !rowsLevel;)
+    if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && iterationsOfBlock(level))
+      rowsLevel = level;
+}
+
+/// The accumulators of a row in memory, a vector of columns after the other.
+void NestEmitter::sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body) {
+  int64_t columns = space.dims[*strategy.vectorDim].size.factor;
+  sweepColumns(b, indices, loc, columns, strategy.lanes, [&](Value column, Value mask) {
+    setLanes(strategy.lanes, mask);
+    for (const Accumulator &accumulator : accumulators)
+      body(accumulator, column);
+    setLanes(0, Value());
+  });
+}
+
+void NestEmitter::setToNeutral() {
+  Instance &instance = instances.front();
+  sweepRows([&](const Accumulator &accumulator, Value column) {
+    unsigned number = numberOf(*accumulator.access);
+    const Access &access = accesses[number];
+    const Extent &stride = access.strides[*strategy.vectorDim];
+    Value at = indices.advance(b, loc, instance.position[number], column, stride);
+    instance.body.store(loc, indices.constant(b, accumulator.combiner->neutral), access.flat, at, stride);
+  });
+}
+
+/// Blocks of rows, whose accumulators are a row of their own.
+void NestEmitter::emitBlocksOfRows(unsigned level) {
+  int64_t size = space.dims[levels[level].dim].size.factor, block = iterationsOfBlock(level);
+  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+  unsigned dim = *strategy.vectorDim;
+  Instance &instance = instances.front();
+  SmallVector<Access, 4> totals = accesses;
+  SmallVector<Value> position = instance.position;
+  Value last = indices.index(b, size);
+  emitFor(indices.index(b, 0), last, block, {}, [&](Value start, ArrayRef<Value>) {
+    for (const Accumulator &accumulator : accumulators) {
+      unsigned number = numberOf(*accumulator.access);
+      Access &access = accesses[number];
+      access.flat = indices.scratch(b, MemRefType::get({space.dims[dim].size.factor}, access.element), number);
+      access.strides.assign(access.strides.size(), Extent(0));
+      access.strides[dim] = Extent(1);
+      instance.position[number] = indices.index(b, 0);
+    }
+    setToNeutral();
+    Value stop = indices.add(b, loc, start, indices.index(b, block));
+    if (size % block != 0)
+      stop = arith::MinUIOp::create(b, loc, stop, last);
+    emitFor(start, stop, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+    SmallVector<Access, 4> rows(accesses);
+    llvm::copy(totals, accesses.begin());
+    instance.position = position;
+    sweepRows([&](const Accumulator &accumulator, Value column) {
+      unsigned number = numberOf(*accumulator.access);
+      const Access &total = accesses[number];
+      Value at = indices.advance(b, loc, position[number], column, total.strides[dim]);
+      Value before = instance.body.load(loc, total.flat, at, total.strides[dim]);
+      Value value = instance.body.load(loc, rows[number].flat, column, Extent(1));
+      value = combine(b, *accumulator.combiner, total.argument, before, value);
+      instance.body.store(loc, value, total.flat, at, total.strides[dim]);
+    });
+    return Values();
+  });
+}
+
+} // namespace mlir::array::loops

@@ -1,0 +1,121 @@
+// array-linalg-to-loops on long sums, and on reductions that read more than the second cache holds.
+// Invariants: a long sum of floats is one of blocks, each from zero; blocks depend on sizes alone. What is fetched ahead
+// may lie behind the buffer, so its address says nothing about bounds.
+// RUN: array-opt %s --array-linalg-to-loops=vector-bits=512 --split-input-file | FileCheck %s
+// RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-linalg-to-loops{vector-bits=512}),convert-to-llvm)' \
+// RUN:   | FileCheck %s --check-prefix=LLVM
+
+// A row in registers: blocks of 128 rows.
+// CHECK-LABEL: func.func @registers(
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
+// CHECK:         %[[TOTAL:.*]] = scf.for %[[I:.*]] = %c0 to %c2000 step %c128 iter_args(%[[T:.*]] = %{{.*}})
+// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} = %[[I]] to %{{.*}} iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]]
+// CHECK:           scf.yield %[[NEXT]]
+// CHECK:         vector.store %[[TOTAL]]
+// CHECK-NOT:     memref.prefetch
+func.func @registers(%x: memref<2000x64xf32>, %r: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<2000x64xf32>) outs(%r : memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A row of 128 fits in registers as well: one vector.
+// CHECK-LABEL: func.func @wide(
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<128xf32>)
+func.func @wide(%x: memref<100x128xf32>, %r: memref<128xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<100x128xf32>) outs(%r : memref<128xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A row in memory: blocks have one of their own, on the stack, which is set to zero and then added to the results.
+// CHECK-LABEL: func.func @memory(
+// CHECK-DAG:     %[[ROW:.*]] = memref.alloca() {{.*}} : memref<300xf32>
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c800 step %c128 {
+// CHECK:           vector.store %{{.*}}, %[[ROW]]
+// CHECK:           %[[STOP:.*]] = arith.minui %{{.*}}, %c800
+// CHECK:           scf.for %{{.*}} = %[[I]] to %[[STOP]] step %c4
+// CHECK:             vector.load %[[ROW]]
+// CHECK:             vector.store %{{.*}}, %[[ROW]]
+// CHECK:           %[[TOTAL:.*]] = vector.load %arg1
+// CHECK:           %[[SUM:.*]] = vector.load %[[ROW]]
+// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[TOTAL]]
+// CHECK:           vector.store %[[NEXT]], %arg1
+func.func @memory(%x: memref<800x300xf32>, %r: memref<300xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<800x300xf32>) outs(%r : memref<300xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Whatever is reduced beside a sum is cut where the sum is; a maximum alone is not cut.
+// CHECK-LABEL: func.func @both(
+// CHECK:         scf.for {{.*}} step %c128 iter_args(%[[T:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}})
+// CHECK:           %[[R:.*]]:2 = scf.for
+// CHECK:           arith.addf %[[R]]#0, %[[T]]
+// CHECK:           arith.cmpf ogt, %[[R]]#1, %[[M]]
+// CHECK-LABEL: func.func @maximum(
+// CHECK:         scf.for {{.*}} = %c0 to %c2000 step %c1
+// CHECK-NOT:       scf.for
+func.func @both(%x: memref<2000x64xf32>, %s: memref<64xf32>, %m: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<2000x64xf32>) outs(%s, %m : memref<64xf32>, memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32, %best: f32):
+    %0 = arith.addf %a, %o : f32
+    %1 = arith.maximumf %a, %best : f32
+    linalg.yield %0, %1 : f32, f32
+  }
+  return
+}
+func.func @maximum(%x: memref<2000x64xf32>, %m: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<2000x64xf32>) outs(%m : memref<64xf32>) {
+  ^bb0(%a: f32, %best: f32):
+    %1 = arith.maximumf %a, %best : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// More than the second cache of any machine holds: each cache line is asked for.
+// CHECK-LABEL: func.func @large(
+// CHECK:         %[[X:.*]] = vector.load %{{.*}} : memref<268435456xf32>, vector<64xf32>
+// CHECK-COUNT-4: memref.prefetch %{{.*}}, read, locality<3>, data : memref<268435456xf32>
+// LLVM-LABEL:  func @large(
+// LLVM:          llvm.load {{.*}} -> vector<64xf32>
+// LLVM:          %[[AT:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// LLVM-NEXT:     "llvm.intr.prefetch"(%[[AT]])
+func.func @large(%x: memref<268435456xf32>, %r: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<268435456xf32>) outs(%r : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.maximumf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
