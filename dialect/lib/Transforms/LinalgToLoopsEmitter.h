@@ -155,6 +155,7 @@ private:
   unsigned reductionLevel = 0;
   std::optional<unsigned> rowsLevel; // whose iterations are taken in blocks, with rows of accumulators
   std::optional<Search> search;
+  bool fetchesAhead = true;
   double nestNs = 0;
   SmallVector<unsigned> accessLevels;
   DenseMap<Operation *, unsigned> opLevels;

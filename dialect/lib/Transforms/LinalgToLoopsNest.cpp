@@ -119,7 +119,7 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
       instance.body.map(access.argument, instances.front().body.lookup(access.argument));
     else
       instance.body.map(access.argument, access.scalar ? access.scalar : load(instance, access));
-    if (level == levels.size() && !access.scalar)
+    if (level == levels.size() && !access.scalar && fetchesAhead)
       prefetch(instance, access);
   }
   if (level == levels.size() && !search) {

@@ -65,6 +65,7 @@ void NestEmitter::emitSearch(unsigned level) {
   if (isa<FloatType>(value.element))
     start.push_back(indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // nans
   Values lanesOfBest = emitLoop(level, start);
+  fetchesAhead = false; // the row is in the cache
   Value best;
   if (isa<FloatType>(value.element))
     best = joinExtremum(kind, lanesOfBest[0], areNans(lanesOfBest[1]));
