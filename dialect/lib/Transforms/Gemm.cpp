@@ -12,11 +12,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Terms that are summed in registers. It decides on the order of a sum, so it is the same on every machine. A panel of
-/// as many rows streams from the second cache.
-constexpr int64_t depthBlock = 512;
-
-/// Blocks of at most depthBlock terms: `rows` of the left operand take a quarter of the second cache, and stay there
+/// Blocks of at most kGemmDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
 /// while the panels of `columns` of the right one pass, which take at most twice that cache. Counted in elements of
 /// four bytes; with wider ones it is still in time that memory delivers.
 struct CacheBlocks {
@@ -25,7 +21,7 @@ struct CacheBlocks {
 
 const CacheBlocks &cacheBlocks() {
   static const CacheBlocks blocks = [] {
-    int64_t terms = secondCacheBytes() / (depthBlock * 4);
+    int64_t terms = secondCacheBytes() / (kGemmDepth * 4);
     auto size = [](int64_t count, int64_t least, int64_t most) {
       return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
     };
@@ -58,7 +54,7 @@ int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t
     int64_t places = pageBytes / std::gcd(rowBytes, pageBytes);
     return std::min(tile.rows * places, cacheBlocks().rows);
   }
-  double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k, depthBlock));
+  double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k, kGemmDepth));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
     return cacheBlocks().rows;
   int64_t rows = llvm::alignTo(llvm::divideCeil(m, rowBlocks), tile.rows);
@@ -71,10 +67,11 @@ public:
       : g(b), b(b), call(call), module(module), leftMatrix(call.a) {}
 
   void emitTiles() {
-    tiles = getGemmTiles(module, call.element, call.tile);
+    isOnce = call.packing == GemmPacking::Once;
+    tiles = (isOnce ? getGemmTilesOnce : getGemmTiles)(module, call.element, call.tile);
     if (call.pairing)
       pairLeft();
-    else if (call.packing != GemmPacking::InPlace && !call.produceRight)
+    else if (call.packing != GemmPacking::InPlace && !isOnce && !call.produceRight)
       pack = getGemmPack(module, call.element, call.tile, call.packing);
     int64_t n = std::min(call.n, call.blocks.columns), k = evenDepthBlock(call.k, call.blocks.depth);
     double blockNs = estimateGemmNs(call.tile, call.m, n, k);
@@ -208,7 +205,9 @@ private:
       bool isWhole = call.n % columns == 0;
       Value size = isWhole ? g.index(columns) : g.min(g.sub(g.index(call.n), at), g.index(columns));
       Value result = view(call.c, row, at, rows, size, /*unitStride=*/true);
-      func::CallOp::create(b, tiles, ValueRange{left, panel(depth, height, column, first), result, accumulate});
+      Value right =
+          isOnce ? view(call.b, depth, at, height, size, /*unitStride=*/true) : panel(depth, height, column, first);
+      func::CallOp::create(b, tiles, ValueRange{left, right, result, accumulate});
     };
     if (call.n <= columns)
       return onePanel(g.index(0));
@@ -300,6 +299,7 @@ private:
   const GemmCall &call;
   ModuleOp module;
   func::FuncOp tiles, pack;
+  bool isOnce = false;   ///< the first tile of a panel copies it
   GemmMatrix leftMatrix; ///< as the tiles read it
   double panelNs = 0;    ///< of a panel, where threads may share the panels
 };
@@ -316,12 +316,27 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   return {rows, columns <= lanes ? 1 : 2, lanes};
 }
 
+int64_t leastTileRows(const GemmTile &tile) {
+  constexpr int64_t leastSums = 8;
+  return std::min(tile.rows, std::max<int64_t>(llvm::divideCeil(leastSums, tile.vectors), tile.rows / 2 + 1));
+}
+
+GemmTile fitGemmTile(GemmTile tile, int64_t rows) {
+  // A row takes its time in each tile, and what a tile loads and stores takes as long as another one.
+  auto cost = [&](int64_t height) { return llvm::divideCeil(rows, height) * (height + 1); };
+  GemmTile best = tile;
+  for (int64_t height = tile.rows - 1; height >= leastTileRows(tile); --height)
+    if (cost(height) < cost(best.rows))
+      best.rows = height;
+  return best;
+}
+
 GemmBlocks chooseGemmBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
-  return {rowStepOf(tile, m, n, k, rowBytes), cacheBlocks().columns, depthBlock};
+  return {rowStepOf(tile, m, n, k, rowBytes), cacheBlocks().columns, kGemmDepth};
 }
 
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, int64_t k, int64_t n) {
-  if (packing == GemmPacking::InPlace)
+  if (packing == GemmPacking::InPlace || packing == GemmPacking::Once)
     return 0;
   return evenDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n, blocks.columns), tile.columns());
 }

@@ -54,6 +54,12 @@ struct GemmCall {
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 
+/// The tile with as many rows as leave the least of the last tile of `rows` empty.
+GemmTile fitGemmTile(GemmTile tile, int64_t rows);
+
+/// The least rows of a tile that keeps the registers as busy: additions to one accumulator wait for each other.
+int64_t leastTileRows(const GemmTile &tile);
+
 /// The blocks for the caches of this machine. The depth is the same on all machines. The result's rows are `rowBytes`
 /// apart.
 GemmBlocks chooseGemmBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);

@@ -1,6 +1,7 @@
 // Builds the functions of a matrix product, as scf, vector and memref operations:
 //   @gemm_pack_*   copies a k x n block of the right operand to panels [n / columns][k][columns];
 //   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time;
+//   @gemm_tiles_once_* does so with a panel that is not packed, and no other rows need: the first tile copies it;
 //   @gemm_stream_* multiplies a few rows with a matrix that is read once, in the order in which it lies in memory.
 // The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
 // they compute and store the same values again. Columns beyond the last one are masked.
@@ -36,6 +37,7 @@ public:
   }
 
   func::FuncOp getTiles();
+  func::FuncOp getTilesOnce();
   func::FuncOp getStream();
   func::FuncOp getPackRows();
   func::FuncOp getPackColumns();
@@ -70,11 +72,13 @@ private:
     return masks;
   }
 
-  void emitTile(Value i, ArrayRef<Value> masks);
+  void emitTile(Value i, Value panel, ArrayRef<Value> masks, Value copy = {});
   void prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns);
   SmallVector<Value> addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
                            ArrayRef<Value> sums);
-  SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, ValueRange initial);
+  SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
+                              Value copy);
+  Value loadOnce(Value panel, Value k, Value column, Value mask, Value copy);
   void clearStreamed();
   void streamDepths(Value depth, int64_t depths);
   void streamVector(ArrayRef<Value> positions, ArrayRef<Value> factors, Value column, Value mask);
@@ -96,14 +100,28 @@ func::FuncOp Kernel::getTiles() {
           {gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()}))
     return function;
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
-  g.loop(g.index(0), dim(function.getArgument(0), 0), tile.rows, [&](Value i) { emitTile(i, masks); });
+  Value panel = function.getArgument(1);
+  g.loop(g.index(0), dim(function.getArgument(0), 0), tile.rows, [&](Value i) { emitTile(i, panel, masks); });
+  return end();
+}
+
+func::FuncOp Kernel::getTilesOnce() {
+  if (isThere({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true),
+               b.getI1Type()}))
+    return function;
+  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
+  auto type = MemRefType::get({kGemmDepth, tile.columns()}, element);
+  Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
+  Value rows = dim(function.getArgument(0), 0);
+  emitTile(zero, function.getArgument(1), masks, copy);
+  g.loop(g.index(tile.rows), rows, tile.rows, [&](Value i) { emitTile(i, copy, masks); });
   return end();
 }
 
 /// The rows [i, i + tile.rows). The sums start at zero and c is added to them at the end: a tile whose sums started
 /// with what is in c would wait for it, which may take as long as a third of the loop over k. It is on its way
 /// meanwhile.
-void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
+void Kernel::emitTile(Value i, Value panel, ArrayRef<Value> masks, Value copy) {
   Value a = function.getArgument(0), c = function.getArgument(2), accumulate = function.getArgument(3);
   Value lastRow = g.sub(dim(a, 0), 1);
   SmallVector<Value> rows, columns;
@@ -112,7 +130,7 @@ void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
   for (int64_t v = 0; v < tile.vectors; ++v)
     columns.push_back(g.index(v * tile.lanes));
   prefetch(accumulate, rows, columns);
-  SmallVector<Value> sums = multiply(rows, columns, SmallVector<Value>(rows.size() * columns.size(), zeros()));
+  SmallVector<Value> sums = multiply(rows, columns, panel, masks, copy);
   sums = addTo(accumulate, rows, columns, masks, sums);
   // Stores with a mask take longer.
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, dim(c, 1), g.index(tile.columns()));
@@ -162,16 +180,30 @@ SmallVector<Value> Kernel::addTo(Value accumulate, ArrayRef<Value> rows, ArrayRe
   return SmallVector<Value>(branch.getResults());
 }
 
+/// A vector of a panel in place, which goes to `copy` as well. Its rows are far apart: nothing but asking for them
+/// early enough brings them in time.
+Value Kernel::loadOnce(Value panel, Value k, Value column, Value mask, Value copy) {
+  constexpr int64_t ahead = 32;
+  memref::PrefetchOp::create(b, panel, ValueRange{g.add(k, ahead), column}, /*isWrite=*/false, /*localityHint=*/3,
+                             /*isDataCache=*/true);
+  Value loaded = vector::MaskedLoadOp::create(b, vector, panel, ValueRange{k, column}, mask, zeros());
+  vector::StoreOp::create(b, loaded, copy, ValueRange{k, column});
+  return loaded;
+}
+
 /// The loop over k, with the accumulators as its values.
-SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, ValueRange initial) {
-  Value a = function.getArgument(0), panel = function.getArgument(1);
+SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
+                                    Value copy) {
+  Value a = function.getArgument(0);
+  SmallVector<Value> initial(rows.size() * columns.size(), zeros());
   auto loop = scf::ForOp::create(b, g.index(0), dim(a, 1), g.index(1), initial);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();
   SmallVector<Value> right;
-  for (Value column : columns)
-    right.push_back(vector::LoadOp::create(b, vector, panel, ValueRange{k, column}));
+  for (auto [column, mask] : llvm::zip_equal(columns, masks))
+    right.push_back(copy ? loadOnce(panel, k, column, mask, copy)
+                         : vector::LoadOp::create(b, vector, panel, ValueRange{k, column}).getResult());
   SmallVector<Value> sums;
   for (Value row : rows) {
     Value left = vector::BroadcastOp::create(b, vector, memref::LoadOp::create(b, a, ValueRange{row, k}));
@@ -360,6 +392,10 @@ func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile) {
   return Kernel(module, "gemm_tiles", element, tile).getTiles();
 }
 
+func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile) {
+  return Kernel(module, "gemm_tiles_once", element, tile).getTilesOnce();
+}
+
 func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile) {
   return Kernel(module, "gemm_stream", element, tile).getStream();
 }
@@ -367,6 +403,7 @@ func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile) 
 func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing) {
   switch (packing) {
   case GemmPacking::InPlace:
+  case GemmPacking::Once:
     break;
   case GemmPacking::Rows:
     return Kernel(module, "gemm_pack_rows", element, tile).getPackRows();

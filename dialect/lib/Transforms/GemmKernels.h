@@ -23,9 +23,14 @@ struct GemmTile {
   int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
 };
 
+/// Terms that are summed in registers. It decides on the order of a sum, so it is the same on every machine. A panel of
+/// as many rows streams from the second cache.
+inline constexpr int64_t kGemmDepth = 512;
+
 /// How the right operand reaches the tile, which reads rows of `columns()` elements.
 enum class GemmPacking {
   InPlace, ///< Read where it is: unit stride along n, n a multiple of the tile's columns.
+  Once,    ///< Copied to the stack by the first tile; unit stride along n.
   Rows,    ///< Copied to panels; unit stride along n.
   Columns, ///< Copied to panels; unit stride along k, at least `squareSide()` long: transposed in registers.
   Strided, ///< Copied to panels, element by element; any strides.
@@ -43,6 +48,10 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile);
 /// @gemm_tiles_*(a: m x k, panel, c: m x n, accumulate: i1): c = (accumulate ? c : 0) + a * panel, where n is at most
 /// the tile's columns.
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile);
+
+/// @gemm_tiles_once_*(a: m x k, b: k x n, c: m x n, accumulate: i1): the same for a panel of b in place, with k of at
+/// most kGemmDepth. For all rows that there are: they are few.
+func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile);
 
 /// @gemm_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1): c = (accumulate ? c : 0) + a * b, for
 /// a b of unit stride along n that is read once, row by row. The tile has one vector.

@@ -47,14 +47,19 @@ bool canStream(const Product &product, Type element, unsigned vectorBits) {
 }
 
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
-/// of the cache, or half a page where many rows of a make up for it; with few rows of a, packing never pays.
-GemmPacking choosePacking(const Product &product, const GemmTile &tile, Type element) {
-  constexpr int64_t pageBytes = 4096, fewRows = 64, manyRows = 256;
-  int64_t rowBytes = product.k.strides[1] * element.getIntOrFloatBitWidth() / 8;
-  if (product.n.strides[1] == 1) {
-    bool inPlace = product.n.size % tile.columns() == 0 && (rowBytes < pageBytes / 2 || product.m.size <= fewRows ||
-                                                            (rowBytes < pageBytes && product.m.size < manyRows));
-    return inPlace ? GemmPacking::InPlace : GemmPacking::Rows;
+/// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
+/// block of them, so it is copied on the way.
+GemmPacking choosePacking(const Product &product, const GemmTile &tile, const GemmBlocks &blocks, Type element) {
+  constexpr int64_t pageBytes = 4096, manyRows = 256;
+  const Dimension &m = product.m, &n = product.n, &k = product.k;
+  int64_t rowBytes = k.strides[1] * element.getIntOrFloatBitWidth() / 8;
+  if (n.strides[1] == 1) {
+    bool inPlace = n.size % tile.columns() == 0 &&
+                   (rowBytes < pageBytes / 2 || m.size <= tile.rows || (rowBytes < pageBytes && m.size < manyRows));
+    if (inPlace)
+      return GemmPacking::InPlace;
+    bool isOneBlock = m.size <= blocks.rows && blocks.depth <= kGemmDepth;
+    return isOneBlock ? GemmPacking::Once : GemmPacking::Rows;
   }
   bool hasSquares = product.k.strides[1] == 1 && product.k.size >= tile.squareSide();
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
@@ -87,23 +92,24 @@ Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, unsigne
   if (strategy == Strategy::Pairs) {
     k = pairsOf(k);
   } else {
+    tile = fitGemmTile(tile, m);
     tile.rows = planned(op, "tile_rows", tile.rows);
     tile.vectors = planned(op, "tile_vectors", tile.vectors);
-  }
-  GemmPacking packing = GemmPacking::Rows;
-  if (strategy != Strategy::Pairs) {
-    packing = choosePacking(product, tile, element);
-    StringRef packs = planned(op, "packing", StringRef());
-    if (product.n.strides[1] == 1 && packs == "copied")
-      packing = GemmPacking::Rows;
-    else if (product.n.strides[1] == 1 && n % tile.columns() == 0 && packs == "in-place")
-      packing = GemmPacking::InPlace;
   }
   int64_t rowBytes = product.m.strides[2] * element.getIntOrFloatBitWidth() / 8;
   GemmBlocks blocks = chooseGemmBlocks(tile, m, n, k, rowBytes);
   blocks.rows = planned(op, "rows", blocks.rows);
   blocks.columns = llvm::alignTo(planned(op, "columns", blocks.columns), tile.columns());
   blocks.depth = planned(op, "depth", blocks.depth);
+  GemmPacking packing = GemmPacking::Rows;
+  if (strategy != Strategy::Pairs) {
+    packing = choosePacking(product, tile, blocks, element);
+    StringRef packs = planned(op, "packing", StringRef());
+    if (product.n.strides[1] == 1 && packs == "copied")
+      packing = GemmPacking::Rows;
+    else if (product.n.strides[1] == 1 && n % tile.columns() == 0 && packs == "in-place")
+      packing = GemmPacking::InPlace;
+  }
   return {strategy, tile, packing, blocks};
 }
 
@@ -203,7 +209,7 @@ private:
     if (itemNs * double(size) < kSharedNs || (products == 1 && itemNs > 8 * kSharedNs))
       return;
     constexpr int64_t mostBlocks = 16;
-    bool needsNoBuffer = packing == GemmPacking::InPlace && !prologues[0].producer;
+    bool needsNoBuffer = packElements() == 0 && leftElements() == 0;
     batchStep = needsNoBuffer ? 1 : llvm::divideCeil(size, mostBlocks);
     batchBlocks = llvm::divideCeil(size, batchStep);
   }
@@ -266,7 +272,7 @@ private:
       }
       firstInput[side] = product.more.size();
       product = std::move(*extended);
-      if (side == 1 && packing == GemmPacking::InPlace)
+      if (side == 1 && (packing == GemmPacking::InPlace || packing == GemmPacking::Once))
         packing = GemmPacking::Rows;
     }
   }

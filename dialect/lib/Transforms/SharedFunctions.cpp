@@ -25,7 +25,10 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
     // The tiles for results of 1, 2, 4, ... columns.
     for (int64_t columns = 1; columns <= 64; columns *= 2) {
       GemmTile tile = chooseGemmTile(element, vectorBits, columns);
-      getGemmTiles(module, element, tile);
+      for (int64_t rows = leastTileRows(tile); rows <= tile.rows; ++rows) {
+        getGemmTiles(module, element, {rows, tile.vectors, tile.lanes});
+        getGemmTilesOnce(module, element, {rows, tile.vectors, tile.lanes});
+      }
       for (GemmPacking packing : {GemmPacking::Rows, GemmPacking::Columns, GemmPacking::Strided})
         getGemmPack(module, element, tile, packing);
     }

@@ -66,9 +66,9 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 // CHECK: func.func private @gemm_tiles_f32_8x32
 // CHECK: func.func private @gemm_pack_rows_f32_8x32
 // CHECK-NOT: func.func
-func.func @shared(%a: memref<128x100xf32>, %b: memref<100x70xf32>, %c: memref<128x70xf32>, %d: memref<128x70xf32>) {
-  linalg.matmul ins(%a, %b : memref<128x100xf32>, memref<100x70xf32>) outs(%c : memref<128x70xf32>)
-  linalg.matmul ins(%a, %b : memref<128x100xf32>, memref<100x70xf32>) outs(%d : memref<128x70xf32>)
+func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<400x70xf32>, %d: memref<400x70xf32>) {
+  linalg.matmul ins(%a, %b : memref<400x100xf32>, memref<100x70xf32>) outs(%c : memref<400x70xf32>)
+  linalg.matmul ins(%a, %b : memref<400x100xf32>, memref<100x70xf32>) outs(%d : memref<400x70xf32>)
   return
 }
 
@@ -168,9 +168,9 @@ func.func @streamed(%a: memref<2001xf32>, %b: memref<2001x2500xf32>, %c: memref<
 
 // -----
 
-// Six rows: streamed where the matrix is larger than the cache, else in tiles.
+// Six rows: streamed where the matrix is larger than the cache, else in a tile of as many.
 // CHECK-LABEL: func.func @few_rows
-// CHECK: call @gemm_tiles_f32_8x32(
+// CHECK: call @gemm_tiles_f32_6x32(
 // CHECK: call @gemm_stream_f32_6x16(
 func.func @few_rows(%a: memref<6x64xf32>, %b: memref<64x64xf32>, %c: memref<6x64xf32>,
                     %d: memref<6x1024xf32>, %e: memref<1024x512xf32>, %f: memref<6x512xf32>) {
@@ -429,5 +429,27 @@ func.func @kept_in_order(%a: memref<64x4x64xf32>, %b: memref<64x32xf32>, %d: mem
 // CHECK: call @gemm_tiles_f32_8x32
 func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<1024x1024xf32>) {
   linalg.matmul ins(%a, %b : memref<1024x8xf32>, memref<8x1024xf32>) outs(%c : memref<1024x1024xf32>)
+  return
+}
+
+// -----
+
+// Where there are few rows, a panel that can't be read in place is copied by the first tile that reads it: it asks for the
+// rows that come, which are far apart. Six rows fill three tiles, where eight would leave a third of them empty.
+// CHECK-LABEL: func.func @once
+// CHECK-NOT: memref.alloc
+// CHECK: memref.reinterpret_cast %{{.*}} strides: [%{{.*}}, 1] : memref<900x2048xf32>
+// CHECK: call @gemm_tiles_once_f32_6x32
+// CHECK: func.func private @gemm_tiles_once_f32_6x32(%{{[a-z0-9]+}}: memref<?x?xf32, strided<[?, ?], offset: ?>>, %[[PANEL:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]
+// CHECK: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512x32xf32>
+// CHECK: scf.for
+// CHECK: memref.prefetch %[[PANEL]]
+// CHECK: vector.maskedload %[[PANEL]]
+// CHECK: vector.store {{.*}}, %[[COPY]]
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: vector.load %[[COPY]]
+func.func @once(%a: memref<17x900xf32>, %b: memref<900x2048xf32>, %c: memref<17x2048xf32>) {
+  linalg.matmul ins(%a, %b : memref<17x900xf32>, memref<900x2048xf32>) outs(%c : memref<17x2048xf32>)
   return
 }

@@ -9,8 +9,8 @@
 // CHECK: func.func private @gemm_pack_rows_f32_8x32({{.*}}) attributes {array.unit
 // CHECK: vector.maskedload
 module attributes {array.built = {gemm_tiles_f32_8x32}} {
-  func.func @declared(%a: memref<100x100xf32>, %b: memref<100x100xf32>, %c: memref<100x100xf32>) {
-    linalg.matmul ins(%a, %b : memref<100x100xf32>, memref<100x100xf32>) outs(%c : memref<100x100xf32>)
+  func.func @declared(%a: memref<400x100xf32>, %b: memref<100x100xf32>, %c: memref<400x100xf32>) {
+    linalg.matmul ins(%a, %b : memref<400x100xf32>, memref<100x100xf32>) outs(%c : memref<400x100xf32>)
     return
   }
 }

@@ -47,7 +47,7 @@ def test_transposed_factors(transposed: str, shape: tuple[int, int, int]) -> Non
     check(normal(m, k), normal(k, n), transposed)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 17])
 @pytest.mark.parametrize("inner", [(600, 500), (67, 131), (515, 1030), (9, 5000)])
 def test_few_rows(rows: int, inner: tuple[int, int]) -> None:
     depth, columns = inner
