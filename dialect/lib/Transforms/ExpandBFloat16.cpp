@@ -1,9 +1,11 @@
 // array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and conversions integer arithmetic: LLVM
-// would call a function of the C runtime for each element. Comes after array-expand-math, which rounds too.
+// would call a function of the C runtime for each element. So it would for loads and stores under a mask, which move
+// integers. Comes after array-expand-math, which rounds too.
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::array {
@@ -85,6 +87,29 @@ void extendWithIntegers(arith::ExtFOp op) {
   op.erase();
 }
 
+/// The buffer as one of integers: in LLVM's dialect both have the same type.
+Value ofIntegers(ImplicitLocOpBuilder &b, TypedValue<MemRefType> buffer) {
+  MemRefType type = MemRefType::Builder(buffer.getType()).setElementType(b.getI16Type());
+  return UnrealizedConversionCastOp::create(b, type, buffer).getResult(0);
+}
+
+void loadIntegers(vector::MaskedLoadOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<VectorType>(op.getType().clone(b.getI16Type()));
+  Value otherwise = arith::BitcastOp::create(b, type, op.getPassThru());
+  Value loaded =
+      vector::MaskedLoadOp::create(b, type, ofIntegers(b, op.getBase()), op.getIndices(), op.getMask(), otherwise);
+  op.replaceAllUsesWith(arith::BitcastOp::create(b, op.getType(), loaded).getResult());
+  op.erase();
+}
+
+void storeIntegers(vector::MaskedStoreOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value stored = arith::BitcastOp::create(b, op.getVectorType().clone(b.getI16Type()), op.getValueToStore());
+  vector::MaskedStoreOp::create(b, ofIntegers(b, op.getBase()), op.getIndices(), op.getMask(), stored);
+  op.erase();
+}
+
 struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
   void runOnOperation() override {
     SmallVector<Operation *> arithmetic;
@@ -108,6 +133,12 @@ struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
     });
     for (arith::TruncFOp op : roundings)
       roundWithIntegers(op);
+    getOperation().walk([](Operation *op) {
+      if (auto load = dyn_cast<vector::MaskedLoadOp>(op); load && isBFloat16(load.getType()))
+        loadIntegers(load);
+      else if (auto store = dyn_cast<vector::MaskedStoreOp>(op); store && isBFloat16(store.getValueToStore().getType()))
+        storeIntegers(store);
+    });
   }
 };
 

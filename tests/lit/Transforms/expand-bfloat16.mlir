@@ -42,3 +42,17 @@ func.func @other_roundings(%x: f32, %y: f64) -> (f16, f32) {
   %b = arith.truncf %y : f64 to f32
   return %a, %b : f16, f32
 }
+
+// What is moved under a mask is moved as integers.
+// CHECK-LABEL: func.func @masked(
+// CHECK-SAME: %[[FROM:.*]]: memref<64xbf16>, %[[TO:.*]]: memref<64xbf16>, %[[MASK:.*]]: vector<16xi1>
+// CHECK: %[[BITS:.*]] = builtin.unrealized_conversion_cast %[[FROM]] : memref<64xbf16> to memref<64xi16>
+// CHECK: %[[X:.*]] = vector.maskedload %[[BITS]][%{{.*}}], %[[MASK]], %{{.*}} : memref<64xi16>, vector<16xi1>, vector<16xi16> into vector<16xi16>
+// CHECK: %[[Y:.*]] = builtin.unrealized_conversion_cast %[[TO]] : memref<64xbf16> to memref<64xi16>
+// CHECK: vector.maskedstore %[[Y]][%{{.*}}], %[[MASK]], %{{.*}} : memref<64xi16>, vector<16xi1>, vector<16xi16>
+func.func @masked(%from: memref<64xbf16>, %to: memref<64xbf16>, %mask: vector<16xi1>, %at: index) {
+  %zeros = arith.constant dense<0.0> : vector<16xbf16>
+  %x = vector.maskedload %from[%at], %mask, %zeros : memref<64xbf16>, vector<16xi1>, vector<16xbf16> into vector<16xbf16>
+  vector.maskedstore %to[%at], %mask, %x : memref<64xbf16>, vector<16xi1>, vector<16xbf16>
+  return
+}
