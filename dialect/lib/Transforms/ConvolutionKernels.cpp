@@ -5,8 +5,8 @@
 // function serves every stride, dilation, layout and gradient. Rows beyond the last one are clamped to it: they compute
 // and store the same values again. Columns beyond the last one are masked.
 #include "ConvolutionKernels.h"
+#include "SharedFunctions.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -27,12 +27,7 @@ public:
   func::FuncOp getPack();
 
 private:
-  void begin(TypeRange arguments) {
-    function = func::FuncOp::create(b, name, b.getFunctionType(arguments, {}));
-    function.setPrivate();
-    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-    b.setInsertionPointToStart(function.addEntryBlock());
-  }
+  void begin(TypeRange arguments) { function = addSharedFunction(b, name, arguments); }
   func::FuncOp end() {
     func::ReturnOp::create(b);
     return function;
