@@ -1,5 +1,6 @@
-"""Compiles every benchmark case for another machine, and prints a line for each: the functions of the C library that it
-calls, but for those that are called for lanes of rare values, and the vector instructions that compute.
+"""Compiles benchmark cases for another machine, every one or those whose names have a given part, and prints a line for
+each: the functions of the C library that it calls, but for those that are called for lanes of rare values, and the
+vector instructions that compute.
 
 An undefined symbol that the runtime does not provide is an error of the compiler.
 """
@@ -29,9 +30,6 @@ from pycompiler import _compiler
 
 OURS = Library("pycompiler", pc.numpy, pc, pc.nn, pc.lax, pc.random, pc.scipy)
 
-# Seconds of compilation each, of kernels that other cases have.
-LONG = ("sin, 200 times", "tanh(x @ x), 100 times", "GPT step")
-
 # Instructions that compute in registers of several lanes, or transpose them.
 VECTORS = {
     "aarch64": re.compile(
@@ -39,7 +37,8 @@ VECTORS = {
         re.MULTILINE,
     ),
     "x86_64": re.compile(
-        r"^\tv?p?((?:fn?m\w*|add|sub|mul|div|max|min|sqrt|unpck\w|shuf)(?:p[sd]|[bwdq]))\t.*%([xyz])mm", re.MULTILINE
+        r"^\tv?p?((?:fn?m\w*|dpbf16|add|sub|mul|div|max|min|sqrt|unpck\w|shuf)(?:p[sd]|[bwdq]))\t.*%([xyz])mm",
+        re.MULTILINE,
     ),
 }
 CALL = re.compile(r"^\t(?:bl|b|callq|jmp)\t([a-z]\w*)(?:@PLT)?$", re.MULTILINE)
@@ -68,11 +67,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--triple", default="")
     parser.add_argument("--cpu", default="")
+    parser.add_argument("part", nargs="?", default="")
     options = parser.parse_args()
     machine = options.triple.partition("-")[0] or "x86_64"
     every = {case.name: case for case in (*cases.CASES, *cases.COMPILED)}
     for case in every.values():
-        if not case.name.startswith(LONG):
+        if options.part in case.name:
             print(line_of(case, machine, {"triple": options.triple, "cpu": options.cpu}), flush=True)
 
 
