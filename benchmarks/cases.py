@@ -62,6 +62,7 @@ PRODUCTS = (*((n, n, n) for n in (64, 128, 256, 512, 1000, 1024)), (1, 4096, 409
 CONTRACTION = (
     *(contraction.matmul(m, k, n, bar=1.03) for m, k, n in PRODUCTS),
     *(contraction.matmul(n, n, n, bar=1.03, dtype="float64") for n in (512, 1024)),
+    *(contraction.matmul(n, n, n, dtype="bfloat16") for n in (256, 1024)),
     contraction.batched(64, 64, bar=1.03),
     contraction.dense(64, bar=0.5),
     contraction.dense(1000, bar=0.99),

@@ -13,7 +13,7 @@ from pycompiler.core.config import config
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
-from pycompiler.lax.precision import DotDimensionNumbers, accumulation_type, check_precision
+from pycompiler.lax.precision import DotDimensionNumbers, accumulation_type, check_precision, widens_factors
 from pycompiler.ops import contraction, cumulative
 
 
@@ -68,6 +68,9 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
     summed = accumulation_type(precision)
     if summed is not None and summed.itemsize > result.itemsize:
         wanted = summed
+    if dtype == dtypes.bfloat16 and widens_factors(precision):
+        dtype, weak = dtypes.float32, False
+        wanted = wanted if wanted.itemsize > dtype.itemsize else dtype
     if wanted != dtype and not _is_wider(dtype, wanted):
         dtype, weak = wanted, False
     lhs, rhs = (cast(x, dtype, weak) if get_aval(x).dtype != dtype else x for x in (lhs, rhs))
@@ -95,7 +98,9 @@ def dot_general(
 
     dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
     dimensions, what is left of lhs, what is left of rhs, in the dtype `preferred_element_type`, in which it is summed.
-    `precision` is checked: every product is at least as precise as it asks.
+    `precision` is checked: every product is at least as precise as it asks. Where the machine multiplies pairs of
+    bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with the default in the
+    setting `default_matmul_precision`.
     """
     return _dot("dot_general", lhs, rhs, dimension_numbers, precision, preferred_element_type)
 

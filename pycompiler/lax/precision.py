@@ -1,7 +1,9 @@
 """The vocabulary of products and accuracy: Precision, DotAlgorithm, RoundingMethod and their relatives.
 
 Every product here is computed in the operands' own precision or a better one, sums of 16-bit floats in float32, so that
-a precision asks for no more than it gets; it is checked, and a DotAlgorithm's accumulation type is heeded.
+a precision asks for no more than it gets; it is checked, and a DotAlgorithm's accumulation type is heeded. One thing it
+decides: where the machine multiplies pairs of bfloat16, what is below the smallest normal number, 1.2e-38, counts as
+zero, as a factor and as a sum; HIGHEST takes the factors to float32 first, in which nothing is lost.
 """
 
 import enum
@@ -14,7 +16,7 @@ DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[
 
 
 class Precision(enum.Enum):
-    """How exact the products of float32 have to be: here always those of HIGHEST."""
+    """How exact products have to be: here always as HIGHEST, but that it keeps bfloat16 below 1.2e-38."""
 
     DEFAULT = 0
     HIGH = 1
@@ -142,6 +144,18 @@ def check_precision(name: str, precision: Any) -> None:
         f"{name}: precision must be None, a Precision, one of {', '.join(_NAMES)}, a pair of these, a DotAlgorithm, a "
         f"DotAlgorithmPreset or the name of one; got {precision!r}"
     )
+
+
+def widens_factors(precision: Any) -> bool:
+    """Whether factors of 16 bits are to be multiplied as float32."""
+    if isinstance(precision, tuple | list):
+        given: Sequence[Any] = precision
+        return any(widens_factors(each) for each in given)
+    if isinstance(precision, str):
+        precision = DotAlgorithmPreset.__members__.get(precision) or Precision(precision)
+    if isinstance(precision, DotAlgorithm):
+        return dtypes.as_dtype(precision.lhs_precision_type).itemsize > 2
+    return precision in (Precision.HIGHEST, DotAlgorithmPreset.F32_F32_F32, DotAlgorithmPreset.F64_F64_F64)
 
 
 def accumulation_type(precision: Any) -> Any:

@@ -28,7 +28,8 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) {
   pm.addPass(createConvertArrayToLinalg());
 }
 
-void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry) {
+void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry) {
+  pm.addNestedPass<func::FuncOp>(createWidenProducts({features.bfloat16Pairs}));
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
   // empty tensors every result would be computed in a temporary and copied.
@@ -40,23 +41,23 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry) {
   pm.addPass(createCSEPass());
 }
 
-void buildBuffersToArenaPipeline(OpPassManager &pm, unsigned vectorBits) {
+void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   // Products first, while they are still one operation. They ask for packing buffers.
-  pm.addPass(createLowerConvolutions({vectorBits}));
-  pm.addPass(createLowerContractions({vectorBits}));
+  pm.addPass(createLowerConvolutions({features.vectorBits}));
+  pm.addPass(createLowerContractions({features.vectorBits, features.bfloat16Pairs}));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
-  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({vectorBits, /*marksKernels=*/true}));
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({features.vectorBits, /*marksKernels=*/true}));
   // After all that asks for memory; loops over rows have left one row of some temporaries.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
 }
 
-void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma) {
-  buildBuffersToArenaPipeline(pm, vectorBits);
+void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features) {
+  buildBuffersToArenaPipeline(pm, features);
   // Loops that repeat, with other buffers, become one function: all that comes after this sees them once.
   pm.addPass(createOutlineKernels());
-  pm.addPass(createExpandMath({vectorBits}));
-  if (!hasFma)
+  pm.addPass(createExpandMath({features.vectorBits}));
+  if (!features.fma)
     pm.addPass(createExpandFma());
   pm.addPass(createExpandBFloat16());
   pm.addPass(createParallelizeLoops());
@@ -89,10 +90,10 @@ void buildSharedToLLVMPipeline(OpPassManager &pm) {
   addConversionToLLVM(pm);
 }
 
-void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits) {
+void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features) {
   buildArrayToLinalgPipeline(pm);
-  buildLinalgToBuffersPipeline(pm, /*copyCarry=*/false);
-  buildBuffersToLoopsPipeline(pm, vectorBits);
+  buildLinalgToBuffersPipeline(pm, features);
+  buildBuffersToLoopsPipeline(pm, features);
   buildLoopsToLLVMPipeline(pm);
 }
 
@@ -106,15 +107,19 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
   Option<unsigned> vectorBits{*this, "vector-bits",
                               llvm::cl::desc("Width of a vector register in bits (this machine's)"),
                               llvm::cl::init(hostVectorBits())};
+  Option<bool> bfloat16Pairs{*this, "bfloat16-pairs", llvm::cl::desc("The machine multiplies pairs of bf16"),
+                             llvm::cl::init(false)};
 };
 } // namespace
 
 void registerArrayPipelines() {
   PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
                              buildArrayToLinalgPipeline);
-  PassPipelineRegistration<CpuOptions>(
-      "array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
-      [](OpPassManager &pm, const CpuOptions &options) { buildArrayToLLVMPipeline(pm, options.vectorBits); });
+  PassPipelineRegistration<CpuOptions>("array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+                                       [](OpPassManager &pm, const CpuOptions &options) {
+                                         buildArrayToLLVMPipeline(
+                                             pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs});
+                                       });
 }
 
 } // namespace mlir::array

@@ -88,7 +88,7 @@ FailureOr<std::vector<std::pair<std::string, std::vector<char>>>> compileCommonF
   auto target = HostTarget::get(options);
   if (!target)
     return module->emitError(llvm::toString(target.takeError()));
-  addCommonFunctions(*module, (*target)->vectorBits());
+  addCommonFunctions(*module, (*target)->features().vectorBits);
   std::vector<std::pair<std::string, std::vector<char>>> objects;
   for (auto function : llvm::make_early_inc_range(module->getOps<func::FuncOp>())) {
     OwningOpRef<ModuleOp> alone = ModuleOp::create(function.getLoc());

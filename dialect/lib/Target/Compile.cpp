@@ -25,10 +25,17 @@ template <typename Stage> auto timed(Timings &timings, StringRef name, Stage sta
   return result;
 }
 
+/// Tells the pipelines that are kept apart.
+std::string nameOf(const CpuFeatures &features) {
+  return std::to_string(features.vectorBits) + (features.fma ? "" : " without fma") +
+         (features.bfloat16Pairs ? " with pairs" : "");
+}
+
 /// Gives tensors buffers. Bufferization sees less than there is: where it finds no order in which the carry of the
 /// loops can be updated in place, the carry is copied.
-LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, Timings &passes) {
-  auto inPlace = [](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm); };
+LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes) {
+  auto inPlace = [&](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, features); };
+  std::string name = "buffers of " + nameOf(features);
   bool hasRegions =
       module
           ->walk([](Operation *op) {
@@ -36,23 +43,21 @@ LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, Timings &passes) {
           })
           .wasInterrupted();
   if (!hasRegions)
-    return runPipeline(*module, "buffers", inPlace, passes);
+    return runPipeline(*module, name, inPlace, passes);
   OwningOpRef<ModuleOp> before(module->clone());
   {
     ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) {});
-    if (succeeded(runPipeline(*module, "buffers", inPlace, passes)))
+    if (succeeded(runPipeline(*module, name, inPlace, passes)))
       return success();
   }
   module = std::move(before);
-  auto copying = [](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, /*copyCarry=*/true); };
-  return runPipeline(*module, "buffers, carry copied", copying, passes);
+  auto copying = [&](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, features, /*copyCarry=*/true); };
+  return runPipeline(*module, name + ", carry copied", copying, passes);
 }
 
-LogicalResult toLoops(ModuleOp module, const HostTarget &target, Timings &passes) {
-  unsigned vectorBits = target.vectorBits();
-  bool hasFma = target.hasFma();
-  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, vectorBits, hasFma); };
-  return runPipeline(module, "loops of " + std::to_string(vectorBits) + (hasFma ? "" : " without fma"), build, passes);
+LogicalResult toLoops(ModuleOp module, const CpuFeatures &features, Timings &passes) {
+  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, features); };
+  return runPipeline(module, "loops of " + nameOf(features), build, passes);
 }
 
 LogicalResult report(ModuleOp module, llvm::Error error) {
@@ -139,8 +144,9 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
     return failure();
   result.flops = estimateFlops(*lowered);
   result.isUnbounded = hasUnboundedLoop(*lowered);
-  if (failed(stage("buffers", [&] { return toBuffers(lowered, passes); })) ||
-      failed(stage("loops", [&] { return toLoops(*lowered, **target, passes); })))
+  CpuFeatures features = (*target)->features();
+  if (failed(stage("buffers", [&] { return toBuffers(lowered, features, passes); })) ||
+      failed(stage("loops", [&] { return toLoops(*lowered, features, passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
@@ -165,11 +171,11 @@ FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileO
     return failure();
   OwningOpRef<ModuleOp> lowered(module.clone());
   Timings passes;
-  unsigned bits = (*target)->vectorBits();
-  auto toArena = [&](OpPassManager &pm) { buildBuffersToArenaPipeline(pm, bits); };
+  CpuFeatures features = (*target)->features();
+  auto toArena = [&](OpPassManager &pm) { buildBuffersToArenaPipeline(pm, features); };
   if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) ||
-      failed(toBuffers(lowered, passes)) ||
-      failed(runPipeline(*lowered, ("arena" + Twine(bits)).str(), toArena, passes)))
+      failed(toBuffers(lowered, features, passes)) ||
+      failed(runPipeline(*lowered, "arena of " + nameOf(features), toArena, passes)))
     return failure();
   return getMemoryPlan(*lowered);
 }
@@ -180,15 +186,16 @@ FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileO
     return failure();
   OwningOpRef<ModuleOp> lowered(module.clone());
   Timings passes;
-  if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) || failed(toBuffers(lowered, passes)))
+  CpuFeatures features = (*target)->features();
+  if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) ||
+      failed(toBuffers(lowered, features, passes)))
     return failure();
-  unsigned bits = (*target)->vectorBits();
   std::vector<ProductPlan> plans;
   lowered->walk([&](linalg::LinalgOp op) {
     if (plans.empty())
-      plans = convolutionPlans(op, bits);
+      plans = convolutionPlans(op, features.vectorBits);
     if (plans.empty())
-      plans = productPlans(op, bits);
+      plans = productPlans(op, features.vectorBits, features.bfloat16Pairs);
   });
   return plans;
 }
@@ -203,12 +210,13 @@ FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileO
     return failure();
 
   OwningOpRef<ModuleOp> lowered(module.clone());
+  CpuFeatures features = (*target)->features();
   bool toAssembly = stage == "asm";
   Timings passes;
   // The pipeline that leads to each of kStages; the first is the input, the last is not MLIR any more.
   const std::function<LogicalResult()> steps[] = {
       [] { return success(); }, [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); },
-      [&] { return toBuffers(lowered, passes); }, [&] { return toLoops(*lowered, **target, passes); },
+      [&] { return toBuffers(lowered, features, passes); }, [&] { return toLoops(*lowered, features, passes); },
       [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); }};
   for (const auto &step : ArrayRef(steps).take_front(toAssembly ? std::size(steps) : found - kStages + 1))
     if (failed(step()))

@@ -41,8 +41,9 @@ struct HostTarget::Optimizer {
   }
 };
 
-HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine)
-    : machine(std::move(machine)), optimizer(std::make_unique<Optimizer>(this->machine.get())) {}
+HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine, bool hasBFloat16Pairs)
+    : machine(std::move(machine)), hasBFloat16Pairs(hasBFloat16Pairs),
+      optimizer(std::make_unique<Optimizer>(this->machine.get())) {}
 
 HostTarget::~HostTarget() = default;
 
@@ -53,14 +54,27 @@ static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
   for (auto &feature : llvm::sys::getHostCPUFeatures())
     if (model.checkFeatures(("+" + feature.first()).str()) != feature.second)
       features.AddFeature(feature.first(), feature.second);
-  // The conversions to bfloat16 of AVX512_BF16 flush denormals (Intel's manual, VCVTNEPS2BF16), and LLVM can't select
-  // every load and store of such vectors. array-expand-bfloat16 rounds in integer arithmetic.
-  if (model.getTargetTriple().isX86())
-    features.AddFeature("avx512bf16", false);
   return features.getString();
 }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const CompileOptions &options) {
+static constexpr llvm::StringLiteral kBFloat16Pairs = "avx512bf16";
+
+/// The conversions to bfloat16 of AVX512_BF16 flush denormals (Intel's manual, VCVTNEPS2BF16), and LLVM can't select
+/// every load and store of such vectors: array-expand-bfloat16 rounds in integer arithmetic. So of this feature there
+/// is only the product of pairs, in the functions that ask for it. Returns whether the machine has it.
+static bool takeBFloat16Pairs(const llvm::Target &target, const llvm::Triple &triple, llvm::StringRef cpu,
+                              std::string &features) {
+  if (!triple.isX86())
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> machine(target.createMCSubtargetInfo(triple, cpu, features));
+  bool isThere = machine->checkFeatures("+avx512bf16");
+  if (isThere)
+    features += (features.empty() ? "-" : ",-") + kBFloat16Pairs.str();
+  return isThere;
+}
+
+static llvm::Expected<std::pair<std::unique_ptr<llvm::TargetMachine>, bool>>
+makeMachine(const CompileOptions &options) {
   if (options.triple.empty()) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -82,12 +96,13 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Co
   if (!cpu.empty() && !model->isCPUStringValid(cpu))
     return llvm::createStringError("unknown CPU '" + cpu + "' for " + triple.str());
   std::string features = isHost && options.features.empty() ? hostFeatures(*model) : options.features;
+  bool hasBFloat16Pairs = takeBFloat16Pairs(*target, triple, cpu, features);
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, static_cast<llvm::CodeGenOptLevel>(options.optLevel)));
   if (!machine)
     return llvm::createStringError("LLVM can't generate code for " + triple.str());
-  return machine;
+  return std::pair(std::move(machine), hasBFloat16Pairs);
 }
 
 llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsigned worker) {
@@ -102,20 +117,25 @@ llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsi
     auto machine = makeMachine(options);
     if (!machine)
       return machine.takeError();
-    target.reset(new HostTarget(std::move(*machine)));
+    target.reset(new HostTarget(std::move(machine->first), machine->second));
   }
   return target.get();
 }
 
-unsigned HostTarget::vectorBits() const {
-  auto has = [&](const char *feature) {
-    return machine->getTargetTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures(feature);
-  };
-  return has("+avx512f") ? 512 : has("+avx2") ? 256 : 128;
+CpuFeatures HostTarget::features() const {
+  if (!machine->getTargetTriple().isX86())
+    return {/*vectorBits=*/128};
+  auto has = [&](const char *feature) { return machine->getMCSubtargetInfo()->checkFeatures(feature); };
+  return {has("+avx512f") ? 512u : has("+avx2") ? 256u : 128u, has("+fma"), hasBFloat16Pairs};
 }
 
-bool HostTarget::hasFma() const {
-  return !machine->getTargetTriple().isX86() || machine->getMCSubtargetInfo()->checkFeatures("+fma");
+/// The functions that multiply pairs of bf16.
+static llvm::SmallPtrSet<llvm::Function *, 2> usersOfPairs(const llvm::Module &module) {
+  llvm::SmallPtrSet<llvm::Function *, 2> users;
+  if (llvm::Function *product = module.getFunction("llvm.x86.avx512bf16.dpbf16ps.512"))
+    for (llvm::User *call : product->users())
+      users.insert(llvm::cast<llvm::Instruction>(call)->getFunction());
+  return users;
 }
 
 bool HostTarget::hasFeatures(llvm::StringRef features) const {
@@ -130,12 +150,15 @@ bool HostTarget::isThisKind() const {
 void HostTarget::prepare(llvm::Module &module) const {
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
+  llvm::SmallPtrSet<llvm::Function *, 2> withPairs = usersOfPairs(module);
+  std::string features = machine->getTargetFeatureString().str(),
+              pairFeatures = features + (features.empty() ? "+" : ",+") + kBFloat16Pairs.str();
   for (llvm::Function &function : module) {
     function.setDoesNotThrow();
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", machine->getTargetCPU());
-    function.addFnAttr("target-features", machine->getTargetFeatureString());
+    function.addFnAttr("target-features", withPairs.contains(&function) ? pairFeatures : features);
     // Without it LLVM splits 512-bit vectors on CPUs whose clock it fears for.
     function.addFnAttr("prefer-vector-width", "512");
   }

@@ -3,6 +3,7 @@
 #ifndef ARRAY_LIB_TARGET_HOST_H
 #define ARRAY_LIB_TARGET_HOST_H
 
+#include "array/Pipelines/Cpu.h"
 #include "array/Target/Compile.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -20,10 +21,8 @@ public:
 
   int optLevel() const { return static_cast<int>(machine->getOptLevel()); }
 
-  /// The width of a vector register.
-  unsigned vectorBits() const;
-  /// It multiplies and adds with one rounding.
-  bool hasFma() const;
+  /// What the passes before LLVM's may use.
+  CpuFeatures features() const;
   /// It has all of these features ("+avx2,+fma"); and it is a machine of the kind that this process runs on.
   bool hasFeatures(llvm::StringRef features) const;
   bool isThisKind() const;
@@ -37,10 +36,11 @@ public:
   ~HostTarget();
 
 private:
-  explicit HostTarget(std::unique_ptr<llvm::TargetMachine> machine);
+  HostTarget(std::unique_ptr<llvm::TargetMachine> machine, bool hasBFloat16Pairs);
   struct Optimizer;
 
   std::unique_ptr<llvm::TargetMachine> machine;
+  bool hasBFloat16Pairs;
   std::unique_ptr<Optimizer> optimizer;
   std::mutex busy; ///< The machine and the analysis managers serve one module at a time.
 };

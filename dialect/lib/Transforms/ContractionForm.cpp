@@ -34,21 +34,37 @@ bool isMultiplyAdd(Block *body) {
   return *factors == std::pair(lhs, rhs) || *factors == std::pair(rhs, lhs);
 }
 
-std::optional<std::pair<bool, bool>> matchBytes(Block *body) {
-  auto factors = matchFactors<arith::AddIOp, arith::MulIOp>(body);
-  if (!factors || !llvm::hasNItems(*body, 5) || !body->getArgument(2).getType().isInteger(32))
+/// The two widening operations, in the order of the operands, of a body that widens both factors, multiplies them and
+/// adds the product.
+template <typename AddOp, typename MulOp, typename... ExtOps>
+static std::optional<std::pair<Operation *, Operation *>> matchWidened(Block *body) {
+  auto factors = matchFactors<AddOp, MulOp>(body);
+  if (!factors || !llvm::hasNItems(*body, 5))
     return std::nullopt;
-  auto isWidened = [](Value factor, BlockArgument byte) {
-    Operation *op = factor.getDefiningOp();
-    return byte.getType().isInteger(8) && isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) &&
-           op->getOperand(0) == byte;
+  Operation *lhs = factors->first.getDefiningOp(), *rhs = factors->second.getDefiningOp();
+  auto widens = [](Operation *op, BlockArgument narrow) {
+    return isa_and_nonnull<ExtOps...>(op) && op->getOperand(0) == narrow;
   };
-  auto [lhs, rhs] = *factors;
-  if (isWidened(rhs, body->getArgument(0)))
+  if (widens(rhs, body->getArgument(0)))
     std::swap(lhs, rhs);
-  if (!isWidened(lhs, body->getArgument(0)) || !isWidened(rhs, body->getArgument(1)))
+  if (!widens(lhs, body->getArgument(0)) || !widens(rhs, body->getArgument(1)))
     return std::nullopt;
-  return std::pair(lhs.getDefiningOp<arith::ExtSIOp>() != nullptr, rhs.getDefiningOp<arith::ExtSIOp>() != nullptr);
+  return std::pair(lhs, rhs);
+}
+
+std::optional<std::pair<bool, bool>> matchBytes(Block *body) {
+  auto widened = matchWidened<arith::AddIOp, arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp>(body);
+  if (!widened || !body->getArgument(0).getType().isInteger(8) || !body->getArgument(1).getType().isInteger(8) ||
+      !body->getArgument(2).getType().isInteger(32))
+    return std::nullopt;
+  return std::pair(isa<arith::ExtSIOp>(widened->first), isa<arith::ExtSIOp>(widened->second));
+}
+
+bool widensFloats(Block *body) { return matchWidened<arith::AddFOp, arith::MulFOp, arith::ExtFOp>(body).has_value(); }
+
+bool isBFloat16MultiplyAdd(Block *body) {
+  return widensFloats(body) && body->getArgument(0).getType().isBF16() && body->getArgument(1).getType().isBF16() &&
+         body->getArgument(2).getType().isF32();
 }
 
 static Value rootBuffer(Value value) {

@@ -14,6 +14,12 @@ bool isMultiplyAdd(Block *body);
 /// Whether each factor is signed, for a body that widens two bytes to i32 and adds their product.
 std::optional<std::pair<bool, bool>> matchBytes(Block *body);
 
+/// True for a body that widens two floats and adds their product.
+bool widensFloats(Block *body);
+
+/// True for a body that widens two bf16 to f32 and adds their product.
+bool isBFloat16MultiplyAdd(Block *body);
+
 /// Whether two buffers may share elements. Distinct allocations and arguments of the function never overlap: the
 /// entry's buffers are distinct by contract.
 bool mayOverlap(Value x, Value y);

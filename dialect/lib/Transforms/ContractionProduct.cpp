@@ -43,7 +43,8 @@ FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
     return failure();
   std::optional<std::pair<bool, bool>> bytes = matchBytes(op.getBlock());
-  if (!bytes && !isMultiplyAdd(op.getBlock()))
+  bool isBFloat16 = isBFloat16MultiplyAdd(op.getBlock());
+  if (!bytes && !isBFloat16 && !isMultiplyAdd(op.getBlock()))
     return failure();
   FailureOr<Operand> a = readOperand(op, *op.getDpsInputOperand(0));
   FailureOr<Operand> b = readOperand(op, *op.getDpsInputOperand(1));
@@ -51,7 +52,7 @@ FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more) {
   if (failed(a) || failed(b) || failed(c))
     return failure();
   Product product{*a, *b, *c, SmallVector<Operand>(more), {}, {}, {}, {}, {}};
-  product.hasBytes = bytes.has_value();
+  product.narrow = bytes ? Product::Bytes : isBFloat16 ? Product::BFloat16 : Product::None;
   if (bytes)
     std::tie(product.a.isSigned, product.b.isSigned) = *bytes;
   SmallVector<Dimension> rows, columns, reductions;

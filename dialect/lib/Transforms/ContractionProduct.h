@@ -31,7 +31,8 @@ struct Product {
   SmallVector<Dimension> outer;
   SmallVector<Dimension> outerReductions;
   bool isSwapped = false; ///< a is the operation's second operand
-  bool hasBytes = false;  ///< factors of 8 bits, sums of 32
+  /// Factors narrower than the sums, which have 32 bits.
+  enum { None, Bytes, BFloat16 } narrow = None;
 };
 
 /// Reads an operand's strides by loop; fails where they are not known or its map is not a projected permutation, which

@@ -68,7 +68,8 @@ public:
 
   void emitTiles() {
     isOnce = call.packing == GemmPacking::Once;
-    tiles = (isOnce ? getGemmTilesOnce : getGemmTiles)(module, call.element, call.tile);
+    tiles = isOnce ? getGemmTilesOnce(module, call.element, call.tile)
+                   : getGemmTiles(module, call.element, call.tile, call.pairing.has_value());
     if (call.pairing)
       pairLeft();
     else if (call.packing != GemmPacking::InPlace && !isOnce && !call.produceRight)
@@ -139,13 +140,13 @@ private:
     const GemmPairing &pairing = *call.pairing;
     pack = getPairRight(module, pairing.right, call.tile);
     func::FuncOp function = getPairLeft(module, pairing.left, call.tile);
-    leftMatrix = {pairing.leftBuffer, g.index(0), call.k, 1};
+    leftMatrix = {call.leftBuffer, call.leftOffset, call.k, 1};
     double rowNs = double(pairing.k) * packNs;
     blocks(call.m, cacheBlocks().rows, rowNs * double(cacheBlocks().rows), [&](Value row, Value rows) {
-      Value bytes =
+      Value factors =
           view(call.a, row, g.index(0), rows, g.index(pairing.k), pairing.left.unitStride, pairing.left.element);
       Value pairs = view(leftMatrix, row, g.index(0), rows, g.index(call.k), /*unitStride=*/true);
-      func::CallOp::create(b, function, ValueRange{bytes, pairs});
+      func::CallOp::create(b, function, ValueRange{factors, pairs});
     });
   }
 
@@ -284,9 +285,9 @@ private:
 
   Value source(Value depth, Value column, Value height, Value width) {
     if (call.pairing) {
-      const GemmBytes &bytes = call.pairing->right;
+      const GemmNarrow &factor = call.pairing->right;
       Value first = g.mul(depth, 2), terms = g.min(g.mul(height, 2), g.sub(g.index(call.pairing->k), first));
-      return view(call.b, first, column, terms, width, bytes.unitStride, bytes.element);
+      return view(call.b, first, column, terms, width, factor.unitStride, factor.element);
     }
     if (call.packing != GemmPacking::Columns)
       return view(call.b, depth, column, height, width, /*unitStride=*/call.packing == GemmPacking::Rows);

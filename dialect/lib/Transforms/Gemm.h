@@ -18,11 +18,11 @@ struct GemmMatrix {
   int64_t columnStride;
 };
 
-/// Factors that are bytes. The product's element is i32 and its depth counts pairs, k is the number of terms.
+/// Factors of which two share an element. The product's element is that of its sums and its depth counts pairs, k is
+/// the number of terms.
 struct GemmPairing {
-  GemmBytes left, right;
+  GemmNarrow left, right;
   int64_t k;
-  Value leftBuffer; ///< 1-D, of m times the depth elements: for the left factor as pairs.
 };
 
 /// Rows and columns of a block, and the terms that are summed in registers at most.
@@ -46,7 +46,8 @@ struct GemmCall {
   std::optional<GemmPairing> pairing = {};
   /// Where an operand is computed block by block: (row, column, rows, columns, target) stores the elements from (row,
   /// column) on in `target`. The right one goes to the packing buffer, the left one to `leftBuffer`, 1-D, of
-  /// gemmLeftElements(...) elements from `leftOffset` on; only the strides of `a` count then.
+  /// gemmLeftElements(...) elements from `leftOffset` on; only the strides of `a` count then. All pairs of the left
+  /// factor go to `leftBuffer` as well.
   std::function<void(Value, Value, Value, Value, Value)> produceLeft = {}, produceRight = {};
   Value leftBuffer = {}, leftOffset = {};
 };

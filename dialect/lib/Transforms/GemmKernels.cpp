@@ -24,13 +24,14 @@ MemRefType stridedType(ArrayRef<int64_t> shape, Type element, ArrayRef<int64_t> 
 /// A function of the module, and the emission of its body.
 class Kernel {
 public:
-  Kernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile)
-      : element(element), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
-        vector(VectorType::get({tile.lanes}, element)) {
+  Kernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile, bool hasPairs = false)
+      : element(element), tile(tile), hasPairs(hasPairs), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())),
+        g(b), vector(VectorType::get({tile.lanes}, element)) {
     name = (kind +
-            (element.isF64()   ? "_f64_"
-             : element.isF32() ? "_f32_"
-                               : "_pairs_") +
+            (element.isF64()    ? "_f64_"
+             : !element.isF32() ? "_pairs_"
+             : hasPairs         ? "_bf16_"
+                                : "_f32_") +
             Twine(tile.rows) + "x" + Twine(tile.columns()))
                .str();
     function = module.lookupSymbol<func::FuncOp>(name);
@@ -59,9 +60,8 @@ private:
   Value roundDown(Value x, int64_t unit) { return g.mul(arith::DivUIOp::create(b, x, g.index(unit)), unit); }
   Value zeros() { return arith::ConstantOp::create(b, vector, b.getZeroAttr(vector)); }
 
-  /// sum + x * y; i32 stands for pairs.
   Value multiplyAdd(Value x, Value y, Value sum) {
-    return isa<FloatType>(element) ? vector::FMAOp::create(b, x, y, sum).getResult() : emitPairProduct(b, x, y, sum);
+    return hasPairs ? emitPairProduct(b, x, y, sum) : vector::FMAOp::create(b, x, y, sum).getResult();
   }
 
   /// Masks of a row's vectors when `remaining` columns are left.
@@ -86,6 +86,7 @@ private:
 
   Type element;
   GemmTile tile;
+  bool hasPairs; ///< elements of the factors stand for pairs
   ImplicitLocOpBuilder b;
   GemmBuilder g;
   VectorType vector;
@@ -388,8 +389,8 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile) {
   return stridedType({dynamic, dynamic, tile.columns()}, element, {dynamic, tile.columns(), 1});
 }
 
-func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile) {
-  return Kernel(module, "gemm_tiles", element, tile).getTiles();
+func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs) {
+  return Kernel(module, "gemm_tiles", element, tile, hasPairs).getTiles();
 }
 
 func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile) {

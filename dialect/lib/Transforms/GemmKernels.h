@@ -46,8 +46,8 @@ MemRefType gemmPanelType(Type element, const GemmTile &tile);
 MemRefType gemmPackedType(Type element, const GemmTile &tile);
 
 /// @gemm_tiles_*(a: m x k, panel, c: m x n, accumulate: i1): c = (accumulate ? c : 0) + a * panel, where n is at most
-/// the tile's columns.
-func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile);
+/// the tile's columns. With `hasPairs` the elements of a and the panel are pairs (GemmPairs.h).
+func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs = false);
 
 /// @gemm_tiles_once_*(a: m x k, b: k x n, c: m x n, accumulate: i1): the same for a panel of b in place, with k of at
 /// most kGemmDepth. For all rows that there are: they are few.

@@ -1,4 +1,4 @@
-// Builds the functions that widen bytes to pairs (GemmPairs.h), as scf, vector and memref operations.
+// Builds the functions that make pairs of bytes or bf16 (GemmPairs.h), as scf, vector and memref operations.
 #include "GemmPairs.h"
 #include "SharedFunctions.h"
 
@@ -12,12 +12,15 @@ namespace {
 
 class PairKernel {
 public:
-  PairKernel(ModuleOp module, StringRef kind, const GemmBytes &bytes, const GemmTile &tile)
-      : bytes(bytes), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
+  PairKernel(ModuleOp module, StringRef kind, const GemmNarrow &factor, const GemmTile &tile)
+      : factor(factor), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
         pairs(VectorType::get({tile.lanes}, b.getI32Type())) {
-    name =
-        (kind + (bytes.isSigned ? "_s8_" : "_u8_") + (bytes.unitStride ? "rows_" : "strided_") + Twine(tile.columns()))
-            .str();
+    name = (kind +
+            (isFloat()         ? "_bf16_"
+             : factor.isSigned ? "_s8_"
+                               : "_u8_") +
+            (factor.unitStride ? "rows_" : "strided_") + Twine(tile.columns()))
+               .str();
     function = module.lookupSymbol<func::FuncOp>(name);
   }
 
@@ -25,8 +28,12 @@ public:
   func::FuncOp getRight();
 
 private:
+  bool isFloat() const { return isa<FloatType>(factor.element); }
+  /// Pairs of floats lie in memory as if they were f32, which is what their sums are.
+  Type stored() { return isFloat() ? Type(b.getF32Type()) : b.getI32Type(); }
+
   void begin(Type packed) {
-    function = addSharedFunction(b, name, {gemmMatrixType(bytes.element, bytes.unitStride), packed});
+    function = addSharedFunction(b, name, {gemmMatrixType(factor.element, factor.unitStride), packed});
     source = function.getArgument(0);
     target = function.getArgument(1);
   }
@@ -41,17 +48,27 @@ private:
   }
   Value constant(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
 
+  /// The bits of a float go to the lower half.
   Value widen(Value value, Type type) {
-    if (bytes.isSigned)
+    if (factor.isSigned)
       return arith::ExtSIOp::create(b, type, value);
-    return arith::ExtUIOp::create(b, type, value);
+    return type == value.getType() ? value : arith::ExtUIOp::create(b, type, value);
   }
 
-  /// `count` bytes at [row][column], of which those from `live` on count as zeros.
-  Value loadBytes(Value row, Value column, int64_t count, Value live) {
-    auto type = VectorType::get({count}, bytes.element);
+  /// The integers with the bits of floats; others as they are.
+  Value bitsOf(Value value) { return isFloat() ? reinterpret(value, b.getI16Type()) : value; }
+  Value asStored(Value pairs) { return isFloat() ? reinterpret(pairs, stored()) : pairs; }
+  Value reinterpret(Value value, Type element) {
+    auto type = dyn_cast<VectorType>(value.getType());
+    return arith::BitcastOp::create(b, type ? Type(type.clone(element)) : element, value);
+  }
+
+  /// `count` factors at [row][column], of which those from `live` on count as zeros.
+  Value loadNarrow(Value row, Value column, int64_t count, Value live) {
+    auto type = VectorType::get({count}, factor.element);
     Value mask = vector::CreateMaskOp::create(b, type.clone(b.getI1Type()), live);
-    return vector::MaskedLoadOp::create(b, type, source, ValueRange{row, column}, mask, splat(type, 0));
+    Value zeros = arith::ConstantOp::create(b, type, b.getZeroAttr(type));
+    return bitsOf(vector::MaskedLoadOp::create(b, type, source, ValueRange{row, column}, mask, zeros));
   }
 
   /// low | high << 16, of scalars or vectors of i32.
@@ -65,15 +82,15 @@ private:
   Value loadPair(Value at, Value limit, Value other, bool alongColumns) {
     auto load = [&](Value position) {
       Value row = alongColumns ? other : position, column = alongColumns ? position : other;
-      return widen(memref::LoadOp::create(b, source, ValueRange{row, column}), b.getI32Type());
+      return widen(bitsOf(memref::LoadOp::create(b, source, ValueRange{row, column})), b.getI32Type());
     };
     Value next = g.add(at, 1), last = g.sub(limit, 1);
     Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, next, last);
     Value second = arith::SelectOp::create(b, isThere, load(g.min(next, last)), constant(0));
-    return join(load(at), second);
+    return asStored(join(load(at), second));
   }
 
-  GemmBytes bytes;
+  GemmNarrow factor;
   GemmTile tile;
   ImplicitLocOpBuilder b;
   GemmBuilder g;
@@ -87,10 +104,10 @@ private:
 func::FuncOp PairKernel::getLeft() {
   if (function)
     return function;
-  begin(gemmMatrixType(b.getI32Type(), /*unitStride=*/true));
+  begin(gemmMatrixType(stored(), /*unitStride=*/true));
   Value zero = g.index(0), depths = dim(source, 1), count = dim(target, 1);
   g.loop(zero, dim(source, 0), 1, [&](Value row) {
-    if (!bytes.unitStride) {
+    if (!factor.unitStride) {
       g.loop(zero, count, 1, [&](Value pair) {
         Value value = loadPair(g.mul(pair, 2), depths, row, /*alongColumns=*/true);
         memref::StoreOp::create(b, value, target, ValueRange{row, pair});
@@ -99,10 +116,11 @@ func::FuncOp PairKernel::getLeft() {
     }
     g.loop(zero, count, tile.lanes, [&](Value pair) {
       Value depth = g.mul(pair, 2);
-      Value narrow = loadBytes(row, depth, 2 * tile.lanes, g.sub(depths, depth));
+      Value narrow = loadNarrow(row, depth, 2 * tile.lanes, g.sub(depths, depth));
       Value wide = widen(narrow, VectorType::get({2 * tile.lanes}, b.getI16Type()));
       Value mask = vector::CreateMaskOp::create(b, pairs.clone(b.getI1Type()), g.sub(count, pair));
-      vector::MaskedStoreOp::create(b, target, ValueRange{row, pair}, mask, vector::BitCastOp::create(b, pairs, wide));
+      vector::MaskedStoreOp::create(b, target, ValueRange{row, pair}, mask,
+                                    asStored(vector::BitCastOp::create(b, pairs, wide)));
     });
   });
   return end();
@@ -112,14 +130,14 @@ func::FuncOp PairKernel::getLeft() {
 func::FuncOp PairKernel::getRight() {
   if (function)
     return function;
-  begin(gemmPackedType(b.getI32Type(), tile));
+  begin(gemmPackedType(stored(), tile));
   Value zero = g.index(0), depths = dim(source, 0), columns = dim(source, 1);
   Value lastDepth = g.sub(depths, 1), lastColumn = g.sub(columns, 1);
   g.loop(zero, dim(target, 0), 1, [&](Value panel) {
     Value first = g.mul(panel, tile.columns());
     g.loop(zero, dim(target, 1), 1, [&](Value pair) {
       Value depth = g.mul(pair, 2), next = g.add(depth, 1);
-      if (!bytes.unitStride) {
+      if (!factor.unitStride) {
         g.loop(zero, g.index(tile.columns()), 1, [&](Value j) {
           Value value = loadPair(depth, depths, g.min(g.add(first, j), lastColumn), /*alongColumns=*/false);
           memref::StoreOp::create(b, value, target, ValueRange{panel, pair, j});
@@ -130,10 +148,10 @@ func::FuncOp PairKernel::getRight() {
       Value second = g.min(next, lastDepth);
       for (int64_t v = 0; v < tile.vectors; ++v) {
         Value column = g.add(first, v * tile.lanes), live = g.sub(columns, column);
-        Value low = widen(loadBytes(depth, column, tile.lanes, live), pairs);
+        Value low = widen(loadNarrow(depth, column, tile.lanes, live), pairs);
         Value liveHigh = arith::SelectOp::create(b, isThere, live, zero);
-        Value high = widen(loadBytes(second, column, tile.lanes, liveHigh), pairs);
-        vector::StoreOp::create(b, join(low, high), target, ValueRange{panel, pair, g.index(v * tile.lanes)});
+        Value high = widen(loadNarrow(second, column, tile.lanes, liveHigh), pairs);
+        vector::StoreOp::create(b, asStored(join(low, high)), target, ValueRange{panel, pair, g.index(v * tile.lanes)});
       }
     });
   });
@@ -142,16 +160,30 @@ func::FuncOp PairKernel::getRight() {
 
 } // namespace
 
-func::FuncOp getPairLeft(ModuleOp module, const GemmBytes &bytes, const GemmTile &tile) {
-  return PairKernel(module, "gemm_pair_left", bytes, tile).getLeft();
+func::FuncOp getPairLeft(ModuleOp module, const GemmNarrow &factor, const GemmTile &tile) {
+  return PairKernel(module, "gemm_pair_left", factor, tile).getLeft();
 }
 
-func::FuncOp getPairRight(ModuleOp module, const GemmBytes &bytes, const GemmTile &tile) {
-  return PairKernel(module, "gemm_pair_right", bytes, tile).getRight();
+func::FuncOp getPairRight(ModuleOp module, const GemmNarrow &factor, const GemmTile &tile) {
+  return PairKernel(module, "gemm_pair_right", factor, tile).getRight();
+}
+
+// Making pairs of the right factor takes as long as 16 rows of products.
+bool isWorthPairing(int64_t m, int64_t n, int64_t k) {
+  return m >= 16 && n >= 8 && k >= 8 && m * n * k >= 2 * 16 * 16 * 16;
+}
+
+static Value emitBFloat16Product(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
+  auto halves = VectorType::get({32}, b.getBF16Type());
+  Value left = vector::BitCastOp::create(b, halves, x), right = vector::BitCastOp::create(b, halves, y);
+  StringAttr name = b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
+  return LLVM::CallIntrinsicOp::create(b, sum.getType(), name, ValueRange{sum, left, right}).getResult(0);
 }
 
 Value emitPairProduct(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   auto type = cast<VectorType>(sum.getType());
+  if (isa<FloatType>(type.getElementType()))
+    return emitBFloat16Product(b, x, y, sum);
   bool isWide = type.getNumElements() == 16;
   auto halves = VectorType::get({2 * type.getNumElements()}, b.getI16Type());
   StringAttr name = b.getStringAttr(isWide ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd");

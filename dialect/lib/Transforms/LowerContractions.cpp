@@ -11,6 +11,7 @@
 #include "array/IR/Plan.h"
 #include "array/Transforms/Passes.h"
 #include "array/Transforms/ProductPlans.h"
+#include "array/Transforms/Products.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -21,29 +22,36 @@ namespace mlir::array {
 
 namespace {
 
+/// What a machine multiplies with.
+struct Registers {
+  unsigned bits;
+  bool bfloat16Pairs; ///< multiplies pairs of bf16
+};
+
 /// The ways to compute a product, by the functions of GemmKernels.h.
 enum class Strategy { Loops, Tiles, Stream, Pairs };
 
 /// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
-/// by memory: streamed where b lies that way, else left to the loops. A product of 16x16x16 takes about as long as the
-/// call.
-Strategy chooseStrategy(const Product &product, Type element, unsigned vectorBits) {
+/// by memory: streamed where b lies that way, else left to the loops.
+Strategy chooseStrategy(const Product &product, Type element, const Registers &registers) {
   int64_t m = product.m.size, n = product.n.size, k = product.k.size;
-  if (product.hasBytes) {
-    // The instruction is there from 256 bits on. The loops are as fast where making the pairs takes long.
-    bool isWorthwhile = m >= 16 && n >= 16 && k >= 16 && product.outer.empty() && product.outerReductions.empty();
-    return vectorBits >= 256 && isWorthwhile ? Strategy::Pairs : Strategy::Loops;
-  }
-  if (product.n.strides[1] == 1 && isStreamed(element, vectorBits, m, n, k))
+  // The instruction for bytes is there from 256 bits on. The loops are as fast where making the pairs takes long.
+  if (product.narrow == Product::Bytes)
+    return registers.bits >= 256 && isWorthPairing(m, n, k) ? Strategy::Pairs : Strategy::Loops;
+  if (product.narrow == Product::BFloat16)
+    return registers.bits == 512 && registers.bfloat16Pairs && isWorthBlocking(m, n, k) ? Strategy::Pairs
+                                                                                        : Strategy::Loops;
+  if (product.n.strides[1] == 1 && isStreamed(element, registers.bits, m, n, k))
     return Strategy::Stream;
-  return m >= 4 && n >= 4 && k >= 4 && m * n * k >= 16 * 16 * 16 ? Strategy::Tiles : Strategy::Loops;
+  return isWorthBlocking(m, n, k) ? Strategy::Tiles : Strategy::Loops;
 }
 
 /// Whether a product can be streamed at all: b lies that way, and the factors of a row of a have place in registers.
 bool canStream(const Product &product, Type element, unsigned vectorBits) {
   constexpr int64_t mostRows = 16;
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
-  return !product.hasBytes && product.n.strides[1] == 1 && product.n.size >= lanes && product.m.size <= mostRows;
+  return product.narrow == Product::None && product.n.strides[1] == 1 && product.n.size >= lanes &&
+         product.m.size <= mostRows;
 }
 
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
@@ -76,19 +84,22 @@ struct Cut {
 };
 
 /// By the cost model, but for what the plan of the operation says and the operands' layout allows.
-Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, unsigned vectorBits) {
+Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const Registers &registers) {
+  unsigned vectorBits = registers.bits;
   int64_t m = product.m.size, n = product.n.size, k = product.k.size;
-  Strategy strategy = chooseStrategy(product, element, vectorBits);
+  Strategy strategy = chooseStrategy(product, element, registers);
   StringRef wanted = planned(op, "strategy", StringRef());
   if (wanted == "loops")
     strategy = Strategy::Loops;
   else if (wanted == "stream" && canStream(product, element, vectorBits))
     strategy = Strategy::Stream;
-  else if (wanted == "tiles" && !product.hasBytes)
+  else if (wanted == "tiles" && product.narrow == Product::None)
     strategy = Strategy::Tiles;
   if (strategy == Strategy::Stream)
     return {strategy, streamingTile(element, vectorBits, m), GemmPacking::InPlace, GemmBlocks{}};
-  GemmTile tile = chooseGemmTile(element, vectorBits, n);
+  // Pairs are multiplied by whole registers.
+  int64_t leastColumns = strategy == Strategy::Pairs ? vectorBits / element.getIntOrFloatBitWidth() : 1;
+  GemmTile tile = chooseGemmTile(element, vectorBits, std::max(n, leastColumns));
   if (strategy == Strategy::Pairs) {
     k = pairsOf(k);
   } else {
@@ -121,7 +132,7 @@ public:
       : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
         packing(cut.packing), gemmBlocks(cut.blocks) {
     if (strategy == Strategy::Pairs)
-      pairBytes();
+      makePairs();
   }
 
   void emit() {
@@ -185,14 +196,14 @@ public:
 
 private:
   /// From here on k counts pairs.
-  void pairBytes() {
-    auto bytes = [](const Operand &operand, int64_t stride) {
-      return GemmBytes{getElementTypeOrSelf(operand.buffer.getType()), operand.isSigned, stride == 1};
+  void makePairs() {
+    auto factor = [](const Operand &operand, int64_t stride) {
+      Type element = getElementTypeOrSelf(operand.buffer.getType());
+      return GemmNarrow{element, operand.isSigned && element.isInteger(), stride == 1};
     };
     int64_t terms = product.k.size;
     product.k.size = pairsOf(terms);
-    Value buffer = allocate(product.m.size * product.k.size);
-    pairing = {bytes(product.a, product.k.strides[0]), bytes(product.b, product.n.strides[1]), terms, buffer};
+    pairing = {factor(product.a, product.k.strides[0]), factor(product.b, product.n.strides[1]), terms};
   }
 
   /// Whether threads share the outermost loop around the product: where there are many small products. Where something
@@ -238,7 +249,10 @@ private:
     return llvm::alignTo(gemmPackElements(tile, packing, gemmBlocks, product.k.size, product.n.size), 16);
   }
 
+  /// Of the left operand where the tiles do not read it in place; whole cache lines.
   int64_t leftElements() const {
+    if (pairing)
+      return llvm::alignTo(product.m.size * product.k.size, 16);
     if (!prologues[0].producer)
       return 0;
     return llvm::alignTo(gemmLeftElements(gemmBlocks, product.m.size, product.k.size), 16);
@@ -357,7 +371,8 @@ void transposeNarrow(linalg::LinalgOp op) {
   constexpr int64_t mostColumns = 3, leastRows = 16, leastDepth = 64;
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   FailureOr<Product> product = readProduct(op);
-  if (!generic || failed(product) || product->hasBytes || !product->outer.empty() || !product->outerReductions.empty())
+  if (!generic || failed(product) || product->narrow != Product::None || !product->outer.empty() ||
+      !product->outerReductions.empty())
     return;
   // The narrow factor is the right one, or the left one.
   bool isRight = product->n.size <= mostColumns;
@@ -382,17 +397,17 @@ void transposeNarrow(linalg::LinalgOp op) {
 }
 
 /// Stores the result in the order in which it is read, if the product stays as large as it is.
-void storeInOrder(linalg::GenericOp op, unsigned vectorBits) {
+void storeInOrder(linalg::GenericOp op, const Registers &registers) {
   FailureOr<Product> product = readProduct(op);
   if (failed(product) || failed(orient(*product)))
     return;
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  if (chooseStrategy(*product, element, vectorBits) != Strategy::Tiles || planned(op, "strategy", "tiles") != "tiles")
+  if (chooseStrategy(*product, element, registers) != Strategy::Tiles || planned(op, "strategy", "tiles") != "tiles")
     return;
   storeInOrderOfReader(op, [&] {
     FailureOr<Product> other = readProduct(op);
     return succeeded(other) && succeeded(orient(*other)) &&
-           chooseStrategy(*other, element, vectorBits) == Strategy::Tiles &&
+           chooseStrategy(*other, element, registers) == Strategy::Tiles &&
            other->m.size * other->n.size == product->m.size * product->n.size;
   });
 }
@@ -405,6 +420,7 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
       getOperation().emitError("array-lower-contractions: vector-bits is ") << vectorBits << ", not 128, 256 or 512";
       return signalPassFailure();
     }
+    Registers registers{vectorBits, bfloat16Pairs};
     SmallVector<linalg::LinalgOp> contractions;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.getNumReductionLoops() > 0)
@@ -414,12 +430,12 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
       if (failed(verifyPlan(op)))
         return signalPassFailure();
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
-        storeInOrder(generic, vectorBits);
+        storeInOrder(generic, registers);
       FailureOr<Product> product = readProduct(op);
       if (failed(product) || failed(orient(*product)))
         continue;
       Type element = getElementTypeOrSelf(product->c.buffer.getType());
-      Cut cut = chooseCut(op, *product, element, vectorBits);
+      Cut cut = chooseCut(op, *product, element, registers);
       if (cut.strategy == Strategy::Loops)
         transposeNarrow(op);
       else
@@ -430,16 +446,16 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
 
 } // namespace
 
-std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits) {
+std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Pairs) {
   FailureOr<Product> product = readProduct(op);
   if (failed(product) || failed(orient(*product)))
     return {};
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  Cut cut = chooseCut(op, *product, element, vectorBits);
+  Cut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Pairs});
   GemmFreedom freedom{product->m.size, product->n.size, product->k.size, cut.tile, cut.blocks};
   freedom.isTiled = cut.strategy == Strategy::Tiles || cut.strategy == Strategy::Pairs;
   freedom.isLooped = cut.strategy == Strategy::Loops;
-  freedom.isPairs = product->hasBytes;
+  freedom.isPairs = product->narrow != Product::None;
   freedom.isInPlace = cut.packing == GemmPacking::InPlace;
   freedom.hasRows = product->n.strides[1] == 1;
   freedom.canStream = cut.strategy != Strategy::Stream && canStream(*product, element, vectorBits);

@@ -1,5 +1,6 @@
 // RUN: array-opt %s --split-input-file --array-lower-contractions | FileCheck %s
 // RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+// RUN: array-opt %s --split-input-file --array-lower-contractions=bfloat16-pairs=true | FileCheck %s --check-prefix=PAIRS
 
 // A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is, and k is cut into
 // two even blocks, of which the second adds to the first.
@@ -309,7 +310,7 @@ func.func @residual_in_place(%a: memref<300x90xf32>, %b: memref<90x200xf32>, %r:
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @bytes
-// CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<3300xi32>
+// CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<3312xi32>
 // CHECK-NOT: linalg.fill
 // CHECK: call @gemm_pair_left_s8_rows_32(
 // CHECK: call @gemm_pair_right_u8_rows_32(
@@ -451,5 +452,37 @@ func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<10
 // CHECK: vector.load %[[COPY]]
 func.func @once(%a: memref<17x900xf32>, %b: memref<900x2048xf32>, %c: memref<17x2048xf32>) {
   linalg.matmul ins(%a, %b : memref<17x900xf32>, memref<900x2048xf32>) outs(%c : memref<17x2048xf32>)
+  return
+}
+
+// -----
+
+// Where the target has the instruction, pairs of bf16 are multiplied as they are; pairs lie in buffers of f32. For a
+// batch that threads share, each block has a buffer for either factor.
+#a = affine_map<(b, m, n, k) -> (b, m, k)>
+#b = affine_map<(b, m, n, k) -> (b, k, n)>
+#c = affine_map<(b, m, n, k) -> (b, m, n)>
+// CHECK-LABEL: func.func @bfloat16
+// CHECK: linalg.generic
+// PAIRS-LABEL: func.func @bfloat16
+// PAIRS-DAG: memref.alloc() {alignment = 64 : i64} : memref<52992xf32>
+// PAIRS-DAG: memref.alloc() {alignment = 64 : i64} : memref<51200xf32>
+// PAIRS: call @gemm_pair_left_bf16_rows_32(
+// PAIRS: call @gemm_pair_right_bf16_rows_32(
+// PAIRS: call @gemm_tiles_bf16_8x32(
+// PAIRS: func.func private @gemm_tiles_bf16_8x32
+// PAIRS-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"({{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
+func.func @bfloat16(%a: memref<16x66x99xbf16>, %b: memref<16x99x64xbf16>, %c: memref<16x66x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<16x66x64xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<16x66x99xbf16>, memref<16x99x64xbf16>) outs(%c : memref<16x66x64xf32>) {
+  ^bb0(%x: bf16, %y: bf16, %acc: f32):
+    %left = arith.extf %x : bf16 to f32
+    %right = arith.extf %y : bf16 to f32
+    %product = arith.mulf %left, %right : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
   return
 }

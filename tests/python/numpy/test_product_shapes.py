@@ -143,6 +143,61 @@ def test_bytes_are_summed_exactly(dtype: type, transposed: str) -> None:
         np.testing.assert_array_equal(np.asarray(got), left @ right)
 
 
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+@pytest.mark.parametrize("shape", [(16, 32, 16), (33, 71, 47), (40, 1201, 50), (70, 2050, 130), (5, 33, 65, 47)])
+def test_bfloat16_is_summed_in_float32(transposed: str, shape: tuple[int, ...]) -> None:
+    *batch, m, k, n = shape
+    left, right = (normal(*batch, *size).astype(jnp.bfloat16) for size in ((m, k), (k, n)))
+    a, b = (left.swapaxes(-1, -2) if "a" in transposed else left), (right.mT if "b" in transposed else right)
+
+    def product(a: Any, b: Any, wide: bool, precision: Any = None) -> Any:
+        a, b = a.mT if "a" in transposed else a, b.mT if "b" in transposed else b
+        preferred = np.dtype(np.float32) if wide else None
+        return pnp.matmul(a, b, preferred_element_type=preferred, precision=precision)
+
+    want = left.astype(np.float64) @ right.astype(np.float64)
+    terms = np.abs(left.astype(np.float64)) @ np.abs(right.astype(np.float64))
+    a, b = pnp.asarray(np.ascontiguousarray(a)), pnp.asarray(np.ascontiguousarray(b))
+    for precision in (None, "float32"):
+        compiled = pc.jit(product, static_argnums=(2, 3))
+        got, narrow = (np.asarray(compiled(a, b, wide, precision)) for wide in (True, False))
+        assert (got.dtype, narrow.dtype) == (np.float32, jnp.bfloat16)
+        assert np.all(np.abs(got - want) <= 2**-23 * np.sqrt(k) * terms)
+        np.testing.assert_array_equal(narrow, got.astype(jnp.bfloat16))
+        np.testing.assert_array_equal(np.asarray(product(a, b, True, precision)), got)
+
+
+def test_nan_and_infinity_of_bfloat16() -> None:
+    left, right = np.ones((40, 75)), np.ones((75, 133))
+    right[74, 132], right[3, 0], right[0, 64] = np.nan, np.inf, -np.inf
+    left[39, 74] = np.inf
+    with np.errstate(invalid="ignore"):
+        want = left @ right
+    got = pc.jit(pnp.matmul)(left.astype(jnp.bfloat16), right.astype(jnp.bfloat16))
+    np.testing.assert_array_equal(np.asarray(got, np.float64), want.astype(jnp.bfloat16).astype(np.float64))
+
+
+@pytest.mark.parametrize("precision", ["float32", "highest", lax.Precision.HIGHEST, "F32_F32_F32", ("high", "highest")])
+def test_smallest_numbers_of_bfloat16_with_the_highest_precision(precision: Any) -> None:
+    left = np.full((32, 64), 2.0**-130).astype(jnp.bfloat16)
+    right = np.full((64, 32), 2.0**20).astype(jnp.bfloat16)
+    got = pc.jit(lambda a, b: pnp.matmul(a, b, precision=precision))(left, right)
+    np.testing.assert_array_equal(np.asarray(got, np.float32), np.full((32, 32), 2.0**-104, np.float32))
+    if isinstance(precision, str):
+        with pc.default_matmul_precision(precision):
+            np.testing.assert_array_equal(np.asarray(pc.jit(pnp.matmul)(left, right)), np.asarray(got))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_batches_of_narrow_factors(dtype: str) -> None:
+    wide = np.dtype(np.int32 if dtype == "int8" else np.float32)
+    for shape in [(5, 33, 65, 47), (70, 64, 64, 32), (3, 7, 20, 33, 17), (200, 16, 19, 40)]:
+        *batch, m, k, n = shape
+        left, right = (rng.integers(-9, 9, (*batch, *size)).astype(dtype) for size in ((m, k), (k, n)))
+        got = pc.jit(lambda a, b: pnp.matmul(a, b, preferred_element_type=wide))(left, right)
+        np.testing.assert_array_equal(np.asarray(got), left.astype(np.int32) @ right.astype(np.int32))
+
+
 @pytest.mark.parametrize("shape", [(40, 30, 33), (300, 70, 130), (257, 600, 1100)])
 def test_what_follows_a_product(shape: tuple[int, int, int]) -> None:
     m, k, n = shape

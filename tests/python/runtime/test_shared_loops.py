@@ -37,6 +37,10 @@ def rows_of(table: Any, index: Any) -> Any:
     return table[index] * 2
 
 
+def bfloat16_product(x: Any, y: Any) -> Any:
+    return jnp.matmul(x.astype(jnp.bfloat16), y.astype(jnp.bfloat16), preferred_element_type=jnp.float32)
+
+
 def convolved(x: Any, w: Any) -> Any:
     return pc.lax.conv_general_dilated(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
@@ -74,6 +78,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "product with a transposed": (lambda x, y: x @ y.T, (normal(300, 600), normal(410, 600))),
     "products": (lambda x, y: x @ y, (normal(50, 60, 70), normal(50, 70, 64))),
     "packed products": (lambda x, y: x @ y, (normal(37, 60, 70), normal(37, 70, 45))),
+    "product of bfloat16": (bfloat16_product, (normal(301, 517), normal(517, 403))),
+    "products of bfloat16": (bfloat16_product, (normal(37, 60, 71), normal(37, 71, 45))),
     "convolution and its gradients": (convolved_back, (normal(6, 33, 31, 24), normal(3, 3, 24, 72))),
     "loop": (steps, (normal(300, 512),)),
     "rows": (rows_of, (normal(3000, 256), RNG.integers(0, 3000, 2000, dtype=np.int32))),

@@ -7,18 +7,24 @@
 
 namespace mlir::array {
 
+/// What code may use of a machine.
+struct CpuFeatures {
+  unsigned vectorBits = 512;  ///< of a register
+  bool fma = true;            ///< multiplies and adds with one rounding
+  bool bfloat16Pairs = false; ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
+};
+
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.
 void buildArrayToLinalgPipeline(OpPassManager &pm);
 
 /// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarry` loops copy what they carry.
-void buildLinalgToBuffersPipeline(OpPassManager &pm, bool copyCarry = false);
+void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry = false);
 
 /// linalg on buffers -> scf loops, temporaries in one planned arena: the first part of what follows.
-void buildBuffersToArenaPipeline(OpPassManager &pm, unsigned vectorBits);
+void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features);
 
-/// linalg on buffers -> scf loops over vectors of at most `vectorBits` a register; temporaries in one planned arena.
-/// `hasFma`: the machine multiplies and adds with one rounding.
-void buildBuffersToLoopsPipeline(OpPassManager &pm, unsigned vectorBits, bool hasFma = true);
+/// linalg on buffers -> scf loops over vectors; temporaries in one planned arena.
+void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features);
 
 /// Loops -> the LLVM dialect, with the C entry.
 void buildLoopsToLLVMPipeline(OpPassManager &pm);
@@ -27,7 +33,7 @@ void buildLoopsToLLVMPipeline(OpPassManager &pm);
 void buildSharedToLLVMPipeline(OpPassManager &pm);
 
 /// All of the above: `--array-to-llvm`.
-void buildArrayToLLVMPipeline(OpPassManager &pm, unsigned vectorBits);
+void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features);
 
 /// The width of this machine's vector registers.
 unsigned hostVectorBits();

@@ -22,6 +22,23 @@ def ExpandComplex : Pass<"array-expand-complex"> {
 
 //===--- Linalg on tensors ----------------------------------------------------------------------------------------===//
 
+def WidenProducts : Pass<"array-widen-products", "::mlir::func::FuncOp"> {
+  let summary = "Copy the narrow floats that a large product multiplies to the type of its sums";
+  let description = [{
+    A `linalg.generic` that widens two floats, multiplies them and adds the product gets operands of the wider type, each
+    made by a `linalg.generic` of its own, into which array-fuse-elementwise takes what comes before: then the blocked
+    products of array-lower-contractions multiply what is in memory. Where the target multiplies pairs of bf16, products of
+    bf16 that are worth making pairs stay as they are.
+
+    Invariants: comes before array-fuse-elementwise. Small products and those of dynamic sizes stay as they are.
+  }];
+  let options = [
+    Option<"bfloat16Pairs", "bfloat16-pairs", "bool", /*default=*/"false",
+           "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise linalg ops into the elementwise ops and reductions that read them";
   let description = [{
@@ -103,11 +120,11 @@ def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
 def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "Replace contractions on buffers by calls of a blocked matrix product";
   let description = [{
-    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64, or bytes with sums of i32) and whose loops
-    fall into batch, rows, columns and reduction becomes calls of private functions inside loops over blocks and over
+    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64, bytes with sums of i32, or bf16 with sums of
+    f32 where the target multiplies pairs of them) and whose loops fall into batch, rows, columns and reduction becomes calls of private functions inside loops over blocks and over
     the batch: @gemm_pack_* copies a block of the right operand to panels, @gemm_tiles_* multiplies rows with one panel;
     @gemm_stream_* multiplies up to three rows, or eight where the right operand is larger than the cache, with a matrix
-    that is read once; @gemm_pair_* makes pairs of bytes, of which a tile multiplies two with one instruction. The
+    that is read once; @gemm_pair_* makes pairs of bytes or bf16, of which a tile multiplies two with one instruction. The
     functions are built once a module for each element type, tile and layout; sizes and strides are run-time values. Any
     strides of the operands are taken; the result needs unit stride along the rows or the columns. A zero fill of the
     result that comes before is folded away. The packed block is a `memref.alloc` in the function's entry block.
@@ -122,7 +139,9 @@ def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
-           "Width of the target's vector registers: 128, 256 or 512">
+           "Width of the target's vector registers: 128, 256 or 512">,
+    Option<"bfloat16Pairs", "bfloat16-pairs", "bool", /*default=*/"false",
+           "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

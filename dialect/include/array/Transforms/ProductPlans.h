@@ -15,7 +15,7 @@ using ProductPlan = std::vector<std::pair<std::string, std::variant<int64_t, std
 
 /// The plans worth measuring for an operation on buffers, the likeliest first, each of which differs in little from the
 /// cost model's choice; none where that is no contraction that array-lower-contractions takes.
-std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits);
+std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Pairs);
 
 /// The same for array-lower-convolutions.
 std::vector<ProductPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits);

@@ -1,5 +1,6 @@
 // dot_general: one generic whose iterators are (batch, lhs free, rhs free, contracting) and whose body is a multiply
-// and an add. array-lower-contractions recognises this form.
+// and an add, of factors that it widens if the sums are wider. array-widen-products and array-lower-contractions
+// recognise this form.
 #include "Contraction.h"
 #include "array/IR/Plan.h"
 
@@ -45,25 +46,6 @@ struct ContractionSpace {
   }
 };
 
-/// Whether operands are worth a copy in the accumulator's type: then the products are of that type alone, which is what
-/// array-lower-contractions takes.
-bool isLargeProduct(DotGeneralOp op) {
-  auto isDynamic = [](RankedTensorType type) { return !type.hasStaticShape(); };
-  if (isDynamic(op.getLhs().getType()) || isDynamic(op.getRhs().getType()))
-    return false;
-  auto product = [](RankedTensorType type, ArrayRef<int64_t> dims) {
-    int64_t size = 1;
-    for (int64_t dim : dims)
-      size *= type.getDimSize(dim);
-    return size;
-  };
-  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
-  int64_t batch = product(lhs, op.getLhsBatch()), terms = product(lhs, op.getLhsContracting());
-  if (batch * terms == 0)
-    return false;
-  return isWorthBlocking(lhs.getNumElements() / (batch * terms), rhs.getNumElements() / (batch * terms), terms);
-}
-
 struct DotGeneralLowering : OpConversionPattern<DotGeneralOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -71,14 +53,8 @@ struct DotGeneralLowering : OpConversionPattern<DotGeneralOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type element = op.getLhs().getType().getElementType(), resultElement = op.getType().getElementType();
-    Type accumulator = accumulatorType(resultElement);
     Value lhs = adaptor.getLhs(), rhs = adaptor.getRhs();
     ContractionSpace space(b, op, lhs, rhs);
-    if (isa<FloatType>(accumulator) && accumulator != element && isLargeProduct(op)) {
-      lhs = widened(b, lhs, element, accumulator);
-      rhs = widened(b, rhs, element, accumulator);
-      element = accumulator;
-    }
     replaceTyped(rewriter, op,
                  contraction(b, op, lhs, rhs, {space.lhsMap, space.rhsMap, space.resultMap}, space.iterators,
                              space.resultSizes, element, resultElement));
@@ -108,10 +84,6 @@ Value array::widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumu
   if (isUnsigned(element))
     return arith::ExtUIOp::create(b, accumulator, x);
   return arith::ExtSIOp::create(b, accumulator, x);
-}
-
-bool array::isWorthBlocking(int64_t rows, int64_t columns, int64_t terms) {
-  return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
 }
 
 Value array::contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value rhs, ArrayRef<AffineMap> maps,

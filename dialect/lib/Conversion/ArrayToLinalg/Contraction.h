@@ -10,9 +10,6 @@ namespace mlir::array {
 /// array op's element type.
 Value widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumulator);
 
-/// Whether array-lower-contractions takes a product of so many rows, columns and terms (see isWorthwhile there).
-bool isWorthBlocking(int64_t rows, int64_t columns, int64_t terms);
-
 /// Sums of products in the accumulator of `resultElement`, rounded to it at the end. `maps` are those of lhs, rhs and
 /// the result, whose sizes are `sizes`. What is made takes over the plan of `source`.
 Value contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value rhs, ArrayRef<AffineMap> maps,

@@ -3,6 +3,7 @@
 // Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
 #include "array/IR/Plan.h"
+#include "array/Transforms/Products.h"
 
 #include <numeric>
 
