@@ -28,7 +28,7 @@
 // CHECK: return
 
 // The tile: accumulators stay in registers over all terms, whose places are read from a table.
-// CHECK: func.func private @convolution_tiles_f32_8x32
+// CHECK: func.func private @convolution_tiles_f32_8x32({{.*}}) attributes {array.unit
 // CHECK: vector.create_mask
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: memref.load {{.*}} : memref<?xi32
