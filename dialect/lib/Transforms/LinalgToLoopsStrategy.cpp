@@ -17,6 +17,9 @@ static constexpr double horizontalCost = 2.0;
 static constexpr double scatterCost = 1.5;
 /// Transposing in registers pays from this size on.
 static constexpr int64_t minTransposed = 9;
+/// Squares along each side of a block that is transposed, where it is all there: a row of four is four cache lines of
+/// f32, which hardware fetches ahead.
+static constexpr int64_t mostSquares = 4;
 /// Rows that a reduction across the vectors takes before it goes on to the next vector of the row: accumulators are
 /// loaded and stored once for them, and memory is read in long runs. More rows, a power of two apart, would drive each
 /// other out of the first cache. What comes from memory, and whose rows follow each other without a gap, is read one
@@ -142,6 +145,11 @@ static bool hasPartialOutput(const IterationSpace &space) {
 
 static bool isAtLeast(const Extent &size, int64_t least) { return !size.isStatic() || size.factor >= least; }
 
+/// Whether of blocks of that size little is beyond the end.
+static bool fillsBlocks(const Extent &size, int64_t block) {
+  return !size.isStatic() || size.factor * 8 >= (size.factor + block - 1) / block * block * 7;
+}
+
 /// Tiles the dimension along which most inputs that lie across the vectors are contiguous; else, for a reduction across
 /// several vectors, the reduced dimension, in order to stream.
 static void chooseTile(const IterationSpace &space, Strategy &strategy) {
@@ -171,9 +179,14 @@ static void chooseTile(const IterationSpace &space, Strategy &strategy) {
     }
   }
   if (strategy.tileDim) {
-    // Two squares side by side: the second one reads the next cache line of the rows before it is gone.
+    // Squares side by side: the second one reads the next cache line of the rows before it is gone.
     strategy.tileSize = isAtLeast(space.dims[*strategy.tileDim].size, side + 1) ? 2 * side : side;
     strategy.lanes = std::max(strategy.lanes, side);
+    int64_t large = mostSquares * side;
+    if (!reduces && fillsBlocks(space.dims[*strategy.tileDim].size, large) && fillsBlocks(vector.size, large)) {
+      strategy.tileSize = large;
+      strategy.lanes = std::max(strategy.lanes, large);
+    }
   }
 }
 
