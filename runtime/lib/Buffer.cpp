@@ -102,20 +102,32 @@ BufferPool::BufferPool(Device *device, uint64_t memoryLimit)
 
 BufferPool::~BufferPool() { trim(); }
 
+static size_t wholePages(size_t bytes) { return (bytes + 4095) & ~size_t(4095); }
+
+/// Blocks don't all start at the same place of a huge page: what programs read and write together, the rows of equal
+/// arrays, would fall into the same sets of the caches. Colours are a page and some lines apart.
+static size_t nextColour() {
+  constexpr size_t colours = 8, distance = 4096 + 320;
+  static std::atomic<size_t> count{0};
+  return count.fetch_add(1, std::memory_order_relaxed) % colours * distance;
+}
+
 static void *mapHuge(size_t capacity) {
+  size_t colour = nextColour();
   // Map one huge page more, and give the unaligned ends back.
-  size_t total = capacity + hugePageBytes;
+  size_t total = capacity + colour + hugePageBytes;
   void *raw = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED)
     return nullptr;
   auto start = reinterpret_cast<uintptr_t>(raw);
   uintptr_t aligned = (start + hugePageBytes - 1) & ~(hugePageBytes - 1);
+  size_t kept = wholePages(capacity + colour);
   if (aligned != start)
     munmap(raw, aligned - start);
-  munmap(reinterpret_cast<void *>(aligned + capacity), start + total - (aligned + capacity));
-  void *block = reinterpret_cast<void *>(aligned);
-  madvise(block, capacity, MADV_HUGEPAGE);
-  return block;
+  if (aligned + kept != start + total)
+    munmap(reinterpret_cast<void *>(aligned + kept), start + total - (aligned + kept));
+  madvise(reinterpret_cast<void *>(aligned), kept, MADV_HUGEPAGE);
+  return reinterpret_cast<void *>(aligned + colour);
 }
 
 static void *takeFromSystem(size_t capacity) {
@@ -123,10 +135,10 @@ static void *takeFromSystem(size_t capacity) {
 }
 
 static void giveBack(void *memory, size_t capacity) {
-  if (capacity >= hugePageBytes)
-    munmap(memory, capacity);
-  else
-    std::free(memory);
+  if (capacity < hugePageBytes)
+    return std::free(memory);
+  size_t colour = reinterpret_cast<uintptr_t>(memory) % hugePageBytes;
+  munmap(static_cast<char *>(memory) - colour, wholePages(capacity + colour));
 }
 
 //===-- Allocation

@@ -29,6 +29,21 @@ static void alignedAndLargeEnough() {
   }
 }
 
+/// Neighbours fall into other sets of a cache whose sets repeat after a page.
+static void largeBlocksDoNotAllStartAtOnePlace() {
+  BufferPool pool;
+  std::vector<RefPtr<Buffer>> blocks;
+  for (int i = 0; i < 12; ++i) {
+    blocks.push_back(allocate(pool, 4 << 20));
+    std::memset(blocks.back()->data(), i, 4 << 20);
+    auto place = [](const RefPtr<Buffer> &block) { return reinterpret_cast<uintptr_t>(block->data()) % 4096; };
+    CHECK(i == 0 || place(blocks[i]) != place(blocks[i - 1]));
+  }
+  blocks.clear();
+  pool.trim();
+  CHECK(pool.statistics().liveBytes == 0);
+}
+
 static void everyClassFits() {
   BufferPool pool;
   for (size_t bytes = 1; bytes < 20000; ++bytes) {
