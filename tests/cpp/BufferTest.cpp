@@ -37,7 +37,7 @@ static void largeBlocksDoNotAllStartAtOnePlace() {
     blocks.push_back(allocate(pool, 4 << 20));
     std::memset(blocks.back()->data(), i, 4 << 20);
     auto place = [](const RefPtr<Buffer> &block) { return reinterpret_cast<uintptr_t>(block->data()) % 4096; };
-    CHECK(i == 0 || place(blocks[i]) != place(blocks[i - 1]));
+    CHECK(i == 0 || place(blocks.back()) != place(blocks[blocks.size() - 2]));
   }
   blocks.clear();
   pool.trim();
@@ -331,6 +331,7 @@ static void manyThreads() {
 
 int main() {
   RUN(alignedAndLargeEnough);
+  RUN(largeBlocksDoNotAllStartAtOnePlace);
   RUN(everyClassFits);
   RUN(wrappedMemoryGoesBackToItsOwner);
   RUN(wrappedMemoryOfAnyKind);

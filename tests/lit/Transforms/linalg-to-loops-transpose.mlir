@@ -63,3 +63,21 @@ func.func @short(%a: memref<64x3xf32>, %out: memref<3x64xf32>) {
   linalg.transpose ins(%a : memref<64x3xf32>) outs(%out : memref<3x64xf32>) permutation = [1, 0]
   return
 }
+
+// Blocks of four squares each way where rows and columns fill them.
+// CHECK-LABEL: func @large
+// CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
+// CHECK-DAG:     memref.alloca() {{.*}} : memref<4096xf32>
+// CHECK:         scf.for %{{.*}} step %[[C64]]
+// CHECK:           scf.for %{{.*}} step %[[C64]]
+// CHECK:             vector.load %{{.*}}, vector<64xf32>
+func.func @large(%x: memref<128x128xf32>, %y: memref<128x128xf32>, %out: memref<128x128xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>,
+                                   affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<128x128xf32>, memref<128x128xf32>) outs(%out : memref<128x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
