@@ -7,7 +7,7 @@
 using namespace pcrt;
 
 const VectorSort *pcrt::vectorSort() {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#ifdef PCRT_HAS_VECTOR_SORT
   static const VectorSort *const best = __builtin_cpu_supports("x86-64-v4")   ? &vectorSortAvx512
                                         : __builtin_cpu_supports("x86-64-v3") ? &vectorSortAvx2
                                                                               : nullptr;

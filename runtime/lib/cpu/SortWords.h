@@ -8,6 +8,11 @@
 #include <utility>
 #include <vector>
 
+// There is vector code to choose from: GCC applies a pragma to templates, Clang does not know it.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define PCRT_HAS_VECTOR_SORT
+#endif
+
 namespace pcrt {
 
 /// Vector code for one instruction set. `select` puts the word of a rank into its place, none greater in front of it

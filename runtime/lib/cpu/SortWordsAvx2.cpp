@@ -1,22 +1,7 @@
-// Sorting with AVX2: x86-simd-sort, compiled for it.
-//
-// Nothing else may be compiled for it, as the linker takes one of several copies of an inline function, whichever file
-// it is from: the standard headers come before the pragma, and the library's own functions get names of their own.
-#include "SortWords.h"
+// Sorting with AVX2: x86-simd-sort, compiled for it (SortWordsVector.h).
+#include "SortWordsVector.h"
 
-// GCC applies the pragma to templates; Clang does not know it.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <immintrin.h>
-#include <limits>
-#include <numeric>
-#include <stdlib.h>
-#include <utility>
-#include <vector>
+#ifdef PCRT_HAS_VECTOR_SORT
 
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,popcnt,f16c")
@@ -30,19 +15,11 @@
 #include "x86-simd-sort/avx2-32bit-qsort.hpp"
 #include "x86-simd-sort/avx2-64bit-qsort.hpp"
 
-namespace {
-
-void sort32(uint32_t *words, size_t count) { avx2_qsort(words, count); }
-void sort64(uint64_t *words, size_t count) { avx2_qsort(words, count); }
-void sortI32(int32_t *numbers, size_t count) { avx2_qsort(numbers, count); }
-void sortI64(int64_t *numbers, size_t count) { avx2_qsort(numbers, count); }
-void sortF32(float *numbers, size_t count) { avx2_qsort(numbers, count); }
-void sortF64(double *numbers, size_t count) { avx2_qsort(numbers, count); }
-void select64(uint64_t *words, size_t rank, size_t count) { avx2_qselect(words, rank, count); }
-
-} // namespace
+#define VECTOR_SORT avx2_qsort
+#define VECTOR_SELECT avx2_qselect
+#include "SortWordsEntries.inc"
 
 #pragma GCC pop_options
 
-const pcrt::VectorSort pcrt::vectorSortAvx2 = {sort32, sort64, sortI32, sortI64, sortF32, sortF64, select64};
+const pcrt::VectorSort pcrt::vectorSortAvx2 = entries;
 #endif
