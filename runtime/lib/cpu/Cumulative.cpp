@@ -162,7 +162,5 @@ static int32_t cumulativeWhole(const PcrtFrame *, const PcrtTensor *inputs, int3
 
 int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
                             const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  bool isCut = params[1] != 0;
-  return isCut ? overRows(cumulativeWhole, frame, inputs, inputCount, outputs, outputCount, params, 1)
-               : cumulativeWhole(frame, inputs, inputCount, outputs, outputCount, params);
+  return overRows(cumulativeWhole, params[1] != 0, 1, frame, inputs, inputCount, outputs, outputCount, params);
 }

@@ -120,7 +120,6 @@ static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inp
 
 int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                      int32_t outputCount, const int64_t *params) {
-  bool isCut = inputCount == 1 && params[1] < inputs[0].rank;
-  return isCut ? overRows(fftWhole, frame, inputs, inputCount, outputs, outputCount, params, 4)
-               : fftWhole(frame, inputs, inputCount, outputs, outputCount, params);
+  return overRows(fftWhole, inputCount == 1 && params[1] < inputs[0].rank, 4, frame, inputs, inputCount, outputs,
+                  outputCount, params);
 }

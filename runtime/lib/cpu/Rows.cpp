@@ -51,10 +51,12 @@ static int32_t callOnBlocks(const PcrtFrame *frame, const void *captured, int64_
   return status;
 }
 
-int32_t library::overRows(PcrtLibraryCall routine, const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
-                          const PcrtTensor *outputs, int32_t outputCount, const int64_t *params, double nsOfElement) {
+int32_t library::overRows(PcrtLibraryCall routine, bool mayCut, double nsOfElement, const PcrtFrame *frame,
+                          const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs, int32_t outputCount,
+                          const int64_t *params) {
   auto whole = [&] { return routine(frame, inputs, inputCount, outputs, outputCount, params); };
-  if (inputCount < 1 || inputCount + outputCount > mostOperands || inputs[0].rank < 1 || inputs[0].dims[0] < 2)
+  if (!mayCut || inputCount < 1 || inputCount + outputCount > mostOperands || inputs[0].rank < 1 ||
+      inputs[0].dims[0] < 2)
     return whole();
   int64_t rows = inputs[0].dims[0];
   auto isCut = [&](const PcrtTensor &tensor) {

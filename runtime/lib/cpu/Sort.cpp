@@ -305,7 +305,5 @@ static int32_t sortWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t in
 
 int32_t library::sort(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                       int32_t outputCount, const int64_t *params) {
-  bool isCut = params[0] != 0;
-  return isCut ? overRows(sortWhole, frame, inputs, inputCount, outputs, outputCount, params, 20)
-               : sortWhole(frame, inputs, inputCount, outputs, outputCount, params);
+  return overRows(sortWhole, params[0] != 0, 20, frame, inputs, inputCount, outputs, outputCount, params);
 }

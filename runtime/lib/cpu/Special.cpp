@@ -105,7 +105,5 @@ static int32_t specialWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t
 
 int32_t library::special(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
                          const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  bool isCut = true;
-  return isCut ? overRows(specialWhole, frame, inputs, inputCount, outputs, outputCount, params, 50)
-               : specialWhole(frame, inputs, inputCount, outputs, outputCount, params);
+  return overRows(specialWhole, true, 50, frame, inputs, inputCount, outputs, outputCount, params);
 }

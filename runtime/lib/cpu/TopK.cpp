@@ -182,7 +182,5 @@ static int32_t top_kWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t i
 
 int32_t library::top_k(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                        int32_t outputCount, const int64_t *params) {
-  bool isCut = params[0] != 0;
-  return isCut ? overRows(top_kWhole, frame, inputs, inputCount, outputs, outputCount, params, 10)
-               : top_kWhole(frame, inputs, inputCount, outputs, outputCount, params);
+  return overRows(top_kWhole, params[0] != 0, 10, frame, inputs, inputCount, outputs, outputCount, params);
 }
