@@ -102,7 +102,7 @@ std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
 
 /// A reduction is cut from this many elements on, into blocks of this many at least, and this many blocks at most,
 /// whose results take this many bytes at most.
-static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBlocks = 128, bytesOfResults = 1 << 16;
+static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBlocks = 128, bytesOfResults = 1 << 15;
 
 int64_t cutReduction(Nest &nest) {
   IterationSpace &space = nest.space;

@@ -58,18 +58,18 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // A large reduction across rows is cut into blocks of rows, whose results go to a buffer that threads share: each block
 // sets its row, and adds to it one row of memory after the other.
 // CHECK-LABEL: func.func @rows(
-// CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16384xf32>
-// CHECK:         scf.for %[[I:.*]] = %c0 to %c16
+// CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8192xf32>
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c8
 // CHECK:           scf.for
 // CHECK:             vector.store %cst, %[[SUMS]]
-// CHECK:           scf.for %{{.*}} = %c0 to %c64 step %c1
+// CHECK:           scf.for %{{.*}} = %c0 to %c128 step %c1
 // CHECK:             scf.for %{{.*}} = %c0 to %c1024 step %c64
 // CHECK:               vector.load %[[SUMS]]
 // CHECK:               vector.store %{{.*}}, %[[SUMS]]
 // CHECK:         } {array.parallel = {{[0-9]+}} : i64}
 // CHECK:         scf.for
 // CHECK:           %[[START:.*]] = vector.load %arg1
-// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c16 {{.*}} iter_args(%{{.*}} = %[[START]])
+// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c8 {{.*}} iter_args(%{{.*}} = %[[START]])
 // CHECK:           vector.store %[[SUM]], %arg1
 func.func @rows(%x: memref<1024x1024xf32>, %r: memref<1024xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],

@@ -82,6 +82,23 @@ def test_first_of_equal_extremes(size, dtype):
         check(lambda np, x: x.argmin(1).astype(np.int32), -least)
 
 
+@pytest.mark.parametrize("size", [17, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.filterwarnings("ignore:overflow")  # next to the greatest number
+def test_places_of_special_values(size, dtype):
+    finfo = np.finfo(dtype)
+    special = [0.0, -0.0, finfo.smallest_subnormal, finfo.tiny, 1.0, finfo.max, np.inf, np.nan]
+    # Each beside what is next to it, and among what is behind it.
+    rows = [[sign * value, np.nextafter(dtype(sign * value), dtype(toward))] for value in special for sign in (1, -1)
+            for toward in (-np.inf, np.inf)]  # fmt: skip
+    x = np.zeros((2 * len(rows), size), dtype)
+    for i, (first, second) in enumerate(rows):
+        x[2 * i], x[2 * i + 1] = first, second
+        x[2 * i, size - 3 :], x[2 * i + 1, size // 2] = second, first
+    for name in ["argmax", "argmin"]:
+        check(lambda np, x, name=name: getattr(x, name)(1).astype(np.int32), x)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16])
 @pytest.mark.parametrize("axis", [0, 1])
