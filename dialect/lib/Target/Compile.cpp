@@ -165,37 +165,49 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   return result;
 }
 
-FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options) {
+namespace {
+
+/// A copy of a module whose tensors have buffers, and what its machine has.
+struct Buffered {
+  OwningOpRef<ModuleOp> module;
+  CpuFeatures features;
+};
+
+FailureOr<Buffered> lowerToBuffers(ModuleOp module, const CompileOptions &options) {
   FailureOr<HostTarget *> target = getTarget(module, options);
   if (failed(target) || failed(verify(module)))
     return failure();
-  OwningOpRef<ModuleOp> lowered(module.clone());
+  Buffered lowered{OwningOpRef<ModuleOp>(module.clone()), (*target)->features()};
   Timings passes;
-  CpuFeatures features = (*target)->features();
-  auto toArena = [&](OpPassManager &pm) { buildBuffersToArenaPipeline(pm, features); };
-  if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) ||
-      failed(toBuffers(lowered, features, passes)) ||
-      failed(runPipeline(*lowered, "arena of " + nameOf(features), toArena, passes)))
+  if (failed(runPipeline(*lowered.module, "linalg", buildArrayToLinalgPipeline, passes)) ||
+      failed(toBuffers(lowered.module, lowered.features, passes)))
     return failure();
-  return getMemoryPlan(*lowered);
+  return lowered;
+}
+
+} // namespace
+
+FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options) {
+  FailureOr<Buffered> lowered = lowerToBuffers(module, options);
+  if (failed(lowered))
+    return failure();
+  auto toArena = [&](OpPassManager &pm) { buildBuffersToArenaPipeline(pm, lowered->features); };
+  Timings passes;
+  if (failed(runPipeline(*lowered->module, "arena of " + nameOf(lowered->features), toArena, passes)))
+    return failure();
+  return getMemoryPlan(*lowered->module);
 }
 
 FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options) {
-  FailureOr<HostTarget *> target = getTarget(module, options);
-  if (failed(target) || failed(verify(module)))
-    return failure();
-  OwningOpRef<ModuleOp> lowered(module.clone());
-  Timings passes;
-  CpuFeatures features = (*target)->features();
-  if (failed(runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes)) ||
-      failed(toBuffers(lowered, features, passes)))
+  FailureOr<Buffered> lowered = lowerToBuffers(module, options);
+  if (failed(lowered))
     return failure();
   std::vector<ProductPlan> plans;
-  lowered->walk([&](linalg::LinalgOp op) {
+  lowered->module->walk([&](linalg::LinalgOp op) {
     if (plans.empty())
-      plans = convolutionPlans(op, features.vectorBits);
+      plans = convolutionPlans(op, lowered->features.vectorBits);
     if (plans.empty())
-      plans = productPlans(op, features.vectorBits, features.bfloat16Pairs);
+      plans = productPlans(op, lowered->features.vectorBits, lowered->features.bfloat16Pairs);
   });
   return plans;
 }

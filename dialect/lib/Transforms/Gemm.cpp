@@ -307,6 +307,12 @@ private:
 
 } // namespace
 
+LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorBits) {
+  if (vectorBits == 128 || vectorBits == 256 || vectorBits == 512)
+    return success();
+  return module.emitError(pass) << ": vector-bits is " << vectorBits << ", not 128, 256 or 512";
+}
+
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
   // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach

@@ -52,6 +52,9 @@ struct GemmCall {
   Value leftBuffer = {}, leftOffset = {};
 };
 
+/// Fails, in the name of `pass`, unless there are tiles for registers of `vectorBits`.
+LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorBits);
+
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 

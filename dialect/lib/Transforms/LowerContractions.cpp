@@ -416,10 +416,8 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
-      getOperation().emitError("array-lower-contractions: vector-bits is ") << vectorBits << ", not 128, 256 or 512";
+    if (failed(verifyVectorBits(getOperation(), getArgument(), vectorBits)))
       return signalPassFailure();
-    }
     Registers registers{vectorBits, bfloat16Pairs};
     SmallVector<linalg::LinalgOp> contractions;
     getOperation().walk([&](linalg::LinalgOp op) {

@@ -433,10 +433,8 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
-      getOperation().emitError("array-lower-convolutions: vector-bits is ") << vectorBits << ", not 128, 256 or 512";
+    if (failed(verifyVectorBits(getOperation(), getArgument(), vectorBits)))
       return signalPassFailure();
-    }
     Tables tables(getOperation());
     SmallVector<linalg::LinalgOp> contractions;
     getOperation().walk([&](Operation *op) {
