@@ -86,6 +86,7 @@ void buildLoopsToLLVMPipeline(OpPassManager &pm) {
 }
 
 void buildSharedToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createExpandBFloat16());
   pm.addPass(createSCFToControlFlowPass());
   addConversionToLLVM(pm);
 }

@@ -32,10 +32,15 @@ private:
   /// Pairs of floats lie in memory as if they were f32, which is what their sums are.
   Type stored() { return isFloat() ? Type(b.getF32Type()) : b.getI32Type(); }
 
-  void begin(Type packed) {
-    function = addSharedFunction(b, name, {gemmMatrixType(factor.element, factor.unitStride), packed});
+  /// Whether there is nothing left to emit: the module has the function, or the build has compiled it.
+  bool isThere(Type packed) {
+    if (!function)
+      function = addSharedFunction(b, name, {gemmMatrixType(factor.element, factor.unitStride), packed});
+    if (function.isExternal() || !function.getBody().front().empty())
+      return true;
     source = function.getArgument(0);
     target = function.getArgument(1);
+    return false;
   }
   func::FuncOp end() {
     func::ReturnOp::create(b);
@@ -102,9 +107,8 @@ private:
 
 /// With unit stride along k, pairs are what lies side by side after widening.
 func::FuncOp PairKernel::getLeft() {
-  if (function)
+  if (isThere(gemmMatrixType(stored(), /*unitStride=*/true)))
     return function;
-  begin(gemmMatrixType(stored(), /*unitStride=*/true));
   Value zero = g.index(0), depths = dim(source, 1), count = dim(target, 1);
   g.loop(zero, dim(source, 0), 1, [&](Value row) {
     if (!factor.unitStride) {
@@ -128,9 +132,8 @@ func::FuncOp PairKernel::getLeft() {
 
 /// Two rows become one of pairs. Columns beyond n are zeros, or repeat the last one.
 func::FuncOp PairKernel::getRight() {
-  if (function)
+  if (isThere(gemmPackedType(stored(), tile)))
     return function;
-  begin(gemmPackedType(stored(), tile));
   Value zero = g.index(0), depths = dim(source, 0), columns = dim(source, 1);
   Value lastDepth = g.sub(depths, 1), lastColumn = g.sub(columns, 1);
   g.loop(zero, dim(target, 0), 1, [&](Value panel) {

@@ -19,6 +19,20 @@ func::FuncOp addSharedFunction(ImplicitLocOpBuilder &b, StringRef name, TypeRang
   return function;
 }
 
+/// The functions for factors of one kind, by pairs that are multiplied by whole registers.
+static void addPairs(ModuleOp module, Type sums, GemmNarrow factor, unsigned vectorBits) {
+  int64_t lanes = vectorBits / sums.getIntOrFloatBitWidth();
+  for (int64_t columns : {lanes, 2 * lanes}) {
+    GemmTile tile = chooseGemmTile(sums, vectorBits, columns);
+    getGemmTiles(module, sums, tile, /*hasPairs=*/true);
+    for (bool unitStride : {true, false}) {
+      factor.unitStride = unitStride;
+      getPairLeft(module, factor, tile);
+      getPairRight(module, factor, tile);
+    }
+  }
+}
+
 void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
   Builder b(module.getContext());
   for (Type element : {Type(b.getF32Type()), Type(b.getF64Type())}) {
@@ -35,6 +49,12 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
     for (int64_t rows = 1; rows <= kMostStreamedRows; ++rows)
       getGemmStream(module, element, streamingTile(element, vectorBits, rows));
   }
+  if (vectorBits >= 256)
+    for (bool isSigned : {true, false})
+      addPairs(module, b.getI32Type(), {b.getI8Type(), isSigned, /*unitStride=*/true}, vectorBits);
+  // Machines of this level have the instruction or not; who has not does not call them.
+  if (vectorBits == 512)
+    addPairs(module, b.getF32Type(), {b.getBF16Type(), /*isSigned=*/false, /*unitStride=*/true}, vectorBits);
 }
 
 } // namespace mlir::array

@@ -116,7 +116,25 @@ def test_functions_of_the_build_give_the_same_bits(form: str, dtype: str) -> Non
     np.testing.assert_allclose(found, function(*inputs), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "bfloat16"])
+@pytest.mark.parametrize("columns", [16, 45])
+def test_pairs_of_the_build_give_the_same_bits(columns: int, dtype: str) -> None:
+    """With the factors along the sum and across it."""
+    wide = np.dtype(np.float32 if dtype == "bfloat16" else np.int32)
+    rng = np.random.default_rng(0)
+    left, right = (rng.integers(0, 99, shape).astype(dtype) for shape in ((37, 71), (71, columns)))
+    for x, y, order in [(left, right, "xy"), (left.T.copy(), right.T.copy(), "")]:
+
+        def product(x: Any, y: Any, order: str = order) -> Any:
+            return jnp.matmul(x if order else x.T, y if order else y.T, preferred_element_type=wide)
+
+        found = compiled_results(product, (x, y))
+        np.testing.assert_array_equal(found, compiled_results(product, (x, y), opt_level=2))
+        np.testing.assert_array_equal(found, left.astype(wide) @ right.astype(wide))
+
+
 def test_the_build_has_functions_for_machines_with_avx2(cpu: str) -> None:
-    expected = {"gemm_tiles_f32_6x16", "gemm_pack_columns_f64_6x8"} if cpu == "x86-64-v3" else set()
+    functions = {"gemm_tiles_f32_6x16", "gemm_pack_columns_f64_6x8", "gemm_pair_left_s8_rows_16"}
+    expected = functions if cpu == "x86-64-v3" else set[str]()
     assert expected == expected & set(_compiler.built_functions(cpu=cpu))
     assert bool(expected) == bool(_compiler.built_functions(cpu=cpu))
