@@ -36,8 +36,13 @@ std::vector<ProductPlan> gemmPlans(const GemmFreedom &freedom) {
   double terms = double(m) * double(n) * double(k);
   bool hasBlocks = m >= 4 && n >= 4 && k >= 2;
   bool mayLoop = !freedom.isLooped && terms <= double(std::min({m, n, k}) <= thin ? mostTerms : cachedTerms);
-  if (!freedom.isTiled && !freedom.isPairs && hasBlocks)
+  if (!freedom.isTiled && !freedom.isPairs && hasBlocks) {
     plans.push_back({{"strategy", "tiles"}});
+    for (ProductPlan &plan : tilePlans(tile, m, n, freedom.registers)) {
+      plan.push_back({"strategy", "tiles"});
+      plans.push_back(std::move(plan));
+    }
+  }
   if (freedom.canStream)
     plans.push_back({{"strategy", "stream"}});
   if (mayLoop)

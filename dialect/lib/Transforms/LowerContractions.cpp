@@ -450,6 +450,8 @@ std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, 
     return {};
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
   Cut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Pairs});
+  if (cut.strategy == Strategy::Stream)
+    cut.tile = chooseGemmTile(element, vectorBits, product->n.size);
   GemmFreedom freedom{product->m.size, product->n.size, product->k.size, cut.tile, cut.blocks};
   freedom.isTiled = cut.strategy == Strategy::Tiles || cut.strategy == Strategy::Pairs;
   freedom.isLooped = cut.strategy == Strategy::Loops;
