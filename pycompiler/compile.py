@@ -260,7 +260,7 @@ def compile_graph(
         executable = _load(artifact, name, plan.graph, may_block, milliseconds)
     if key and not is_kept:
         begin = time.perf_counter()
-        cache.keep(key, artifact, name, plan.graph, sum(milliseconds.values()))
+        cache.keep(key, artifact, name, plan.graph, sum(milliseconds.values()) - milliseconds.get("tuning", 0))
         milliseconds["keep"] = (time.perf_counter() - begin) * 1e3
     if is_profiling():
         _record_stages(name, start, milliseconds)

@@ -54,7 +54,8 @@ class _Entry(NamedTuple):
         if self.key is None:
             return f"damaged: {self.about['why']}"
         if self.plan is not None:
-            return f"plan of {self.about['name']}: {self.shown}"
+            gain = f", {self.about['best'] / self.about['usual']:.2f} of the usual time" if self.plan else ""
+            return f"plan of {self.about['name']}: {self.shown}{gain}"
         return f"{self.about['name']}{self.about['for']}"
 
     @property
