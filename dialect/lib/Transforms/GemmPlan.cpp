@@ -49,8 +49,8 @@ std::vector<ProductPlan> gemmPlans(const GemmFreedom &freedom) {
     plans.push_back({{"strategy", "loops"}});
   if (!freedom.isTiled)
     return plans;
-  if (!freedom.isPairs && freedom.hasRows && n % tile.columns() == 0)
-    plans.push_back({{"packing", freedom.isInPlace ? "copied" : "in-place"}});
+  for (StringRef packing : freedom.packings)
+    plans.push_back({{"packing", packing.str()}});
   if (!freedom.isPairs)
     llvm::append_range(plans, tilePlans(tile, m, n, freedom.registers));
   for (int64_t rows : {blocks.rows / 4, blocks.rows / 2, blocks.rows * 2, blocks.rows * 4})

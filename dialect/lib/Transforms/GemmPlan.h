@@ -13,11 +13,10 @@ struct GemmFreedom {
   int64_t m, n, k;
   GemmTile tile;
   GemmBlocks blocks;
-  bool isTiled = true;   ///< and neither streamed nor left to loops
+  bool isTiled = true; ///< and neither streamed nor left to loops
   bool isLooped = false;
-  bool isPairs = false;  ///< of bytes: the tile is fixed
-  bool isInPlace = true; ///< the right operand is not packed
-  bool hasRows = true;   ///< the right operand has unit stride along n
+  bool isPairs = false;                    ///< of bytes: the tile is fixed
+  SmallVector<StringRef, 3> packings = {}; ///< others than the chosen one
   bool canStream = false;
   int64_t registers = 32;
 };

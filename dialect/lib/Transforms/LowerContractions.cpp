@@ -54,6 +54,12 @@ bool canStream(const Product &product, Type element, unsigned vectorBits) {
          product.m.size <= mostRows;
 }
 
+/// Whether b's panels can be copied by the first tiles that read them: there is one block of rows, and a panel has its
+/// place on the stack.
+bool canCopyOnce(const Product &product, const GemmBlocks &blocks) {
+  return product.n.strides[1] == 1 && product.m.size <= blocks.rows && blocks.depth <= kGemmDepth;
+}
+
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
 /// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
 /// block of them, so it is copied on the way.
@@ -66,8 +72,7 @@ GemmPacking choosePacking(const Product &product, const GemmTile &tile, const Ge
                    (rowBytes < pageBytes / 2 || m.size <= tile.rows || (rowBytes < pageBytes && m.size < manyRows));
     if (inPlace)
       return GemmPacking::InPlace;
-    bool isOneBlock = m.size <= blocks.rows && blocks.depth <= kGemmDepth;
-    return isOneBlock ? GemmPacking::Once : GemmPacking::Rows;
+    return canCopyOnce(product, blocks) ? GemmPacking::Once : GemmPacking::Rows;
   }
   bool hasSquares = product.k.strides[1] == 1 && product.k.size >= tile.squareSide();
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
@@ -118,6 +123,8 @@ Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const R
     StringRef packs = planned(op, "packing", StringRef());
     if (product.n.strides[1] == 1 && packs == "copied")
       packing = GemmPacking::Rows;
+    else if (packs == "once" && canCopyOnce(product, blocks))
+      packing = GemmPacking::Once;
     else if (product.n.strides[1] == 1 && n % tile.columns() == 0 && packs == "in-place")
       packing = GemmPacking::InPlace;
   }
@@ -456,8 +463,14 @@ std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, 
   freedom.isTiled = cut.strategy == Strategy::Tiles || cut.strategy == Strategy::Pairs;
   freedom.isLooped = cut.strategy == Strategy::Loops;
   freedom.isPairs = product->narrow != Product::None;
-  freedom.isInPlace = cut.packing == GemmPacking::InPlace;
-  freedom.hasRows = product->n.strides[1] == 1;
+  if (!freedom.isPairs && product->n.strides[1] == 1) {
+    if (cut.packing != GemmPacking::Rows)
+      freedom.packings.push_back("copied");
+    if (cut.packing != GemmPacking::Once && canCopyOnce(*product, cut.blocks))
+      freedom.packings.push_back("once");
+    if (cut.packing != GemmPacking::InPlace && product->n.size % cut.tile.columns() == 0)
+      freedom.packings.push_back("in-place");
+  }
   freedom.canStream = cut.strategy != Strategy::Stream && canStream(*product, element, vectorBits);
   freedom.registers = vectorBits >= 512 ? 32 : 16;
   return gemmPlans(freedom);

@@ -25,6 +25,16 @@ func.func @streamed(%a: memref<12x256xf32>, %b: memref<256x256xf32>, %c: memref<
 
 // -----
 
+// CHECK-LABEL: func.func @once
+// CHECK-NOT: memref.alloc()
+// CHECK: func.call @gemm_{{.*}}once{{.*}}_f32_8x32
+func.func @once(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  linalg.matmul {array.plan = {packing = "once"}} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @looped
 // CHECK: linalg.matmul
 // CHECK-NOT: call

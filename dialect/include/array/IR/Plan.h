@@ -12,7 +12,7 @@ namespace mlir::array {
 /// allow: a plan is a wish about time, and never makes a program wrong. Its keys:
 ///   strategy      "tiles" of accumulators in registers, "stream" (the right operand is read once, in the order of
 ///                 memory), or "loops" (no call: array-linalg-to-loops)
-///   packing       "copied" to panels, or "in-place"
+///   packing       "copied" to panels, "once" by the first tile that reads a panel, or "in-place"
 ///   tile_rows, tile_vectors   the accumulators
 ///   rows, columns, depth      of a block; depth decides on the order of sums
 ///   slab          bytes of the part of a convolution's operand that is kept in the cache
