@@ -65,6 +65,8 @@ CASES = {
     "batched": (matmul, random(5, 24, 40), random(5, 40, 64)),
     "bytes": (lambda x, y: pc.lax.dot(x, y, preferred_element_type=pnp.int32), random(40, 64, dtype=np.int8),
               random(64, 48, dtype=np.int8)),
+    "bfloat16": (lambda x, y: pc.lax.dot(x.astype(pnp.bfloat16), y.astype(pnp.bfloat16),
+                                         preferred_element_type=pnp.float32), random(48, 80), random(80, 64)),
     "with bias": (lambda x, y: pnp.maximum(x @ y + y[0], 0), random(64, 64), random(64, 64)),
     "convolution": (convolution(), random(2, 14, 16, 24), random(3, 3, 24, 40)),
     "its gradient": (lambda x, g: pc.grad(lambda w: (convolution()(x, w) * g).sum())(pnp.zeros((3, 3, 16, 24))),
