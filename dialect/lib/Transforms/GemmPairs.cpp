@@ -132,6 +132,7 @@ func::FuncOp PairKernel::getLeft() {
 
 /// Two rows become one of pairs. Columns beyond n are zeros, or repeat the last one.
 func::FuncOp PairKernel::getRight() {
+  constexpr int64_t ahead = 32;
   if (isThere(gemmPackedType(stored(), tile)))
     return function;
   Value zero = g.index(0), depths = dim(source, 0), columns = dim(source, 1);
@@ -149,6 +150,10 @@ func::FuncOp PairKernel::getRight() {
       }
       Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, next, lastDepth);
       Value second = g.min(next, lastDepth);
+      // Rows are far apart: nothing but asking for them early enough brings them in time.
+      for (Value row : {depth, next})
+        memref::PrefetchOp::create(b, source, ValueRange{g.add(row, ahead), first}, /*isWrite=*/false,
+                                   /*localityHint=*/3, /*isDataCache=*/true);
       for (int64_t v = 0; v < tile.vectors; ++v) {
         Value column = g.add(first, v * tile.lanes), live = g.sub(columns, column);
         Value low = widen(loadNarrow(depth, column, tile.lanes, live), pairs);
@@ -171,9 +176,9 @@ func::FuncOp getPairRight(ModuleOp module, const GemmNarrow &factor, const GemmT
   return PairKernel(module, "gemm_pair_right", factor, tile).getRight();
 }
 
-// Making pairs of the right factor takes as long as 16 rows of products.
+// Making pairs of the right factor takes as long as a few rows of products.
 bool isWorthPairing(int64_t m, int64_t n, int64_t k) {
-  return m >= 16 && n >= 8 && k >= 8 && m * n * k >= 2 * 16 * 16 * 16;
+  return m >= 8 && n >= 8 && k >= 8 && m * n * k >= 2 * 16 * 16 * 16;
 }
 
 static Value emitBFloat16Product(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {

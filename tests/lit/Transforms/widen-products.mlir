@@ -61,20 +61,20 @@ func.func @float16(%x: tensor<64x70xf16>, %y: tensor<70x40xf16>, %z: tensor<64x4
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @few_rows(
-// CHECK: ins(%{{.*}}, %{{.*}} : tensor<8x70xf32>, tensor<70x40xf32>)
+// CHECK: ins(%{{.*}}, %{{.*}} : tensor<6x70xf32>, tensor<70x40xf32>)
 // PAIRS-LABEL: func.func @few_rows(
-// PAIRS: ins(%{{.*}}, %{{.*}} : tensor<8x70xf32>, tensor<70x40xf32>)
-func.func @few_rows(%x: tensor<8x70xbf16>, %y: tensor<70x40xbf16>, %z: tensor<8x40xf32>) -> tensor<8x40xf32> {
+// PAIRS: ins(%{{.*}}, %{{.*}} : tensor<6x70xf32>, tensor<70x40xf32>)
+func.func @few_rows(%x: tensor<6x70xbf16>, %y: tensor<70x40xbf16>, %z: tensor<6x40xf32>) -> tensor<6x40xf32> {
   %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
-    ins(%x, %y : tensor<8x70xbf16>, tensor<70x40xbf16>) outs(%z : tensor<8x40xf32>) {
+    ins(%x, %y : tensor<6x70xbf16>, tensor<70x40xbf16>) outs(%z : tensor<6x40xf32>) {
   ^bb0(%l: bf16, %r: bf16, %acc: f32):
     %0 = arith.extf %l : bf16 to f32
     %1 = arith.extf %r : bf16 to f32
     %2 = arith.mulf %0, %1 : f32
     %3 = arith.addf %acc, %2 : f32
     linalg.yield %3 : f32
-  } -> tensor<8x40xf32>
-  return %r : tensor<8x40xf32>
+  } -> tensor<6x40xf32>
+  return %r : tensor<6x40xf32>
 }
 
 // -----
