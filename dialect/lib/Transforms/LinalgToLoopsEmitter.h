@@ -128,7 +128,6 @@ private:
   // The place of an extreme value.
   void findSearch();
   void emitSearch(unsigned level);
-  Value boundOf(vector::CombiningKind kind, Value best);
   Value extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans = nullptr);
   Value areNans(Value x);
 

@@ -55,52 +55,25 @@ void NestEmitter::findSearch() {
   search = std::move(found);
 }
 
-/// What only the extreme value is ahead of, or not ordered with: the float before it; behind a nan, the one that only
-/// nans are ahead of; and a nan where every element is the worst there is.
-Value NestEmitter::boundOf(vector::CombiningKind kind, Value best) {
-  auto type = cast<FloatType>(best.getType());
-  const llvm::fltSemantics &semantics = type.getFloatSemantics();
-  bool isMaximum = kind == vector::CombiningKind::MAXIMUMF;
-  Type bits = b.getIntegerType(type.getWidth());
-  auto integer = [&](const APInt &value) { return indices.constant(b, b.getIntegerAttr(bits, value)); };
-  auto real = [&](const APFloat &value) { return indices.constant(b, b.getFloatAttr(type, value)); };
-  // As integers, floats of one sign are ordered by how far they are from zero: the one before a positive number is one
-  // less, that before a negative number one more; that before zero is the least number of the other sign.
-  Value zero = real(APFloat::getZero(semantics));
-  Value step = arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, best, zero),
-                                       integer(APInt(type.getWidth(), isMaximum ? -1 : 1, /*isSigned=*/true)),
-                                       integer(APInt(type.getWidth(), isMaximum ? 1 : -1, /*isSigned=*/true)));
-  Value before = arith::AddIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, best), step);
-  before = arith::BitcastOp::create(b, loc, type, before);
-  Value isZero = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, best, zero);
-  before = arith::SelectOp::create(b, loc, isZero, real(APFloat::getSmallest(semantics, isMaximum)), before);
-  Value worst = real(APFloat::getInf(semantics, /*Negative=*/isMaximum));
-  Value isWorst = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, best, worst);
-  before = arith::SelectOp::create(b, loc, isWorst, real(APFloat::getQNaN(semantics)), before);
-  return arith::SelectOp::create(b, loc, areNans(best), real(APFloat::getInf(semantics, /*Negative=*/!isMaximum)),
-                                 before);
-}
-
 void NestEmitter::emitSearch(unsigned level) {
   Instance &instance = instances.front();
   vector::CombiningKind kind = search->arg.kind;
   const Access &value = outputs()[search->arg.value], &index = outputs()[search->arg.index];
   int64_t lanes = strategy.lanes, size = space.dims[*strategy.vectorDim].size.factor;
   auto type = VectorType::get({lanes}, value.element);
-  bool isFloat = isa<FloatType>(value.element);
   Values start{indices.constant(b, DenseElementsAttr::get(type, search->neutral))};
-  if (isFloat)
+  if (isa<FloatType>(value.element))
     start.push_back(indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // nans
   Values lanesOfBest = emitLoop(level, start);
   fetchesAhead = false; // the row is in the cache
   Value best;
-  if (isFloat)
+  if (isa<FloatType>(value.element))
     best = joinExtremum(kind, lanesOfBest[0], areNans(lanesOfBest[1]));
   else
     best = vector::ReductionOp::create(b, loc, kind, lanesOfBest[0]);
 
   // The last vector may overlap the one before it, in which there is no such element.
-  Value everywhere = vector::BroadcastOp::create(b, loc, type, isFloat ? boundOf(kind, best) : best);
+  Value everywhere = vector::BroadcastOp::create(b, loc, type, best);
   auto lookAt = [&](OpBuilder &, Location, ValueRange arguments) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(arguments.front().getParentBlock());
@@ -111,9 +84,10 @@ void NestEmitter::emitSearch(unsigned level) {
     move(instance, level, at);
     emitEntered(levels.size(), instance, {});
     Value x = instance.body.lookupVector(search->candidate), hits;
-    if (isFloat) {
-      auto isAhead = kind == vector::CombiningKind::MAXIMUMF ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
-      hits = arith::CmpFOp::create(b, loc, isAhead, x, everywhere);
+    if (isa<FloatType>(value.element)) {
+      Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, everywhere);
+      // There are some only if the extreme value is one.
+      hits = arith::OrIOp::create(b, loc, equal, areNans(x));
     } else {
       hits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, everywhere);
     }

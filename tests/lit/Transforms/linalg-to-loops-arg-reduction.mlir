@@ -77,8 +77,8 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
   return
 }
 
-// From the neutral value on, the rows are swept for the value alone, and then searched for the first vector that holds it: one
-// comparison with the number before it, which a nan passes as well; the last vector ends with the row.
+// From the neutral value on, the rows are swept for the value alone, and then searched for the first vector that holds it; the
+// last vector ends with the row.
 // CHECK-LABEL: func @search
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
 // CHECK-DAG:     %[[LAST:.*]] = arith.constant 236 : index
@@ -87,15 +87,10 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
 // CHECK-NOT:         linalg.index
 // CHECK:             scf.yield
 // CHECK:           %[[BEST:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
-// CHECK:           %[[BITS:.*]] = arith.bitcast %[[BEST]] : f32 to i32
-// CHECK:           arith.addi %[[BITS]], %{{.*}} : i32
-// CHECK:           arith.cmpf uno, %[[BEST]], %[[BEST]]
-// CHECK:           %[[BOUND:.*]] = arith.select
-// CHECK:           %[[B:.*]] = vector.broadcast %[[BOUND]]
+// CHECK:           %[[B:.*]] = vector.broadcast %[[BEST]]
 // CHECK:           %[[FOUND:.*]]:2 = scf.while (%[[I:.*]] = %{{.*}}) : (index) -> (index, index)
 // CHECK:             arith.minui %[[I]], %[[LAST]]
-// CHECK:             arith.cmpf ugt, %{{.*}}, %[[B]]
-// CHECK-NOT:         arith.cmpf
+// CHECK:             arith.cmpf oeq, %{{.*}}, %[[B]]
 // CHECK:             math.cttz
 // CHECK:             scf.condition
 // CHECK:           %[[PLACE:.*]] = arith.index_cast %[[FOUND]]#1 : index to i32
