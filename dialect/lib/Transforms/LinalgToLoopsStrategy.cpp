@@ -182,10 +182,13 @@ static void chooseTile(const IterationSpace &space, Strategy &strategy) {
     // Squares side by side: the second one reads the next cache line of the rows before it is gone.
     strategy.tileSize = isAtLeast(space.dims[*strategy.tileDim].size, side + 1) ? 2 * side : side;
     strategy.lanes = std::max(strategy.lanes, side);
-    int64_t large = mostSquares * side;
-    if (!reduces && fillsBlocks(space.dims[*strategy.tileDim].size, large) && fillsBlocks(vector.size, large)) {
+    int64_t large = mostSquares * side, width = 8;
+    for (const Access &access : space.accesses)
+      width = std::max(width, widthOf(access.element));
+    int64_t lanes = std::max(strategy.lanes, std::min(large, 4 * strategy.registerBits / width));
+    if (!reduces && fillsBlocks(space.dims[*strategy.tileDim].size, large) && fillsBlocks(vector.size, lanes)) {
       strategy.tileSize = large;
-      strategy.lanes = std::max(strategy.lanes, large);
+      strategy.lanes = lanes;
     }
   }
 }

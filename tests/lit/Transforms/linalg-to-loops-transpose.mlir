@@ -3,6 +3,7 @@
 // stack, and the body reads the tile; ends of the buffer are masked along the columns and clamped along the rows, so
 // nothing is read outside; short dimensions are gathered instead.
 // RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+// RUN: array-opt %s --array-linalg-to-loops=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #turned = affine_map<(d0, d1) -> (d1, d0)>
@@ -64,7 +65,11 @@ func.func @short(%a: memref<64x3xf32>, %out: memref<3x64xf32>) {
   return
 }
 
-// Blocks of four squares each way where rows and columns fill them.
+// Blocks of four squares each way where rows and columns fill them, but no more than four registers.
+// AVX2-LABEL: func @large
+// AVX2:         scf.for %{{.*}} step %c64
+// AVX2:           scf.for %{{.*}} step %c32
+// AVX2:             vector.load %{{.*}}, vector<32xf32>
 // CHECK-LABEL: func @large
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     memref.alloca() {{.*}} : memref<4096xf32>

@@ -166,8 +166,9 @@ def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
   let summary = "Let elementwise ops write over operands that nobody reads afterwards";
   let description = [{
     A `linalg` op without reductions, or a `memref.copy`, that reads an operand with the map with which it writes an output
-    takes the buffer of the operand for both, where the operand's last use is here and the output's first one. Both are
-    temporaries, of one type, whole, or reshaped. Such an op that is the last to read what a product computed is moved to
+    takes the buffer of the operand for both, where the operand's last use is here and the output's first one; so does
+    the routine `sort`. Both are of one type, whole, or reshaped; the operand is a temporary, the output one too, or an
+    argument, which then is the buffer of both. Such an op that is the last to read what a product computed is moved to
     right after it, so that it finds it in the cache, and leaves its memory to others.
 
     Invariants: every argument and every allocation is memory of its own before; afterwards ops may read and write one buffer,
@@ -185,7 +186,8 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     operations on flat views (`memref.reinterpret_cast`) of its operands. The op is read as an iteration space with one stride for
     each operand and dimension; unit dimensions vanish, neighbours that every operand walks as one are merged, and the
     dimension along which most operands are contiguous is cut into vectors, with one masked step for the rest. Neighbours that walk
-    the same rows share the loop over them, and temporaries of such a loop take the memory of one row.
+    the same rows share the loop over them, and temporaries of such a loop take the memory of one row. Dense ones on large
+    arrays are cut into blocks for that.
 
     The allocation of such a temporary gets `array.touched_bytes`.
 
