@@ -13,21 +13,17 @@ namespace mlir::array {
 namespace {
 
 /// Blocks of at most kGemmDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
-/// while the panels of `columns` of the right one pass, which take at most twice that cache. Counted in elements of
-/// four bytes; with wider ones it is still in time that memory delivers.
+/// while the panels of `columns` of the right one pass, which take at most twice that cache.
 struct CacheBlocks {
   int64_t rows, columns;
 };
 
-const CacheBlocks &cacheBlocks() {
-  static const CacheBlocks blocks = [] {
-    int64_t terms = secondCacheBytes() / (kGemmDepth * 4);
-    auto size = [](int64_t count, int64_t least, int64_t most) {
-      return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
-    };
-    return CacheBlocks{size(terms / 4, 32, 256), size(terms * 2, 512, 4096)};
-  }();
-  return blocks;
+CacheBlocks cacheBlocks(Type element) {
+  int64_t terms = secondCacheBytes() / (kGemmDepth * element.getIntOrFloatBitWidth() / 8);
+  auto size = [](int64_t count, int64_t least, int64_t most) {
+    return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
+  };
+  return {size(terms / 4, 32, 256), size(terms * 2, 512, 4096)};
 }
 
 /// Where threads share the rows, there are more blocks of fewer rows, but not so few that panels are loaded too often.
@@ -47,18 +43,18 @@ constexpr int64_t leastStream = 1024, mostStream = 4096, streamBlocks = 16;
 int64_t evenDepthBlock(int64_t k, int64_t most) { return llvm::divideCeil(k, llvm::divideCeil(k, most)); }
 
 /// Rows of a block.
-int64_t rowStepOf(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+int64_t rowStepOf(const GemmTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
   // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
   // sets. They are next to each other, so the panels stay in the caches.
   if (k <= shallowDepth && n > tile.columns()) {
     int64_t places = pageBytes / std::gcd(rowBytes, pageBytes);
-    return std::min(tile.rows * places, cacheBlocks().rows);
+    return std::min(tile.rows * places, cached.rows);
   }
-  double blockNs = estimateGemmNs(tile, m, std::min(n, cacheBlocks().columns), evenDepthBlock(k, kGemmDepth));
+  double blockNs = estimateGemmNs(tile, m, std::min(n, cached.columns), evenDepthBlock(k, kGemmDepth));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
-    return cacheBlocks().rows;
+    return cached.rows;
   int64_t rows = llvm::alignTo(llvm::divideCeil(m, rowBlocks), tile.rows);
-  return std::clamp<int64_t>(rows, leastRowBlock, cacheBlocks().rows);
+  return std::clamp<int64_t>(rows, leastRowBlock, cached.rows);
 }
 
 class GemmEmitter {
@@ -142,7 +138,8 @@ private:
     func::FuncOp function = getPairLeft(module, pairing.left, call.tile);
     leftMatrix = {call.leftBuffer, call.leftOffset, call.k, 1};
     double rowNs = double(pairing.k) * packNs;
-    blocks(call.m, cacheBlocks().rows, rowNs * double(cacheBlocks().rows), [&](Value row, Value rows) {
+    int64_t step = cacheBlocks(call.element).rows;
+    blocks(call.m, step, rowNs * double(step), [&](Value row, Value rows) {
       Value factors =
           view(call.a, row, g.index(0), rows, g.index(pairing.k), pairing.left.unitStride, pairing.left.element);
       Value pairs = view(leftMatrix, row, g.index(0), rows, g.index(call.k), /*unitStride=*/true);
@@ -338,8 +335,10 @@ GemmTile fitGemmTile(GemmTile tile, int64_t rows) {
   return best;
 }
 
-GemmBlocks chooseGemmBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
-  return {rowStepOf(tile, m, n, k, rowBytes), cacheBlocks().columns, kGemmDepth};
+GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {
+  CacheBlocks cached = cacheBlocks(element);
+  int64_t rowBytes = rowStride * element.getIntOrFloatBitWidth() / 8;
+  return {rowStepOf(tile, cached, m, n, k, rowBytes), cached.columns, kGemmDepth};
 }
 
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, int64_t k, int64_t n) {

@@ -64,9 +64,9 @@ GemmTile fitGemmTile(GemmTile tile, int64_t rows);
 /// The least rows of a tile that keeps the registers as busy: additions to one accumulator wait for each other.
 int64_t leastTileRows(const GemmTile &tile);
 
-/// The blocks for the caches of this machine. The depth is the same on all machines. The result's rows are `rowBytes`
-/// apart.
-GemmBlocks chooseGemmBlocks(const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowBytes);
+/// The blocks for the caches of this machine. The depth is the same on all machines. Rows of the result are `rowStride`
+/// elements apart.
+GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride);
 
 /// Elements that the packed block of a k x n operand takes; 0 where it is read in place.
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, int64_t k, int64_t n);

@@ -112,8 +112,7 @@ Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const R
     tile.rows = planned(op, "tile_rows", tile.rows);
     tile.vectors = planned(op, "tile_vectors", tile.vectors);
   }
-  int64_t rowBytes = product.m.strides[2] * element.getIntOrFloatBitWidth() / 8;
-  GemmBlocks blocks = chooseGemmBlocks(tile, m, n, k, rowBytes);
+  GemmBlocks blocks = chooseGemmBlocks(element, tile, m, n, k, product.m.strides[2]);
   blocks.rows = planned(op, "rows", blocks.rows);
   blocks.columns = llvm::alignTo(planned(op, "columns", blocks.columns), tile.columns());
   blocks.depth = planned(op, "depth", blocks.depth);
