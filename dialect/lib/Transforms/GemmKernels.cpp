@@ -72,7 +72,9 @@ private:
     return masks;
   }
 
-  void emitTile(Value i, Value panel, ArrayRef<Value> masks, Value copy = {});
+  void emitTiles(Value first, Value panel, ArrayRef<Value> masks);
+  void emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy = {});
+  Value rowsFrom(Value matrix, Value i);
   void prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns);
   SmallVector<Value> addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
                            ArrayRef<Value> sums);
@@ -92,6 +94,7 @@ private:
   VectorType vector;
   std::string name;
   func::FuncOp function;
+  Value left, result; ///< from the first row of a tile on
 };
 
 //===--- Tiles ----------------------------------------------------------------------------------------------------===//
@@ -101,8 +104,7 @@ func::FuncOp Kernel::getTiles() {
           {gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()}))
     return function;
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
-  Value panel = function.getArgument(1);
-  g.loop(g.index(0), dim(function.getArgument(0), 0), tile.rows, [&](Value i) { emitTile(i, panel, masks); });
+  emitTiles(g.index(0), function.getArgument(1), masks);
   return end();
 }
 
@@ -113,29 +115,47 @@ func::FuncOp Kernel::getTilesOnce() {
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   auto type = MemRefType::get({kGemmDepth, tile.columns()}, element);
   Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
-  Value rows = dim(function.getArgument(0), 0);
-  emitTile(zero, function.getArgument(1), masks, copy);
-  g.loop(g.index(tile.rows), rows, tile.rows, [&](Value i) { emitTile(i, copy, masks); });
+  emitTile(zero, /*isWhole=*/false, function.getArgument(1), masks, copy);
+  emitTiles(g.index(tile.rows), copy, masks);
   return end();
+}
+
+/// The tiles from row `first`, a multiple of the tile's, on. Rows that are known to be there are at a fixed distance of
+/// the tile's first one: with little depth, finding them takes as long as multiplying.
+void Kernel::emitTiles(Value first, Value panel, ArrayRef<Value> masks) {
+  Value end = dim(function.getArgument(0), 0), whole = first;
+  if (isa<FloatType>(element)) {
+    whole = arith::MaxSIOp::create(b, first, roundDown(end, tile.rows));
+    g.loop(first, whole, tile.rows, [&](Value i) { emitTile(i, /*isWhole=*/true, panel, masks); });
+  }
+  g.loop(whole, end, tile.rows, [&](Value i) { emitTile(i, /*isWhole=*/false, panel, masks); });
+}
+
+/// A matrix from row `i` on.
+Value Kernel::rowsFrom(Value matrix, Value i) {
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets{i, zero}, sizes{g.sub(dim(matrix, 0), i), dim(matrix, 1)}, strides{one, one};
+  return memref::SubViewOp::create(b, matrix, offsets, sizes, strides);
 }
 
 /// The rows [i, i + tile.rows). The sums start at zero and c is added to them at the end: a tile whose sums started
 /// with what is in c would wait for it, which may take as long as a third of the loop over k. It is on its way
 /// meanwhile.
-void Kernel::emitTile(Value i, Value panel, ArrayRef<Value> masks, Value copy) {
-  Value a = function.getArgument(0), c = function.getArgument(2), accumulate = function.getArgument(3);
-  Value lastRow = g.sub(dim(a, 0), 1);
+void Kernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy) {
+  left = rowsFrom(function.getArgument(0), i);
+  result = rowsFrom(function.getArgument(2), i);
+  Value accumulate = function.getArgument(3), lastRow = g.sub(dim(left, 0), 1);
   SmallVector<Value> rows, columns;
   for (int64_t r = 0; r < tile.rows; ++r)
-    rows.push_back(g.min(g.add(i, r), lastRow));
+    rows.push_back(isWhole ? g.index(r) : g.min(g.index(r), lastRow));
   for (int64_t v = 0; v < tile.vectors; ++v)
     columns.push_back(g.index(v * tile.lanes));
   prefetch(accumulate, rows, columns);
   SmallVector<Value> sums = multiply(rows, columns, panel, masks, copy);
   sums = addTo(accumulate, rows, columns, masks, sums);
   // Stores with a mask take longer.
-  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, dim(c, 1), g.index(tile.columns()));
-  auto branch = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
+  Value hasAll = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, dim(result, 1), g.index(tile.columns()));
+  auto branch = scf::IfOp::create(b, hasAll, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   for (bool masked : {false, true}) {
     b.setInsertionPointToStart(masked ? branch.elseBlock() : branch.thenBlock());
@@ -143,9 +163,9 @@ void Kernel::emitTile(Value i, Value panel, ArrayRef<Value> masks, Value copy) {
       for (auto [v, column] : llvm::enumerate(columns)) {
         Value sum = sums[r * tile.vectors + v];
         if (masked)
-          vector::MaskedStoreOp::create(b, c, ValueRange{row, column}, masks[v], sum);
+          vector::MaskedStoreOp::create(b, result, ValueRange{row, column}, masks[v], sum);
         else
-          vector::StoreOp::create(b, sum, c, ValueRange{row, column});
+          vector::StoreOp::create(b, sum, result, ValueRange{row, column});
       }
   }
 }
@@ -156,21 +176,21 @@ void Kernel::prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> co
   b.setInsertionPointToStart(scf::IfOp::create(b, accumulate).thenBlock());
   for (Value row : rows)
     for (Value column : columns)
-      memref::PrefetchOp::create(b, function.getArgument(2), ValueRange{row, column}, /*isWrite=*/true,
-                                 /*localityHint=*/3, /*isDataCache=*/true);
+      memref::PrefetchOp::create(b, result, ValueRange{row, column}, /*isWrite=*/true, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
 }
 
 /// The sums, with what is in c added to them where that is asked for.
 SmallVector<Value> Kernel::addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
                                  ArrayRef<Value> sums) {
-  Value c = function.getArgument(2), zero = zeros();
+  Value zero = zeros();
   auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), accumulate, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   SmallVector<Value> totals;
   for (Value row : rows)
     for (auto [column, mask] : llvm::zip_equal(columns, masks)) {
-      Value old = vector::MaskedLoadOp::create(b, vector, c, ValueRange{row, column}, mask, zero);
+      Value old = vector::MaskedLoadOp::create(b, vector, result, ValueRange{row, column}, mask, zero);
       Value sum = sums[totals.size()];
       totals.push_back(isa<FloatType>(element) ? Value(arith::AddFOp::create(b, sum, old))
                                                : Value(arith::AddIOp::create(b, sum, old)));
@@ -195,9 +215,8 @@ Value Kernel::loadOnce(Value panel, Value k, Value column, Value mask, Value cop
 /// The loop over k, with the accumulators as its values.
 SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
                                     Value copy) {
-  Value a = function.getArgument(0);
   SmallVector<Value> initial(rows.size() * columns.size(), zeros());
-  auto loop = scf::ForOp::create(b, g.index(0), dim(a, 1), g.index(1), initial);
+  auto loop = scf::ForOp::create(b, g.index(0), dim(left, 1), g.index(1), initial);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();
@@ -207,9 +226,10 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
                          : vector::LoadOp::create(b, vector, panel, ValueRange{k, column}).getResult());
   SmallVector<Value> sums;
   for (Value row : rows) {
-    Value left = vector::BroadcastOp::create(b, vector, memref::LoadOp::create(b, a, ValueRange{row, k}));
+    Value element = memref::LoadOp::create(b, left, ValueRange{row, k});
+    Value spread = vector::BroadcastOp::create(b, vector, element);
     for (Value factor : right)
-      sums.push_back(multiplyAdd(left, factor, loop.getRegionIterArg(sums.size())));
+      sums.push_back(multiplyAdd(spread, factor, loop.getRegionIterArg(sums.size())));
   }
   scf::YieldOp::create(b, sums);
   return SmallVector<Value>(loop.getResults());

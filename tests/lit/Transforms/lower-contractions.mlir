@@ -21,18 +21,20 @@
 // CHECK-NOT: linalg
 // CHECK: return
 
-// The tile: accumulators stay in registers over k, the left operand is broadcast, rows are clamped, columns masked. The
-// sums wait for nothing: c is fetched at the start, and added at the end if that is asked for.
+// The tile: accumulators stay in registers over k, the left operand is broadcast, columns are masked. The sums wait for
+// nothing: c is fetched at the start, and added at the end if that is asked for. A last tile of fewer rows clamps them.
 // CHECK: func.func private @gemm_tiles_f32_8x32(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
 // CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
 // CHECK: vector.create_mask
-// CHECK: arith.minsi
+// CHECK: scf.for
+// CHECK: %[[ROWS:.*]] = memref.subview %[[LHS]]
+// CHECK-NOT: arith.minsi
 // CHECK: scf.if %[[SUM]]
 // CHECK-COUNT-16: memref.prefetch {{.*}}, write
 // CHECK-NOT: vector.maskedload
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-2: vector.load
-// CHECK: memref.load %[[LHS]]
+// CHECK: memref.load %[[ROWS]]
 // CHECK: vector.broadcast
 // CHECK-COUNT-16: vector.fma
 // CHECK: scf.if %[[SUM]]
@@ -42,10 +44,14 @@
 // CHECK-COUNT-16: vector.store
 // CHECK: else
 // CHECK-COUNT-16: vector.maskedstore
+// CHECK: scf.for
+// CHECK: memref.subview %[[LHS]]
+// CHECK: arith.minsi
+// CHECK-COUNT-16: vector.fma
 // CHECK-NOT: func.func
 
 // AVX2: func.func private @gemm_tiles_f32_6x16
-// AVX2-COUNT-12: vector.fma
+// AVX2-COUNT-24: vector.fma
 // AVX2-NOT: vector.fma
 // AVX2: return
 func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref<128x512xf32>) {
