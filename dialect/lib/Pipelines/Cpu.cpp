@@ -54,6 +54,7 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
 
 void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features) {
   buildBuffersToArenaPipeline(pm, features);
+  pm.addPass(createLowerTransposes());
   // Loops that repeat, with other buffers, become one function: all that comes after this sees them once.
   pm.addPass(createOutlineKernels());
   pm.addPass(createExpandMath({features.vectorBits}));

@@ -41,6 +41,14 @@ struct HostTarget::Optimizer {
   }
 };
 
+/// Code generation's passes. They take half a millisecond to set up, and are made for one module after the other: the
+/// end of a run resets what it kept.
+struct HostTarget::Emitter {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream{bytes};
+  llvm::legacy::PassManager passes;
+};
+
 HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine, bool hasBFloat16Pairs)
     : machine(std::move(machine)), hasBFloat16Pairs(hasBFloat16Pairs),
       optimizer(std::make_unique<Optimizer>(this->machine.get())) {}
@@ -175,13 +183,16 @@ void HostTarget::optimize(llvm::Module &module) {
 
 llvm::Expected<std::vector<char>> HostTarget::emit(llvm::Module &module, llvm::CodeGenFileType kind) {
   std::lock_guard<std::mutex> guard(busy);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
-    return llvm::createStringError("LLVM can't emit this kind of file for " + machine->getTargetTriple().str());
-  passes.run(module);
-  return std::vector<char>(bytes.begin(), bytes.end());
+  std::unique_ptr<Emitter> &emitter = emitters[kind == llvm::CodeGenFileType::ObjectFile];
+  if (!emitter) {
+    auto made = std::make_unique<Emitter>();
+    if (machine->addPassesToEmitFile(made->passes, made->stream, nullptr, kind, /*DisableVerify=*/true))
+      return llvm::createStringError("LLVM can't emit this kind of file for " + machine->getTargetTriple().str());
+    emitter = std::move(made);
+  }
+  emitter->bytes.clear();
+  emitter->passes.run(module);
+  return std::vector<char>(emitter->bytes.begin(), emitter->bytes.end());
 }
 
 } // namespace mlir::array

@@ -38,11 +38,13 @@ public:
 private:
   HostTarget(std::unique_ptr<llvm::TargetMachine> machine, bool hasBFloat16Pairs);
   struct Optimizer;
+  struct Emitter;
 
   std::unique_ptr<llvm::TargetMachine> machine;
   bool hasBFloat16Pairs;
   std::unique_ptr<Optimizer> optimizer;
-  std::mutex busy; ///< The machine and the analysis managers serve one module at a time.
+  std::unique_ptr<Emitter> emitters[2]; ///< Of assembly text and of objects.
+  std::mutex busy;                      ///< The machine and the analysis managers serve one module at a time.
 };
 
 /// Fails when the object has an undefined symbol that the runtime's loader can't resolve.

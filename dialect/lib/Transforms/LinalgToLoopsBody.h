@@ -31,7 +31,7 @@ std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op);
 
 /// Whether elements that lie so far apart are loaded and stored by registers with what lies between them.
 inline bool isInterleaved(const Extent &stride) {
-  constexpr int64_t farthest = 16;
+  constexpr int64_t farthest = 8;
   return stride.isStatic() && stride.factor > 1 && stride.factor <= farthest;
 }
 

@@ -1,6 +1,7 @@
 // Shared functions: how a module gets one, and the list of those that the build compiles.
 #include "SharedFunctions.h"
 #include "Gemm.h"
+#include "TransposeFunction.h"
 #include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -35,6 +36,9 @@ static void addPairs(ModuleOp module, Type sums, GemmNarrow factor, unsigned vec
 
 void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
   Builder b(module.getContext());
+  for (Type element :
+       {Type(b.getF32Type()), Type(b.getF64Type()), Type(b.getI8Type()), Type(b.getI32Type()), Type(b.getI64Type())})
+    getTranspose(module, element);
   for (Type element : {Type(b.getF32Type()), Type(b.getF64Type())}) {
     // The tiles for results of 1, 2, 4, ... columns.
     for (int64_t columns = 1; columns <= 64; columns *= 2) {

@@ -1,8 +1,8 @@
 // array-linalg-to-loops on operands that lie across the vectors.
-// Invariants: an input that is contiguous along another dimension is read in squares, transposed by shuffles through a tile on the
-// stack, and the body reads the tile; ends of the buffer are masked along the columns and clamped along the rows, so
-// nothing is read outside; short dimensions are gathered instead.
-// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+// Invariants: an input that is contiguous along another dimension is transposed block by block to a tile on the stack, and the
+// body reads the tile; of a block at the end only the rows and columns that are there are transposed, so nothing is
+// read outside; short dimensions are gathered instead.
+// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.generic
 // RUN: array-opt %s --array-linalg-to-loops=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -14,13 +14,9 @@
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]]
 // CHECK:         scf.for {{.*}} to %c32 step %c32
 // CHECK:           scf.for {{.*}} to %c64 step %c32
-// CHECK:             scf.for {{.*}} to %c32 step %c16
-// CHECK-NEXT:          scf.for {{.*}} to %c32 step %c16
-// CHECK-COUNT-16:        vector.load %[[FLAT]]{{.*}} vector<16xf32>
-// CHECK-NOT:             vector.load
-// CHECK-COUNT-64:        vector.shuffle
-// CHECK-NOT:             vector.shuffle
-// CHECK-COUNT-16:        vector.store {{.*}}, %[[TILE]]
+// CHECK:             %[[BLOCK:.*]] = memref.reinterpret_cast %[[FLAT]] {{.*}} sizes: [%c32, %c32], strides: [%c32, 1]
+// CHECK:             %[[ACROSS:.*]] = memref.reinterpret_cast %[[TILE]] to offset: [%c0], sizes: [%c32, %c32], strides: [%c32, 1]
+// CHECK:             linalg.transpose ins(%[[BLOCK]] : memref<?x?xf32, {{.*}}>) outs(%[[ACROSS]]
 // CHECK:             scf.for {{.*}} to %c32 step %c1
 // CHECK:               vector.load %[[TILE]]{{.*}} vector<32xf32>
 // CHECK:               vector.load {{.*}} vector<32xf32>
@@ -36,17 +32,19 @@ func.func @add(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %out: memref<32x64x
   return
 }
 
-// 20 columns: the second square has four. 40 rows: the second step of the vectors has eight, so rows are clamped to the last;
-// every step is masked, so that there is one copy of the shuffles.
+// 20 columns: the block has no more. 40 rows: the second step of the vectors has eight; every step is masked, so that there is
+// one copy of the body.
 // CHECK-LABEL: func @ends
 // CHECK:         scf.for %[[U:.*]] = {{.*}} to %c20 step %c32
 // CHECK:           scf.for %[[V:.*]] = {{.*}} to %c40 step %c32
 // CHECK:             %[[MASK:.*]] = arith.cmpi slt, {{.*}} : vector<32xi32>
-// CHECK:             %[[ROWS:.*]] = arith.subi %c40, %[[V]]
-// CHECK:             %[[LAST:.*]] = arith.addi %[[ROWS]], %c-1
-// CHECK:             %[[SQUARE:.*]] = arith.cmpi slt, {{.*}} : vector<16xi32>
-// CHECK:             arith.minui %{{.*}}, %[[LAST]]
-// CHECK:             vector.maskedload {{.*}} %[[SQUARE]]
+// CHECK:             %[[REST:.*]] = arith.subi %c40, %[[V]]
+// CHECK:             %[[LAST:.*]] = arith.addi %[[REST]], %c-1
+// CHECK:             %[[BEHIND:.*]] = arith.addi %[[LAST]], %c1
+// CHECK:             %[[ROWS:.*]] = arith.minui %[[BEHIND]], %c32
+// CHECK:             %[[COLUMNS:.*]] = arith.minui {{.*}}, %c32
+// CHECK:             memref.reinterpret_cast {{.*}} sizes: [%[[ROWS]], %[[COLUMNS]]]
+// CHECK:             linalg.transpose
 // CHECK:             vector.maskedstore {{.*}} %[[MASK]], {{.*}} vector<32xi1>, vector<32xf32>
 // CHECK-NOT:         vector.shuffle
 // CHECK:         return

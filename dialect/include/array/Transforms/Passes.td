@@ -312,6 +312,17 @@ def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
 
 //===--- Vectors --------------------------------------------------------------------------------------------------===//
 
+def LowerTransposes : Pass<"array-lower-transposes", "::mlir::ModuleOp"> {
+  let summary = "Replace transposes of blocks by calls of a shared function";
+  let description = [{
+    The `linalg.transpose` that `array-linalg-to-loops` leaves, of two memrefs with dynamic sizes, offset and row stride,
+    becomes a call of the private function @transpose_<element type>, which is built once a module and transposes
+    squares in vector registers. The target has room for whole squares.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def LowerMasks : Pass<"array-lower-masks", "::mlir::ModuleOp"> {
   let summary = "Lower vector masks to comparisons of lane numbers";
   let description = [{

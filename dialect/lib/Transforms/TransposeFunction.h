@@ -1,0 +1,15 @@
+// The shared function that transposes a block in vector registers. Private to this directory.
+#ifndef ARRAY_LIB_TRANSFORMS_TRANSPOSEFUNCTION_H
+#define ARRAY_LIB_TRANSFORMS_TRANSPOSEFUNCTION_H
+
+#include "GemmKernels.h"
+
+namespace mlir::array {
+
+/// @transpose_*(source: m x n, target: n x m), both with unit strides along the rows. It writes whole squares of side
+/// loops::transposeSide(element), so the target has room for them.
+func::FuncOp getTranspose(ModuleOp module, Type element);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TRANSFORMS_TRANSPOSEFUNCTION_H
