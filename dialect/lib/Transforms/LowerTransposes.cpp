@@ -19,26 +19,6 @@ namespace mlir::array {
 
 namespace {
 
-/// In the round of distance d, rows i and i + d (where i has no bit d) exchange the off-diagonal blocks of size d.
-void transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
-  int64_t side = rows.size();
-  for (int64_t distance = side / 2; distance > 0; distance /= 2) {
-    SmallVector<int64_t> upper, lower;
-    for (int64_t lane = 0; lane < side; ++lane) {
-      bool high = lane & distance;
-      upper.push_back(high ? side + lane - distance : lane);
-      lower.push_back(high ? side + lane : lane + distance);
-    }
-    for (int64_t i = 0; i < side; ++i) {
-      if (i & distance)
-        continue;
-      Value top = rows[i], bottom = rows[i + distance];
-      rows[i] = vector::ShuffleOp::create(b, top, bottom, upper);
-      rows[i + distance] = vector::ShuffleOp::create(b, top, bottom, lower);
-    }
-  }
-}
-
 /// The square at (row, column) as rows; those beyond the last one repeat it.
 SmallVector<Value> loadSquare(ImplicitLocOpBuilder &b, Value source, Value row, Value column, int64_t side) {
   auto type = VectorType::get({side}, cast<MemRefType>(source.getType()).getElementType());
@@ -87,6 +67,25 @@ struct LowerTransposes : impl::LowerTransposesBase<LowerTransposes> {
 
 } // namespace
 
+void transposeSquare(OpBuilder &b, Location loc, MutableArrayRef<Value> rows) {
+  int64_t side = rows.size();
+  for (int64_t distance = side / 2; distance > 0; distance /= 2) {
+    SmallVector<int64_t> upper, lower;
+    for (int64_t lane = 0; lane < side; ++lane) {
+      bool high = lane & distance;
+      upper.push_back(high ? side + lane - distance : lane);
+      lower.push_back(high ? side + lane : lane + distance);
+    }
+    for (int64_t i = 0; i < side; ++i) {
+      if (i & distance)
+        continue;
+      Value top = rows[i], bottom = rows[i + distance];
+      rows[i] = vector::ShuffleOp::create(b, loc, top, bottom, upper);
+      rows[i + distance] = vector::ShuffleOp::create(b, loc, top, bottom, lower);
+    }
+  }
+}
+
 func::FuncOp getTranspose(ModuleOp module, Type element) {
   std::string name = "transpose_";
   llvm::raw_string_ostream(name) << element;
@@ -104,7 +103,7 @@ func::FuncOp getTranspose(ModuleOp module, Type element) {
   g.loop(zero, height, side, [&](Value row) {
     g.loop(zero, width, side, [&](Value column) {
       SmallVector<Value> square = loadSquare(b, source, row, column, side);
-      transposeSquare(b, square);
+      transposeSquare(b, b.getLoc(), square);
       for (auto [i, values] : llvm::enumerate(square))
         vector::StoreOp::create(b, values, target, ValueRange{g.add(column, i), row});
     });

@@ -10,6 +10,10 @@ namespace mlir::array {
 /// loops::transposeSide(element), so the target has room for them.
 func::FuncOp getTranspose(ModuleOp module, Type element);
 
+/// Transposes a square of n rows of n elements. In the round of distance d, rows i and i + d (where i has no bit d)
+/// exchange the off-diagonal blocks of size d.
+void transposeSquare(OpBuilder &b, Location loc, MutableArrayRef<Value> rows);
+
 } // namespace mlir::array
 
 #endif // ARRAY_LIB_TRANSFORMS_TRANSPOSEFUNCTION_H

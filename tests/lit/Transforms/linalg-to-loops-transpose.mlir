@@ -1,6 +1,6 @@
 // array-linalg-to-loops on operands that lie across the vectors.
-// Invariants: an input that is contiguous along another dimension is transposed block by block to a tile on the stack, and the
-// body reads the tile; of a block at the end only the rows and columns that are there are transposed, so nothing is
+// Invariants: an input that is contiguous along another dimension is transposed block by block to a tile on the stack (whole
+// blocks by shuffles, others by a linalg.transpose that is left), and the body reads the tile; of a block at the end only the rows and columns that are there are transposed, so nothing is
 // read outside; short dimensions are gathered instead.
 // RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.generic
 // RUN: array-opt %s --array-linalg-to-loops=vector-bits=256 | FileCheck %s --check-prefix=AVX2
@@ -14,9 +14,13 @@
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]]
 // CHECK:         scf.for {{.*}} to %c32 step %c32
 // CHECK:           scf.for {{.*}} to %c64 step %c32
-// CHECK:             %[[BLOCK:.*]] = memref.reinterpret_cast %[[FLAT]] {{.*}} sizes: [%c32, %c32], strides: [%c32, 1]
-// CHECK:             %[[ACROSS:.*]] = memref.reinterpret_cast %[[TILE]] to offset: [%c0], sizes: [%c32, %c32], strides: [%c32, 1]
-// CHECK:             linalg.transpose ins(%[[BLOCK]] : memref<?x?xf32, {{.*}}>) outs(%[[ACROSS]]
+// CHECK:             scf.for {{.*}} to %c32 step %c16
+// CHECK-NEXT:          scf.for {{.*}} to %c32 step %c16
+// CHECK-COUNT-16:        vector.load %[[FLAT]]{{.*}} vector<16xf32>
+// CHECK-NOT:             vector.load
+// CHECK-COUNT-64:        vector.shuffle
+// CHECK-NOT:             vector.shuffle
+// CHECK-COUNT-16:        vector.store {{.*}}, %[[TILE]]
 // CHECK:             scf.for {{.*}} to %c32 step %c1
 // CHECK:               vector.load %[[TILE]]{{.*}} vector<32xf32>
 // CHECK:               vector.load {{.*}} vector<32xf32>
