@@ -18,3 +18,25 @@ func.func @constant() -> vector<4xi1> {
   %mask = vector.constant_mask [3] : vector<4xi1>
   return %mask : vector<4xi1>
 }
+
+// Where LLVM 22 turns the masked store of one lane into a store, it may write more than the lane.
+// CHECK-LABEL: func.func @one_lane(
+// CHECK-SAME:    %[[BUFFER:.*]]: memref<16xi16>, %[[VALUE:.*]]: vector<4xi16>, %[[AT:.*]]: index)
+// CHECK:         %[[NUMBER:.*]] = vector.extract %[[VALUE]][0]
+// CHECK-NEXT:    memref.store %[[NUMBER]], %[[BUFFER]][%[[AT]]]
+// CHECK:         %[[NUMBER:.*]] = vector.extract %[[VALUE]][0]
+// CHECK-NEXT:    memref.store %[[NUMBER]], %[[BUFFER]][%[[AT]]]
+// CHECK:         vector.maskedstore
+// CHECK:         vector.maskedstore
+// CHECK-NOT:     memref.store
+func.func @one_lane(%buffer: memref<16xi16>, %value: vector<4xi16>, %at: index) {
+  %first = arith.constant dense<[true, false, false, false]> : vector<4xi1>
+  vector.maskedstore %buffer[%at], %first, %value : memref<16xi16>, vector<4xi1>, vector<4xi16>
+  %one = vector.constant_mask [1] : vector<4xi1>
+  vector.maskedstore %buffer[%at], %one, %value : memref<16xi16>, vector<4xi1>, vector<4xi16>
+  %two = vector.constant_mask [2] : vector<4xi1>
+  vector.maskedstore %buffer[%at], %two, %value : memref<16xi16>, vector<4xi1>, vector<4xi16>
+  %second = arith.constant dense<[false, true, false, false]> : vector<4xi1>
+  vector.maskedstore %buffer[%at], %second, %value : memref<16xi16>, vector<4xi1>, vector<4xi16>
+  return
+}

@@ -328,8 +328,10 @@ def LowerMasks : Pass<"array-lower-masks", "::mlir::ModuleOp"> {
   let description = [{
     `vector.create_mask` and `vector.constant_mask` become comparisons with a constant vector of lane numbers, or constants.
     It is the one part of upstream's `convert-vector-to-llvm` that `convert-to-llvm` lacks for 1-D vectors.
+
+    A masked store of nothing but the first lane becomes a store of that number.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
 }
 
 //===--- The entry and the runtime's table ------------------------------------------------------------------------===//
