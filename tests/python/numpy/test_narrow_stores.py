@@ -1,4 +1,4 @@
-"""Results of 8 and 16 bits that are computed in wider lanes: what is stored of a vector is its lanes and nothing more."""
+"""Results of 8 and 16 bits that are computed in wider lanes: of a vector its lanes are stored and nothing more."""
 
 import numpy as np
 import pytest
