@@ -87,11 +87,14 @@ def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
         )
 
 
-def settle() -> None:
-    """Waits until no other thread of the process works. The pools of OpenBLAS and XLA spin when they have worked,
-    and would take a core from the library that comes next; on one core there are no such threads.
+def settle(call: Callable[[], Any]) -> None:
+    """Makes several cores ready for the runs of a call; one core is.
+
+    No other thread of the process works any more: the pools of OpenBLAS and XLA spin when they have worked, and would
+    take a core from the library that comes next. Then the call runs for a while: cores that rested, above all virtual
+    ones, begin slowly.
     """
-    quiet, patience = 2e-3, 0.3
+    quiet, patience, warming = 2e-3, 0.3, 0.1
     if len(os.sched_getaffinity(0)) == 1:
         return
     end = time.perf_counter() + patience
@@ -99,7 +102,10 @@ def settle() -> None:
         worked = time.process_time()
         time.sleep(quiet)
         if time.process_time() - worked < quiet / 10:
-            return
+            break
+    end = time.perf_counter() + warming
+    while time.perf_counter() < end:
+        call()
 
 
 def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
@@ -116,7 +122,7 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
     samples: Samples = {name: [] for name in calls}
     for _ in range(min(runs, max(LEAST, int(PATIENCE / once)))):
         for name, call in calls.items():
-            settle()
+            settle(call)
             start = now()
             for _ in range(repetitions[name]):
                 call()
