@@ -353,8 +353,8 @@ int64_t gemmLeftElements(const GemmBlocks &blocks, int64_t m, int64_t k) {
 }
 
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
-  // Seven multiply-adds of a vector in two nanoseconds.
-  return double(m) * double(n) * double(k) / (3.5 * double(tile.lanes));
+  // Six multiply-adds of a vector in a nanosecond.
+  return double(m) * double(n) * double(k) / (6 * double(tile.lanes));
 }
 
 bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k) {

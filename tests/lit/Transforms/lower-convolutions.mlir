@@ -169,7 +169,7 @@ func.func @spread_elements(%x: memref<32x16xf32>, %k: memref<16x32xf32>, %y: mem
 #g = affine_map<(c, o, i, j, n, h, w) -> (n, h, w, o)>
 #k = affine_map<(c, o, i, j, n, h, w) -> (i, j, c, o)>
 // CHECK-LABEL: func.func @kernel
-// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x30x30x16xf32>, %[[G:[a-z0-9]+]]: memref<4x28x28x32xf32>, %[[K:[a-z0-9]+]]: memref<3x3x16x32xf32>
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x30x30x16xf32>, %[[G:[a-z0-9]+]]: memref<4x28x28x64xf32>, %[[K:[a-z0-9]+]]: memref<3x3x16x64xf32>
 // CHECK-NOT: linalg
 // CHECK: scf.for %[[SLAB:[a-z0-9]+]] =
 // CHECK: memref.reinterpret_cast %[[X]]
@@ -180,11 +180,11 @@ func.func @spread_elements(%x: memref<32x16xf32>, %k: memref<16x32xf32>, %y: mem
 // CHECK: scf.for
 // CHECK: func.call @convolution_tiles_f32_8x32({{.*}}, %[[LATER]])
 // CHECK: array.parallel
-func.func @kernel(%x: memref<4x30x30x16xf32>, %g: memref<4x28x28x32xf32>, %k: memref<3x3x16x32xf32>) {
+func.func @kernel(%x: memref<4x30x30x16xf32>, %g: memref<4x28x28x64xf32>, %k: memref<3x3x16x64xf32>) {
   %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%k : memref<3x3x16x32xf32>)
+  linalg.fill ins(%zero : f32) outs(%k : memref<3x3x16x64xf32>)
   linalg.generic {indexing_maps = [#x, #g, #k], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %g : memref<4x30x30x16xf32>, memref<4x28x28x32xf32>) outs(%k : memref<3x3x16x32xf32>) {
+      ins(%x, %g : memref<4x30x30x16xf32>, memref<4x28x28x64xf32>) outs(%k : memref<3x3x16x64xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %c, %p : f32
