@@ -1,7 +1,7 @@
 // conv_general_dilated: verification.
 #include "Inference.h"
-#include "array/IR/Plan.h"
 #include "Windows.h"
+#include "array/IR/Plan.h"
 
 using namespace mlir;
 using namespace mlir::array;

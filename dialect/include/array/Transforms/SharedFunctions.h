@@ -1,6 +1,6 @@
 // Shared functions: parts of programs whose text does not depend on the program, since their sizes and strides are
-// arguments: those of GemmKernels.h and TransposeFunction.h. A module defines what it calls; but for machines of the common kinds the build
-// compiles them (lib/Target/BuiltFunctions.cpp), and a module declares them.
+// arguments: those of GemmKernels.h and TransposeFunction.h. A module defines what it calls; but for machines of the
+// common kinds the build compiles them (lib/Target/BuiltFunctions.cpp), and a module declares them.
 #ifndef ARRAY_TRANSFORMS_SHAREDFUNCTIONS_H
 #define ARRAY_TRANSFORMS_SHAREDFUNCTIONS_H
 
