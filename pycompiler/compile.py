@@ -75,6 +75,13 @@ os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_c
 _OPERATIONS_PER_NS = 8.0
 
 
+def _load_module(name: str) -> Any:
+    """A module that only compiling needs."""
+    # Under the lock too: in a child that is made meanwhile, loading it again would wait for a thread that is not there.
+    with _lock:
+        return importlib.import_module(name)
+
+
 @functools.cache
 def _context() -> ir.Context:
     return importlib.import_module("pycompiler._compiler").ir.Context()
@@ -83,13 +90,13 @@ def _context() -> ir.Context:
 def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.Plan] | None = None) -> ir.Module:
     """The verified `array` module of a graph, whose equations have these plans, by id. Raises `ir.MLIRError`, at the
     user's line, when an op does not verify."""
-    emit = importlib.import_module("pycompiler.emit")
+    emit = _load_module("pycompiler.emit")
     with _lock:
         return emit.emit(graph, _context(), aliases, plans)
 
 
 def _propose_plans(graph: Graph) -> list[cache.Plan]:
-    compiler = importlib.import_module("pycompiler._compiler")
+    compiler = _load_module("pycompiler._compiler")
     module = build_module(graph)
     with _lock:
         return compiler.product_plans(module)
@@ -107,7 +114,7 @@ def tuning_of(graph: Graph) -> measure.Tuning:
 
 def module_at(module: ir.Module, stage: str) -> str:
     """The text of a module after a stage of the pipeline: array, linalg, bufferized, loops, llvm or asm."""
-    compiler = importlib.import_module("pycompiler._compiler")
+    compiler = _load_module("pycompiler._compiler")
     with _lock:
         return compiler.module_at(module, stage)
 
@@ -123,7 +130,7 @@ def memory_plan(module: ir.Module | None) -> list[tuple[int, int, int, int, str,
     """(offset, bytes, first, last, type, place) of each temporary of a module when it is compiled: `PlannedBuffer`."""
     if module is None:
         return []
-    compiler = importlib.import_module("pycompiler._compiler")
+    compiler = _load_module("pycompiler._compiler")
     with _lock:
         return compiler.memory_plan(module)
 
@@ -312,7 +319,7 @@ def _compile(
 ) -> Artifact:
     """Code for a graph, in whose results' memory the aliases hold; notes the times."""
     begin = time.perf_counter()
-    compiler = importlib.import_module("pycompiler._compiler")
+    compiler = _load_module("pycompiler._compiler")
     module = build_module(graph, aliases, plans)
     milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
     try:

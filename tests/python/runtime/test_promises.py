@@ -439,6 +439,33 @@ print(right, float(step(big)[0]))
     assert run_program(code) == "True 1.5"
 
 
+def test_a_fork_while_others_load_the_compiler(tmp_path):
+    code = (
+        LONG
+        + """
+number = float(os.environ["NUMBER"])
+step = pc.jit(lambda x: x * number)
+ones = pnp.ones(30)
+threads = [threading.Thread(target=step, args=(ones,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+right = True
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if float(step(ones)[0]) == number else 1)
+    right = right and os.waitpid(child, 0)[1] == 0
+for thread in threads:
+    thread.join()
+print(right)
+"""
+    )
+    # In the second program `step` alone is not in the cache.
+    for number in "2", "3", "4", "5":
+        environment = {"NUMBER": number, "PYCOMPILER_COMPILATION_CACHE_DIR": str(tmp_path)}
+        assert run_program(code, limit=60, **environment) == "True"
+
+
 def test_many_threads_wait_for_one_array(gate, vector):
     result = gate(vector())
     values = []
