@@ -406,6 +406,21 @@ except KeyboardInterrupt:
     assert run_program(code, expected_status=3) == "True\ninterrupted False 2.0"
 
 
+def forks(expected):
+    """Two threads are in `launch` while five children are made, in each of which `expected` is true if `right` is."""
+    return f"""
+threads = [threading.Thread(target=launch) for _ in range(2)]
+for thread in threads:
+    thread.start()
+right = True
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if {expected} else 1)
+    right = right and os.waitpid(child, 0)[1] == 0
+"""
+
+
 def test_a_fork_while_others_launch_and_fail():
     code = (
         LONG
@@ -421,15 +436,9 @@ def launch():
     while not ended.is_set():
         step(step(big))
         broken + 1
-threads = [threading.Thread(target=launch) for _ in range(2)]
-for thread in threads:
-    thread.start()
-right = True
-for _ in range(5):
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if float(step(step(big))[0]) == 1.75 else 1)
-    right = right and os.waitpid(child, 0)[1] == 0
+"""
+        + forks("float(step(step(big))[0]) == 1.75")
+        + """
 ended.set()
 for thread in threads:
     thread.join()
@@ -446,15 +455,11 @@ def test_a_fork_while_others_load_the_compiler(tmp_path):
 number = float(os.environ["NUMBER"])
 step = pc.jit(lambda x: x * number)
 ones = pnp.ones(30)
-threads = [threading.Thread(target=step, args=(ones,)) for _ in range(2)]
-for thread in threads:
-    thread.start()
-right = True
-for _ in range(5):
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if float(step(ones)[0]) == number else 1)
-    right = right and os.waitpid(child, 0)[1] == 0
+def launch():
+    step(ones)
+"""
+        + forks("float(step(ones)[0]) == number")
+        + """
 for thread in threads:
     thread.join()
 print(right)
