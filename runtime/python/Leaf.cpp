@@ -100,11 +100,19 @@ static PyObject *convertNdarray(PyObject *ndarray) {
   return aval ? arrayFromNumpy(ndarray, reinterpret_cast<AvalObject *>(aval.get())) : nullptr;
 }
 
+/// False with an exception when the guard in force forbids that the leaf becomes an array.
+static bool mayBecomeArray(PyObject *leaf) {
+  if (!guardsTransfers)
+    return true;
+  PyRef kind = PyRef::steal(PyUnicode_FromFormat("a value of type %s", Py_TYPE(leaf)->tp_name));
+  return kind && allowTransfer(Transfer::HostToDevice, kind.get(), defaultDevice());
+}
+
 PyObject *pcrt::python::borrowLeaf(PyObject *leaf) {
-  if (guardsTransfers || !isSoleNdarray(leaf)) // the conversion asks the guard
+  PyRef aval = isSoleNdarray(leaf) ? keptAval(leaf) : PyRef();
+  if (!aval || !mayBecomeArray(leaf))
     return nullptr;
-  PyRef aval = keptAval(leaf);
-  return aval ? arrayOverNumpy(leaf, reinterpret_cast<AvalObject *>(aval.get())) : nullptr;
+  return arrayOverNumpy(leaf, reinterpret_cast<AvalObject *>(aval.get()));
 }
 
 static void learnNdarray(PyObject *ndarray, AvalObject *aval) {
@@ -156,8 +164,7 @@ static inline PyObject *convert(PyObject *leaf) {
 
 /// As `convertLeaf`, where the guard of transfers is to be asked.
 [[gnu::noinline]] static PyObject *convertGuarded(PyObject *leaf) {
-  PyRef kind = PyRef::steal(PyUnicode_FromFormat("a value of type %s", Py_TYPE(leaf)->tp_name));
-  if (!kind || !allowTransfer(Transfer::HostToDevice, kind.get(), defaultDevice()))
+  if (!mayBecomeArray(leaf))
     return nullptr;
   UnguardedTransfers unguarded;
   return convert(leaf);

@@ -352,6 +352,23 @@ def test_a_temporary_is_not_copied(learned):
         np.testing.assert_array_equal(result, numbers())
 
 
+def test_nor_is_it_copied_where_a_guard_of_transfers_allows_it(learned):
+    with pc.transfer_guard("disallow"), pytest.raises(RuntimeError, match="numpy.ndarray"):
+        identity(numbers())
+    addresses = []
+
+    def fresh():
+        made = numbers()
+        addresses.append(made.ctypes.data)
+        return made
+
+    results = [identity(fresh())]
+    with pc.transfer_guard("disallow"), pc.transfer_guard("allow"):
+        identity(numbers())  # the dtype is learned for each configuration
+        results.append(identity(fresh()))
+    assert [place(result) for result in results] == addresses
+
+
 def test_a_named_array_is_copied(learned):
     given = numbers()
     result = identity(given)
