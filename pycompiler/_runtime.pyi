@@ -315,6 +315,7 @@ class Executable:
         name: str,
         cost_ns: float = 0.0,
         may_block: bool = False,
+        attempt_ns: float = ...,
         sites: Sequence[tuple[str, str]] = (),
         callbacks: Sequence[_HostCall] = (),
         effects: int = 0,
@@ -327,6 +328,8 @@ class Executable:
 
         `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
         counts. It decides whether a call may run in place, until runs have been measured; with `inf` it never may.
+        `attempt_ns` is an estimate of a run of a few trips, of code that gives up when the frame's budget is used up:
+        then the call is tried in place.
         `may_block`: a run may wait for others or for Python. `sites` are the primitives, and their places in the
         program, of what can fail, by the number in a failure's status. Raises RuntimeError when the object is
         malformed, or names a symbol or a relocation that the loader does not know.

@@ -338,19 +338,29 @@ def _compile(
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
         print(f"pycompiler: passes in ms: {passes}", file=sys.stderr)
     return Artifact(
-        result.object, result.entry, result.arena_bytes, result.flops, result.is_unbounded, result.sites, aliases
+        result.object,
+        result.entry,
+        result.arena_bytes,
+        result.flops,
+        result.is_unbounded,
+        result.gives_up,
+        result.sites,
+        aliases,
     )
 
 
 def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]) -> Executable:
     begin = time.perf_counter()
+    estimate = artifact.flops / _OPERATIONS_PER_NS
     executable = Executable.load(
         artifact.object,
         artifact.entry,
         artifact.arena_bytes,
         name,
-        # Nobody runs what may have no end while holding a lock, or where a signal does not reach it.
-        cost_ns=math.inf if artifact.is_unbounded else artifact.flops / _OPERATIONS_PER_NS,
+        # Nobody runs what may have no end while holding a lock, or where a signal does not reach it: at most an attempt
+        # is made, that gives up.
+        cost_ns=math.inf if artifact.is_unbounded else estimate,
+        attempt_ns=estimate if artifact.gives_up else math.inf,
         may_block=may_block,
         sites=artifact.sites,
         callbacks=[host_call(equation) for equation in host_calls(graph)],

@@ -72,6 +72,7 @@ void bindCompile(nb::module_ &module) {
       .def_ro("arena_bytes", &CompiledObject::arenaBytes)
       .def_ro("flops", &CompiledObject::flops, "Estimated scalar operations of one call.")
       .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
+      .def_ro("gives_up", &CompiledObject::givesUp, "Then: a call gives up when its frame's budget is used up.")
       .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
       .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.")
       .def_ro("passes", &CompiledObject::passes, "(pass, milliseconds), in order, of the stages before LLVM's.");

@@ -36,6 +36,8 @@ class Artifact:
     arena_bytes: int
     flops: float
     is_unbounded: bool
+    # Then: whether it counts what its loops of unknown length do, and gives up when that is too much.
+    gives_up: bool
     # What can fail: the primitive, and the place in the user's code.
     sites: Sequence[tuple[str, str]]
     # The results that are computed in the memory of inputs.
@@ -65,6 +67,7 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "arena_bytes": artifact.arena_bytes,
         "flops": artifact.flops,
         "is_unbounded": artifact.is_unbounded,
+        "gives_up": artifact.gives_up,
         "sites": tuple([(primitive, numbers.get(place, -1)) for primitive, place in artifact.sites]),
         "aliases": artifact.aliases,
         "checksum": _checksum(artifact.object),
@@ -94,6 +97,7 @@ def unpack(key: Key, data: bytes) -> Artifact:
         known["arena_bytes"],
         known["flops"],
         known["is_unbounded"],
+        known["gives_up"],
         [(primitive, places[number]) for primitive, number in known["sites"]],
         known["aliases"],
     )

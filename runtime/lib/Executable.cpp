@@ -20,20 +20,22 @@ const PcrtTable &pcrt::libraryTable() {
   return table;
 }
 
-Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock)
-    : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), blocks(mayBlock) {}
+Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock,
+                       double attemptNs)
+    : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), attemptNs(attemptNs),
+      blocks(mayBlock) {}
 
 Executable::Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name)
     : entry(nullptr), kernel(std::move(kernel)), operands(std::move(operands)), count(count), arenaSize(0),
-      label(std::move(name)), costNs(0), blocks(false) {}
+      label(std::move(name)), costNs(0), attemptNs(noAttempts), blocks(false) {}
 
 Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
-                                            std::string name, double costNs, bool mayBlock) {
+                                            std::string name, double costNs, bool mayBlock, double attemptNs) {
   Result<MappedObject> mapped = MappedObject::load(object, entry);
   if (!mapped.isOk())
     return Status(mapped.status().code(), "cannot load '" + name + "': " + mapped.status().message());
   auto executable = RefPtr<Executable>::adopt(
-      new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, mayBlock));
+      new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, mayBlock, attemptNs));
   executable->code = mapped.take();
   return executable;
 }
@@ -61,18 +63,37 @@ Status Executable::statusOf(int32_t word, const RunContext &context) const {
     return Status(Code::LibraryFailed, "a library routine failed", std::move(site));
   case PCRT_CALLBACK_FAILED:
     return Status(Code::CallbackFailed, "a callback failed", std::move(site));
+  case PCRT_OUT_OF_BUDGET:
+    return Status(Code::OutOfBudget, "the run took longer than its budget");
   default:
     return Status(Code::Unknown, "compiled code returned the unknown status " + std::to_string(word), std::move(site));
   }
 }
 
-Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results,
-                                void *arena) const {
-  PcrtFrame frame = {args, results, arena, &libraryTable(), const_cast<RunContext *>(&context)};
+Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena,
+                                int64_t budget) const {
+  PcrtFrame frame = {args, results, arena, &libraryTable(), const_cast<RunContext *>(&context), budget};
   return statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
 }
 
-Status Executable::run(const RunContext &context, const void *const *args, void *const *results) {
+bool Executable::isWorthAnAttempt(double mostNs) {
+  if (attemptNs > mostNs)
+    return false;
+  uint32_t left = untilAttempt.load(std::memory_order_relaxed);
+  if (left == 0)
+    return true;
+  untilAttempt.store(left - 1, std::memory_order_relaxed);
+  return false;
+}
+
+void Executable::noteAttempt(bool succeeded) {
+  constexpr uint32_t mostPatience = 1023;
+  uint32_t calls = succeeded ? 0 : std::min(2 * patience.load(std::memory_order_relaxed) + 1, mostPatience);
+  patience.store(calls, std::memory_order_relaxed);
+  untilAttempt.store(calls, std::memory_order_relaxed);
+}
+
+Status Executable::run(const RunContext &context, const void *const *args, void *const *results, int64_t budget) {
   // Reading the clock costs as much as a small kernel: the first runs are measured, then one in 64.
   uint32_t number = runs.load(std::memory_order_relaxed);
   runs.store(number + 1, std::memory_order_relaxed);
@@ -82,14 +103,14 @@ Status Executable::run(const RunContext &context, const void *const *args, void 
   Status status;
   if (arenaSize <= stackArenaBytes) {
     alignas(PCRT_ALIGNMENT) char arena[stackArenaBytes];
-    status = runWithArena(context, args, results, arena);
+    status = runWithArena(context, args, results, arena, budget);
   } else {
     Result<RefPtr<Buffer>> arena = context.device.memory().allocate(arenaSize);
     if (!arena.isOk())
       return Status(Code::OutOfMemory, "temporaries: " + arena.status().message());
     if (arenaSize >= BufferPool::listedBytes)
       context.device.memory().note(*arena.value(), "of temporaries of " + label);
-    status = runWithArena(context, args, results, arena.value()->data());
+    status = runWithArena(context, args, results, arena.value()->data(), budget);
   }
   if (timed)
     recordTime(static_cast<float>(nowNs() - start), number);

@@ -4,7 +4,9 @@
 #include "runtime/Device.h"
 #include "runtime/Profile.h"
 
+#include <algorithm>
 #include <climits>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -15,6 +17,8 @@ using namespace pcrt;
 static constexpr double inPlaceNsAwake = 5000, inPlaceNsAsleep = 20000;
 /// Above it a thread should not hold its lock (Python's) while it runs.
 static constexpr double shortNs = 10000;
+/// The operations of compiled code that an attempt may spend: about inPlaceNsAwake.
+static constexpr int64_t attemptBudget = 10000;
 /// A waiter runs what it waits for itself only if that is soon done: meanwhile nothing can interrupt it.
 static constexpr double claimNs = 10e6;
 
@@ -62,14 +66,8 @@ static const char *placeOf(const Launch &launch) {
                   "\"device\": " + std::to_string(device.id()));
 }
 
-/// Runs a launch whose inputs are ready; null when it went well.
-static RefPtr<Error> perform(Device &device, const Launch &launch) {
-  if (Error *poison = poisonOf(launch))
-    return RefPtr<Error>(poison);
-  if (!launch.executable) {
-    copyAll(launch);
-    return nullptr;
-  }
+/// Runs the code of a launch whose inputs are ready.
+static Status runCode(Device &device, const Launch &launch, int64_t budget) {
   constexpr unsigned few = 32;
   void *onStack[few];
   unsigned count = launch.argCount + launch.resultCount;
@@ -81,15 +79,30 @@ static RefPtr<Error> perform(Device &device, const Launch &launch) {
     pointers[launch.argCount + i] = launch.results[i]->data();
   RunContext context{device, *launch.executable, launch.participant};
   int64_t start = Profile::isOn() ? nowNs() : 0;
-  Status status = launch.executable->run(context, pointers, pointers + launch.argCount);
-  if (start)
+  Status status = launch.executable->run(context, pointers, pointers + launch.argCount, budget);
+  if (start && status.code() != Code::OutOfBudget)
     recordRun(device, launch, start);
+  return status;
+}
+
+static RefPtr<Error> errorOf(const Launch &launch, const Status &status) {
   if (status.isOk())
     return nullptr;
   if (RefPtr<Error> cause = collectiveFailure(launch.participant))
     return cause;
   const char *place = placeOf(launch);
   return RefPtr<Error>::adopt(new Error(status, launch.executable->name(), place ? place : ""));
+}
+
+/// Runs a launch whose inputs are ready; null when it went well.
+static RefPtr<Error> perform(Device &device, const Launch &launch) {
+  if (Error *poison = poisonOf(launch))
+    return RefPtr<Error>(poison);
+  if (!launch.executable) {
+    copyAll(launch);
+    return nullptr;
+  }
+  return errorOf(launch, runCode(device, launch, PCRT_UNLIMITED));
 }
 
 //===-- Execution
@@ -226,25 +239,26 @@ void Execution::runIfUnclaimed() {
 //===-- Stream
 //------------------------------------------------------------------------------------------------------===//
 
+static bool isReady(const Launch &launch) {
+  return std::all_of(launch.args, launch.args + launch.argCount, [](Buffer *buffer) { return buffer->isReady(); }) &&
+         std::all_of(launch.after, launch.after + launch.afterCount, [](Token *token) { return token->isDone(); });
+}
+
 Stream::Manner Stream::mannerOf(const Launch &launch) const {
   double cost = expectedNs(launch);
   bool blocks = mayBlock(launch.executable);
   Manner here = cost < shortNs && !blocks ? Manner::Short : Manner::Long;
   if (inPlace)
     return here;
-  if (blocks || cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && device.threads().hasSpinner()))
+  bool isLong = cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && device.threads().hasSpinner());
+  bool isAttempt = std::isinf(cost) && launch.executable->isWorthAnAttempt(inPlaceNsAwake);
+  if (blocks || (isLong && !isAttempt) || !isReady(launch))
     return Manner::Enqueue;
-  for (unsigned i = 0; i < launch.argCount; ++i)
-    if (!launch.args[i]->isReady())
-      return Manner::Enqueue;
-  for (unsigned i = 0; i < launch.afterCount; ++i)
-    if (!launch.after[i]->isDone())
-      return Manner::Enqueue;
-  return here;
+  return isAttempt ? Manner::Attempt : here;
 }
 
-void Stream::runInPlace(const Launch &launch) {
-  RefPtr<Error> error = perform(device, launch);
+/// What has run in place is done, or carries an error.
+static void settle(const Launch &launch, RefPtr<Error> error) {
   if (launch.completes)
     launch.completes->complete(error);
   if (!error)
@@ -252,6 +266,21 @@ void Stream::runInPlace(const Launch &launch) {
   RefPtr<Token> failed = Token::failed(std::move(error));
   for (unsigned i = 0; i < launch.resultCount; ++i)
     launch.results[i]->setToken(failed);
+}
+
+void Stream::runInPlace(const Launch &launch) { settle(launch, perform(device, launch)); }
+
+bool Stream::attempt(const Launch &launch) {
+  if (Error *poison = poisonOf(launch)) {
+    settle(launch, RefPtr<Error>(poison));
+    return true;
+  }
+  Status status = runCode(device, launch, attemptBudget);
+  bool isOver = status.code() != Code::OutOfBudget;
+  launch.executable->noteAttempt(isOver);
+  if (isOver)
+    settle(launch, errorOf(launch, status));
+  return isOver;
 }
 
 void Stream::enqueue(const Launch &launch) {

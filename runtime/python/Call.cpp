@@ -87,6 +87,8 @@ private:
     }
     return launchEffectful(stream, launch, manner);
   }
+  if (manner == Stream::Manner::Attempt && stream.attempt(launch))
+    return true;
   if (manner == Stream::Manner::Long) {
     HeldArguments held(launch);
     WithoutGil released;

@@ -40,13 +40,13 @@ template <typename T> static T orThrow(T value) {
 }
 
 static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
-                                       const std::string &name, double costNs, bool mayBlock,
+                                       const std::string &name, double costNs, bool mayBlock, double attemptNs,
                                        const std::vector<std::pair<std::string, std::string>> &sites,
                                        nb::sequence callbacks, int effects) {
   std::string_view bytes(object.c_str(), object.size());
   // Who calls Python may wait for it.
   mayBlock |= nb::len(callbacks) != 0;
-  Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock);
+  Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock, attemptNs);
   if (!loaded.isOk()) {
     raise(loaded.status(), "");
     throw nb::python_error();
@@ -312,7 +312,8 @@ NB_MODULE(_runtime, module) {
           addShardedFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
   nb::class_<LoadedExecutable>(module, "Executable", nb::type_slots(executableSlots))
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
-                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false, nb::arg("sites") = nb::list(),
+                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false,
+                  nb::arg("attempt_ns") = Executable::noAttempts, nb::arg("sites") = nb::list(),
                   nb::arg("callbacks") = nb::tuple(), nb::arg("effects") = 0)
       .def_static("built", builtExecutable, nb::arg("op"), nb::arg("dtype"), nb::arg("operands"), nb::arg("count"),
                   nb::arg("name"))

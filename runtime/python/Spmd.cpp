@@ -105,7 +105,8 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   for (unsigned number = 0; number < parts.size(); ++number) {
     Launch launch = parts[number].launch(executable, pointers, place);
     Stream &stream = parts[number].device->stream();
-    inPlace |= stream.mannerOf(launch) != Stream::Manner::Enqueue;
+    Stream::Manner manner = stream.mannerOf(launch);
+    inPlace |= manner == Stream::Manner::Short || manner == Stream::Manner::Long;
     launch.after = after;
     launch.afterCount = ready ? 1 : 0;
     launch.participant = run->join(number);

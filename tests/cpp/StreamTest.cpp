@@ -49,6 +49,19 @@ static int32_t gated(const PcrtFrame *frame) {
   return addOne(frame);
 }
 
+static std::atomic<int> begun;
+
+/// The input says how many trips it takes.
+static int32_t counts(const PcrtFrame *frame) {
+  ++begun;
+  int64_t trips = *static_cast<const int64_t *>(frame->args[0]), budget = frame->budget;
+  for (int64_t i = 0; i < trips; ++i)
+    if (--budget < 0)
+      return PCRT_OUT_OF_BUDGET;
+  *static_cast<int64_t *>(frame->results[0]) = trips;
+  return PCRT_OK;
+}
+
 static std::atomic<int> running, mostRunning;
 
 static int32_t meets(const PcrtFrame *frame) {
@@ -78,8 +91,9 @@ struct Fixture {
     *static_cast<int64_t *>(buffer->data()) = number;
     return buffer;
   }
-  RefPtr<Executable> executable(PcrtEntry entry, double costNs, const char *name = "kernel") {
-    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs));
+  RefPtr<Executable> executable(PcrtEntry entry, double costNs, const char *name = "kernel",
+                                double attemptNs = Executable::noAttempts) {
+    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs, /*mayBlock=*/false, attemptNs));
   }
   Stream::Manner manner(Executable &executable, std::vector<RefPtr<Buffer>> args) {
     return with(executable, args, [&](Launch launch) { return stream.mannerOf(launch); });
@@ -87,6 +101,9 @@ struct Fixture {
   RefPtr<Buffer> enqueue(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
     with(executable, args, [&](Launch launch) { return stream.enqueue(launch), 0; });
     return lastResult;
+  }
+  bool attempt(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
+    return with(executable, args, [&](Launch launch) { return stream.attempt(launch); });
   }
   RefPtr<Buffer> runInPlace(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
     with(executable, args, [&](Launch launch) { return stream.runInPlace(launch), 0; });
@@ -345,6 +362,53 @@ static void measuredCostDecides() {
   CHECK(f.manner(*kernel, {f.value(1)}) != Stream::Manner::Enqueue);
 }
 
+static void triesWhatMayBeShort() {
+  Fixture f;
+  constexpr double unknown = Executable::noAttempts;
+  auto loop = f.executable(counts, unknown, "loop", cheap), other = f.executable(counts, unknown, "other", dear);
+  auto few = f.value(100), many = f.value(1000000);
+  CHECK(f.manner(*other, {few}) == Stream::Manner::Enqueue);
+  CHECK(f.manner(*loop, {few}) == Stream::Manner::Attempt);
+  CHECK(f.attempt(*loop, {few}));
+  CHECK(read(f.lastResult) == 100);
+
+  // What gave up has done nothing, and is handed over.
+  begun = 0;
+  CHECK(f.manner(*loop, {many}) == Stream::Manner::Attempt);
+  CHECK(!f.attempt(*loop, {many}));
+  CHECK(f.lastResult->isReady() && !f.lastResult->error());
+  CHECK(read(f.enqueue(*loop, {many})) == 1000000);
+  CHECK(begun == 2);
+
+  // The more attempts failed, the longer it waits for the next; one that succeeds makes it forget.
+  for (int calls : {1, 3, 7}) {
+    for (int i = 0; i < calls; ++i)
+      CHECK(f.manner(*loop, {many}) == Stream::Manner::Enqueue);
+    CHECK(f.manner(*loop, {many}) == Stream::Manner::Attempt);
+    CHECK(!f.attempt(*loop, {many}));
+  }
+  for (int i = 0; i < 15; ++i)
+    CHECK(f.manner(*loop, {few}) == Stream::Manner::Enqueue);
+  CHECK(f.manner(*loop, {few}) == Stream::Manner::Attempt);
+  CHECK(f.attempt(*loop, {few}));
+  CHECK(f.manner(*loop, {few}) == Stream::Manner::Attempt);
+
+  // Not before the inputs are ready; and a failed input is the result.
+  gateOpen = false;
+  auto slow = f.executable(gated, dear), broken = f.executable(fails, dear);
+  auto pending = f.enqueue(*slow, {few});
+  CHECK(f.manner(*loop, {pending}) == Stream::Manner::Enqueue);
+  gateOpen = true;
+  CHECK(read(pending) == 101);
+  auto poisoned = f.runInPlace(*broken, {few});
+  CHECK(f.attempt(*loop, {poisoned}));
+  CHECK(f.lastResult->error() && f.lastResult->error()->code == Code::LibraryFailed);
+
+  Fixture inPlace(1, /*inPlace=*/true);
+  auto same = inPlace.executable(counts, unknown, "loop", cheap);
+  CHECK(inPlace.manner(*same, {few}) == Stream::Manner::Long);
+}
+
 static void manyThreadsLaunch() {
   Fixture f(2);
   auto step = f.executable(addOne, dear);
@@ -383,6 +447,7 @@ int main() {
   RUN(runAheadIsBoundedInBytes);
   RUN(argumentsLiveUntilUsed);
   RUN(measuredCostDecides);
+  RUN(triesWhatMayBeShort);
   RUN(manyThreadsLaunch);
   return test::failures() != 0;
 }

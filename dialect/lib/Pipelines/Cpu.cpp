@@ -78,6 +78,7 @@ static void addConversionToLLVM(OpPassManager &pm) {
 
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createNumberSites());
+  pm.addPass(createLimitLoops());
   // The early return of a library call that failed needs branches, hence the order of these two.
   pm.addPass(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());

@@ -143,7 +143,8 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   if (failed(stage("linalg", [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); })))
     return failure();
   result.flops = estimateFlops(*lowered);
-  result.isUnbounded = hasUnboundedLoop(*lowered);
+  UnboundedLoops unbounded = findUnboundedLoops(*lowered);
+  result.isUnbounded = unbounded.whileLoops || unbounded.forLoops;
   CpuFeatures features = (*target)->features();
   if (failed(stage("buffers", [&] { return toBuffers(lowered, features, passes); })) ||
       failed(stage("loops", [&] { return toLoops(*lowered, features, passes); })))
@@ -152,6 +153,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
     return failure();
   result.sites = getSites(*lowered);
+  result.givesUp = !unbounded.forLoops && (*lowered)->hasAttr(kGivesUpAttr);
 
   FailureOr<std::vector<Unit>> units =
       timed(timings, "translate", [&] { return translateToUnits(*lowered, **target); });

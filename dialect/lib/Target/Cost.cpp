@@ -80,13 +80,11 @@ static double costOf(Operation &op) {
   return each * moved;
 }
 
-bool hasUnboundedLoop(ModuleOp module) {
-  auto isUnbounded = [](Operation *op) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    bool found = isa<scf::WhileOp>(op) || (loop && !isCondition(loop) && !tripsOf(loop));
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  return module.walk(isUnbounded).wasInterrupted();
+UnboundedLoops findUnboundedLoops(ModuleOp module) {
+  UnboundedLoops found;
+  module.walk([&](scf::WhileOp) { found.whileLoops = true; });
+  module.walk([&](scf::ForOp loop) { found.forLoops |= !isCondition(loop) && !tripsOf(loop); });
+  return found;
 }
 
 double estimateFlops(ModuleOp module) { return costOf(module.getBodyRegion()); }

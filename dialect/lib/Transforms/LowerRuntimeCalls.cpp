@@ -1,5 +1,6 @@
 // array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol
-// for it. Every offset comes from runtime/include/runtime/Abi.h. array-emit-entry passes the frame on.
+// for it; what loops spend is counted against the frame's budget. Every offset comes from
+// runtime/include/runtime/Abi.h. array-emit-entry passes the frame on.
 #include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
@@ -128,6 +129,20 @@ public:
     return success();
   }
 
+  void lower(SpendOp spend) {
+    builder.setLoc(spend.getLoc());
+    if (!budget)
+      budget = takeBudget();
+    builder.setInsertionPoint(spend);
+    Type i64 = builder.getI64Type();
+    Value left = LLVM::LoadOp::create(builder, i64, budget);
+    left = LLVM::SubOp::create(builder, left, constant(spend.getOperations(), 64));
+    LLVM::StoreOp::create(builder, left, budget);
+    Value isOver = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, left, constant(0, 64));
+    leaveIf(isOver, spend, [&] { return constant(PCRT_OUT_OF_BUDGET, 32); });
+    spend.erase();
+  }
+
 private:
   Value constant(int64_t value, unsigned bits) {
     return LLVM::ConstantOp::create(builder, builder.getIntegerType(bits), value);
@@ -187,35 +202,56 @@ private:
   /// Splits the block after the call: what follows runs only when the routine succeeded; its failure is returned with
   /// the number of the call.
   void returnOnFailure(RuntimeCallOp call, Value status) {
-    Value ok = constant(PCRT_OK, 32);
-    Value failed = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, status, ok);
-    Block *before = call->getBlock();
-    Block *after = before->splitBlock(call);
+    Value failed = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, status, constant(PCRT_OK, 32));
+    leaveIf(failed, call, [&] {
+      auto site = call->getAttrOfType<IntegerAttr>(kSiteAttr);
+      return site ? LLVM::OrOp::create(builder, status, constant(site.getInt() << PCRT_STATUS_BITS, 32)).getResult()
+                  : status;
+    });
+  }
+
+  /// Splits the block before `op`, which runs only if the condition does not hold.
+  void leaveIf(Value condition, Operation *op, llvm::function_ref<Value()> makeStatus) {
+    Block *before = op->getBlock();
+    Block *after = before->splitBlock(op);
     Block *leave = builder.createBlock(after);
-    if (auto site = call->getAttrOfType<IntegerAttr>(kSiteAttr))
-      status = LLVM::OrOp::create(builder, status, constant(site.getInt() << PCRT_STATUS_BITS, 32));
-    func::ReturnOp::create(builder, status);
+    func::ReturnOp::create(builder, makeStatus());
     builder.setInsertionPointToEnd(before);
-    cf::CondBranchOp::create(builder, failed, leave, after);
+    cf::CondBranchOp::create(builder, condition, leave, after);
+  }
+
+  /// What the run may still spend, on the stack: LLVM keeps it in a register.
+  Value takeBudget() {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(entry);
+    Type i64 = builder.getI64Type();
+    Value counter = LLVM::AllocaOp::create(builder, frame.getType(), i64, constant(1, 64), alignof(int64_t));
+    Value given = offsetPointer(builder, builder.getLoc(), frame, offsetof(PcrtFrame, budget));
+    LLVM::StoreOp::create(builder, LLVM::LoadOp::create(builder, i64, given), counter);
+    return counter;
   }
 
   ImplicitLocOpBuilder builder;
   Block *entry;
-  Value frame;
+  Value frame, budget;
 };
 
 struct LowerRuntimeCalls : impl::LowerRuntimeCallsBase<LowerRuntimeCalls> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     SmallVector<RuntimeCallOp> calls;
+    SmallVector<SpendOp> spends;
     function.walk([&](RuntimeCallOp call) { calls.push_back(call); });
-    if (calls.empty())
+    function.walk([&](SpendOp spend) { spends.push_back(spend); });
+    if (calls.empty() && spends.empty())
       return;
     Value frame = returnStatus(function);
     CallLowering lowering(function, frame);
     for (RuntimeCallOp call : calls)
       if (failed(lowering.lower(call)))
         return signalPassFailure();
+    for (SpendOp spend : spends)
+      lowering.lower(spend);
   }
 
   /// A status as the result, and the frame among the arguments.

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { PCRT_ABI_VERSION = 2 };
+enum { PCRT_ABI_VERSION = 3 };
 
 // Bytes to which the runtime aligns the arena and every result. Arguments may be borrowed from elsewhere: only the
 // alignment of their element type holds for them.
@@ -23,8 +23,13 @@ enum PcrtStatus {
   PCRT_INVALID_ARGUMENT = 1,
   PCRT_OUT_OF_MEMORY = 2,
   PCRT_LIBRARY_FAILED = 3,
-  PCRT_CALLBACK_FAILED = 4
+  PCRT_CALLBACK_FAILED = 4,
+  // The run gave up, as its frame's budget asks: what it has computed so far is of no use. No operation failed.
+  PCRT_OUT_OF_BUDGET = 5
 };
+
+// A budget that no run uses up.
+#define PCRT_UNLIMITED INT64_MAX
 
 // What an entry returns has one of PcrtStatus in its low bits, and above them the number of the operation that failed,
 // from 1, in the table of sites that the compiler gives with the code; 0 when it is not known.
@@ -207,6 +212,10 @@ typedef struct PcrtFrame {
   const PcrtTable *table;
   // The runtime's own: what a routine of the table needs to know of the run that calls it.
   void *context;
+  // How many operations the run may spend in loops whose number of trips depends on data. The entry of a program whose
+  // operations are all its own, and which leaves its arguments as they are, then returns PCRT_OUT_OF_BUDGET; others
+  // don't look at it.
+  int64_t budget;
 } PcrtFrame;
 
 typedef int32_t (*PcrtEntry)(const PcrtFrame *frame);

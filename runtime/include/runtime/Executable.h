@@ -9,6 +9,7 @@
 #include "runtime/RunContext.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,13 +24,19 @@ const PcrtTable &libraryTable();
 
 class Executable : public RefCounted<Executable> {
 public:
+  /// Of a run that does not give up.
+  static constexpr double noAttempts = std::numeric_limits<double>::infinity();
+
   /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one
   /// counts; infinity: it depends on data, whatever the runs before took. `mayBlock`: a run may wait for other runs or
-  /// for Python, so it is never made under a lock.
+  /// for Python, so it is never made under a lock. `attemptNs`: an estimate of a run of a few trips, if the code gives
+  /// up when a budget is used up.
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
-                                         std::string name, double costNs, bool mayBlock = false);
+                                         std::string name, double costNs, bool mayBlock = false,
+                                         double attemptNs = noAttempts);
   /// For an entry that lives elsewhere (linked into the program).
-  Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false);
+  Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false,
+             double attemptNs = noAttempts);
 
   /// Of a kernel that the build compiled, for results of `count` elements.
   Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name);
@@ -60,13 +67,21 @@ public:
     return measured > 0 ? measured : std::max(costNs, 500 + 0.05 * static_cast<double>(touchedBytes));
   }
 
+  /// Whether it may be worth while to run it within a budget, in a thread that can't wait for it: it gives up rather
+  /// than take longer, and what else it does takes no more than `mostNs`. Not after attempts that failed: the more of
+  /// them, the longer.
+  bool isWorthAnAttempt(double mostNs);
+  /// What became of an attempt.
+  void noteAttempt(bool succeeded);
+
   /// Runs it in this thread, with temporaries in the device's memory. Failures are InvalidArgument, OutOfMemory (the
-  /// arena) or what the code returned.
-  Status run(const RunContext &context, const void *const *args, void *const *results);
+  /// arena) or what the code returned; OutOfBudget if it gave up.
+  Status run(const RunContext &context, const void *const *args, void *const *results, int64_t budget = PCRT_UNLIMITED);
 
 private:
   Status statusOf(int32_t word, const RunContext &context) const;
-  Status runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena) const;
+  Status runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena,
+                      int64_t budget) const;
   void recordTime(float ns, uint32_t number);
 
   MappedObject code;
@@ -77,13 +92,15 @@ private:
   int64_t count = 0;
   const uint64_t arenaSize;
   const std::string label;
-  const double costNs;
+  const double costNs, attemptNs;
   const bool blocks;
   std::vector<Site> sites;
   Effects kind = Effects::None;
   std::vector<RefPtr<HostCallback>> callbacks;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
+  /// How many calls attempt nothing, after the last failure and from now on.
+  std::atomic<uint32_t> patience{0}, untilAttempt{0};
 };
 
 } // namespace pcrt

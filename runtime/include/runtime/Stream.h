@@ -52,12 +52,15 @@ public:
   bool isInPlace() const { return inPlace; }
 
   /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread
-  /// holds. Long: in place too, but let others go on meanwhile. Enqueue: hand it over.
-  enum class Manner { Short, Long, Enqueue };
+  /// holds. Long: in place too, but let others go on meanwhile. Enqueue: hand it over. Attempt: it depends on data
+  /// whether that pays, so try it in place, and hand it over if that takes too long.
+  enum class Manner { Short, Long, Attempt, Enqueue };
   Manner mannerOf(const Launch &launch) const;
 
   /// Runs the launch here; its inputs must be ready. Afterwards the results are filled, or carry an error.
   void runInPlace(const Launch &launch);
+  /// As runInPlace, while holding a lock: false, and nothing has happened, when the run would have taken long.
+  bool attempt(const Launch &launch);
   /// Returns at once; the results carry the token of the execution.
   void enqueue(const Launch &launch);
 

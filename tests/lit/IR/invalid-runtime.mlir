@@ -1,6 +1,6 @@
 // RUN: array-opt %s --split-input-file --verify-diagnostics
 
-// The constraints C1 to C3 of runtime_call, and those of destination style.
+// The constraints C1 to C3 of runtime_call, and those of destination style; C1 of spend.
 
 func.func @call(%x: tensor<4xf32>) {
   // expected-error @+1 {{'array.runtime_call' op calls the unknown routine "shuffle", expected one of sort}}
@@ -37,5 +37,13 @@ func.func @call(%x: tensor<4xi32>) {
 func.func @call(%x: tensor<4xf32>) {
   // expected-error @+1 {{'array.runtime_call' op expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
   array.runtime_call "sort" params = [] element_types = [f32, f32] ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @nothing() {
+  // expected-error @+1 {{'array.spend' op attribute 'operations' failed to satisfy constraint}}
+  array.spend 0
   return
 }

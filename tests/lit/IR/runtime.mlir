@@ -2,7 +2,7 @@
 // RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
 // RUN: array-opt %s --canonicalize | FileCheck %s --check-prefix=EFFECTS
 
-// runtime_call on tensors and on memrefs. What is written to memory is an effect, what results are unused is none.
+// runtime_call on tensors and on memrefs: what is written to memory is an effect, unused results are none. spend.
 
 // CHECK-LABEL: @tensors
 // EFFECTS-LABEL: @tensors
@@ -27,5 +27,14 @@ func.func @memrefs(%x: memref<?xf32, strided<[1], offset: ?>>, %y: memref<?xf32>
   // EFFECTS: array.runtime_call
   array.runtime_call "sort" params = [0, 1, 0] element_types = [f32, f32]
     ins(%x : memref<?xf32, strided<[1], offset: ?>>) outs(%y : memref<?xf32>)
+  return
+}
+
+// CHECK-LABEL: @counted
+// EFFECTS-LABEL: @counted
+func.func @counted() {
+  // CHECK: array.spend 12
+  // EFFECTS: array.spend 12
+  array.spend 12
   return
 }

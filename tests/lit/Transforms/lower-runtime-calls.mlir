@@ -59,3 +59,34 @@ func.func @main(%x: memref<4xi32>, %r: memref<4xi32>) {
     ins(%x : memref<4xi32>) outs(%r : memref<4xi32>) {array.site = 3 : i64}
   return
 }
+
+// -----
+
+// What a loop spends is taken from a counter on the stack that begins at frame->budget; below zero the run gives up with
+// status 5.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[FRAME:[a-z0-9]+]]: !llvm.ptr {array.role = "frame"}) -> i32
+// CHECK:         %[[COUNTER:.*]] = llvm.alloca %{{.*}} x i64
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr inbounds %[[FRAME]][40]
+// CHECK:         %[[BUDGET:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> i64
+// CHECK:         llvm.store %[[BUDGET]], %[[COUNTER]]
+// CHECK:         cf.br ^[[TRIP:.*]]
+// CHECK:       ^[[TRIP]]:
+// CHECK:         %[[HAD:.*]] = llvm.load %[[COUNTER]] : !llvm.ptr -> i64
+// CHECK:         %[[LEFT:.*]] = llvm.sub %[[HAD]], %{{.*}} : i64
+// CHECK:         llvm.store %[[LEFT]], %[[COUNTER]]
+// CHECK:         %[[OVER:.*]] = arith.cmpi slt, %[[LEFT]]
+// CHECK:         cf.cond_br %[[OVER]], ^[[LEAVE:.*]], ^[[GO:.*]]
+// CHECK:       ^[[LEAVE]]:
+// CHECK-NEXT:    %[[STATUS:.*]] = llvm.mlir.constant(5 : i32)
+// CHECK-NEXT:    return %[[STATUS]]
+// CHECK:       ^[[GO]]:
+func.func @main(%go: memref<i1>) {
+  cf.br ^trip
+^trip:
+  array.spend 7
+  %on = memref.load %go[] : memref<i1>
+  cf.cond_br %on, ^trip, ^end
+^end:
+  return
+}

@@ -158,7 +158,9 @@ def test_a_damaged_entry_is_told_and_replaced(folder, change):
 
 def test_every_byte_is_watched():
     key = entry.Key("k", "ir", "options", "compiler", "target", ("model.py:1",))
-    artifact = entry.Artifact(b"code" * 20, "main", 64, 2.5, True, [("sort", "model.py:1"), ("fft", "")], ((0, 1),))
+    artifact = entry.Artifact(
+        b"code" * 20, "main", 64, 2.5, True, True, [("sort", "model.py:1"), ("fft", "")], ((0, 1),)
+    )
     whole = entry.pack(key, artifact, {"name": "f"})
     assert entry.unpack(key, whole) == artifact
     for place in range(len(whole)):
@@ -177,7 +179,7 @@ def test_code_that_does_not_load_is_replaced(folder):
     compiled(f, x)
     (file,) = files(folder)
     key = key_of(f, x)
-    bad = entry.Artifact(b"no code", "main", 0, 1.0, False, [], ())
+    bad = entry.Artifact(b"no code", "main", 0, 1.0, False, False, [], ())
     file.write_bytes(entry.pack(key, bad, {}))
     with pytest.warns(UserWarning, match="damaged, cannot load 'f'"):
         assert not compiled(f, x)[1]
@@ -406,7 +408,7 @@ def test_the_command(folder, capsys):
     # The same function, as another compiler made it for another machine.
     other = entry.Key("ab" * 20, key.ir, key.options, "0.0.1 old", "x86_64 Other 12")
     other_file = folder / f"{other.digest}.entry"
-    other_file.write_bytes(entry.pack(other, entry.Artifact(b"", "main", 0, 0, False, [], ()), about))
+    other_file.write_bytes(entry.pack(other, entry.Artifact(b"", "main", 0, 0, False, False, [], ()), about))
     (folder / f"{'cd' * 20}.entry").write_bytes(b"nonsense")
 
     listed = said("list")

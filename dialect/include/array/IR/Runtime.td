@@ -40,4 +40,21 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
   let hasVerifier = 1;
 }
 
+def Array_SpendOp : Array_Op<"spend", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "counts operations against the budget of the run";
+  let description = Array_Doc<[{
+    Takes `operations` from what the run may still spend. When nothing is left the run ends with PCRT_OUT_OF_BUDGET, and
+    what it has computed is of no use. It stands in @main, after bufferization; array-limit-loops puts it into loops of
+    unknown length.
+
+    ```mlir
+    array.spend 12
+    ```
+  }], [{
+    - C1: `operations` is positive.
+  }]>.description;
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$operations);
+  let assemblyFormat = "$operations attr-dict";
+}
+
 #endif // ARRAY_IR_RUNTIME_TD

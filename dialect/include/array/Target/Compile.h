@@ -23,7 +23,8 @@ struct CompiledObject {
   std::string entry;        ///< The symbol of the C entry, a PcrtEntry.
   uint64_t arenaBytes = 0;  ///< What the frame's arena must hold.
   double flops = 0;         ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
-  bool isUnbounded = false; ///< How long a call takes depends on data: the runtime never runs it inline.
+  bool isUnbounded = false; ///< How long a call takes depends on data.
+  bool givesUp = false;     ///< Then: a call gives up when its frame's budget is used up.
   /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
   std::vector<std::pair<std::string, std::string>> sites;
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
@@ -49,8 +50,11 @@ FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileO
 /// left as it is.
 FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options);
 
-/// Whether how long a run of a module of linalg on tensors takes depends on data, and may have no end.
-bool hasUnboundedLoop(ModuleOp module);
+/// The loops of a module of linalg on tensors whose numbers of trips depend on data, and may have no end.
+struct UnboundedLoops {
+  bool whileLoops = false, forLoops = false;
+};
+UnboundedLoops findUnboundedLoops(ModuleOp module);
 
 /// Estimated scalar operations of one run of a module of linalg on tensors.
 double estimateFlops(ModuleOp module);

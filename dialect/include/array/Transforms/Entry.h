@@ -25,6 +25,10 @@ inline constexpr llvm::StringLiteral kLiveAttr = "array.live";
 /// caller gives up the argument, and passes its buffer as that of the result.
 inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";
 
+/// The attribute of a module whose loops of unknown length count what they do: @main returns PCRT_OUT_OF_BUDGET when
+/// its frame's budget is used up, and can then be run again.
+inline constexpr llvm::StringLiteral kGivesUpAttr = "array.gives_up";
+
 /// The argument attribute of one that is written.
 inline constexpr llvm::StringLiteral kWrittenAttr = "array.written";
 

@@ -347,6 +347,23 @@ def NumberSites : Pass<"array-number-sites", "::mlir::ModuleOp"> {
   }];
 }
 
+def LimitLoops : Pass<"array-limit-loops", "::mlir::ModuleOp"> {
+  let summary = "Have loops of unknown length count what they do, so that a run can give up";
+  let description = [{
+    Each trip of an `scf.while` begins with an `array.spend` of about the operations of one: vectors count as one
+    operation, loops inside by their trips, a call of a library or of another module, whatever it is, as a thousand.
+    The module gets the attribute `array.gives_up`.
+
+    A run that gives up is run again, so this is done only where a run can be: not when an argument's memory is
+    written, when something acts on the world outside of the program (a callback, a collective), or when such a loop is
+    in a function other than @main, which has no frame.
+
+    Invariants: structured control flow is there still, and all that becomes a function has become one (parallel loops,
+    kernels).
+  }];
+  let dependentDialects = ["::mlir::array::ArrayDialect"];
+}
+
 def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"> {
   let summary = "Call library routines through the call frame's table";
   let description = [{
@@ -354,7 +371,8 @@ def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"
     (runtime/include/runtime/Abi.h): operands are described by PcrtTensor structures on the stack. A status
     other than PCRT_OK leaves the function at once, with the number that array-number-sites gave the call above its low
     PCRT_STATUS_BITS bits. The function gets the call frame as its last argument, with the
-    role "frame", and returns an i32 status; so @main is the one function that may hold such calls.
+    role "frame", and returns an i32 status; so @main is the one function that may hold such calls. `array.spend` takes
+    from a counter on the stack, which begins at the frame's budget, and returns PCRT_OUT_OF_BUDGET when it is negative.
 
     Invariants: structured control flow is lowered (the early return needs a branch); operands are dense and row-major.
   }];
