@@ -2,6 +2,7 @@
 // instructions for a vector, value and place six; then the first vector with an element that is equal to it is looked
 // for, while the row is in the cache.
 #include "LinalgToLoopsEmitter.h"
+#include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -108,6 +109,7 @@ void NestEmitter::emitSearch(unsigned level) {
   Type indexType = b.getIndexType();
   auto loop =
       scf::WhileOp::create(b, loc, TypeRange{indexType, indexType}, ValueRange{indices.index(b, 0)}, lookAt, goOn);
+  loop->setAttr(kBoundedAttr, b.getUnitAttr());
   setLanes(0, Value());
   Value place = loop.getResult(1);
   if (!index.element.isIndex())

@@ -93,6 +93,7 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
 // CHECK:             arith.cmpf oeq, %{{.*}}, %[[B]]
 // CHECK:             math.cttz
 // CHECK:             scf.condition
+// CHECK:           attributes {array.bounded}
 // CHECK:           %[[PLACE:.*]] = arith.index_cast %[[FOUND]]#1 : index to i32
 // CHECK:           memref.store %[[PLACE]]
 func.func @search(%a: memref<8x300xf32>, %value: memref<8xf32>, %index: memref<8xi32>) {

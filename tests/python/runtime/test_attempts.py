@@ -91,6 +91,28 @@ def test_donated_arguments_are_given_up_once(limit):
     assert given.is_deleted()
 
 
+def test_searches_of_rows_inside_are_no_loops_of_unknown_length():
+    @pc.jit
+    def peaks(x, limit):
+        def step(state):
+            i, x = state
+            return i + 1, x.at[i % 8, x.argmax(axis=1)[i % 8]].add(-1)
+
+        return lax.while_loop(lambda state: state[0] < limit, step, (0, x))[1]
+
+    def expected(x, limit):
+        for i in range(limit):
+            x[i % 8, x[i % 8].argmax()] -= 1
+        return x
+
+    x = np.random.default_rng(0).integers(0, 9, (8, 100)).astype(np.float32)
+    for limit in (0, 1, 50, 700):
+        result = peaks(pnp.asarray(x), pnp.int32(limit))
+        np.testing.assert_array_equal(result, expected(x.copy(), limit))
+    # The long one made it wait with the next attempt.
+    assert any(peaks(pnp.asarray(x), pnp.int32(1)).is_ready() for _ in range(8))
+
+
 def test_callbacks_are_called_once_a_trip():
     seen = []
 
