@@ -17,6 +17,8 @@ using namespace pcrt;
 static constexpr double inPlaceNsAwake = 5000, inPlaceNsAsleep = 20000;
 /// Above it a thread should not hold its lock (Python's) while it runs.
 static constexpr double shortNs = 10000;
+/// On one core handing a task over only adds to it, and who waits for the lock could not run either.
+static constexpr double onOneCoreNs = 100000;
 /// The operations of compiled code that an attempt may spend: about inPlaceNsAwake.
 static constexpr int64_t attemptBudget = 10000;
 /// A waiter runs what it waits for itself only if that is soon done: meanwhile nothing can interrupt it.
@@ -247,10 +249,12 @@ static bool isReady(const Launch &launch) {
 Stream::Manner Stream::mannerOf(const Launch &launch) const {
   double cost = expectedNs(launch);
   bool blocks = mayBlock(launch.executable);
-  Manner here = cost < shortNs && !blocks ? Manner::Short : Manner::Long;
+  const ThreadPool &threads = device.threads();
+  bool hasOneCore = threads.hasOneCore();
+  Manner here = cost < (hasOneCore ? onOneCoreNs : shortNs) && !blocks ? Manner::Short : Manner::Long;
   if (inPlace)
     return here;
-  bool isLong = cost > inPlaceNsAsleep || (cost > inPlaceNsAwake && device.threads().hasSpinner());
+  bool isLong = cost > (hasOneCore ? onOneCoreNs : threads.hasSpinner() ? inPlaceNsAwake : inPlaceNsAsleep);
   bool isAttempt = std::isinf(cost) && launch.executable->isWorthAnAttempt(inPlaceNsAwake);
   if (blocks || (isLong && !isAttempt) || !isReady(launch))
     return Manner::Enqueue;

@@ -38,7 +38,9 @@ unsigned ThreadPool::defaultSize() {
 //-------------------------------------------------------------------------------------------------------===//
 
 // With a single core, spinning would only keep the program from going on.
-ThreadPool::ThreadPool(unsigned maxThreads) : maxThreads(maxThreads), maySpin(affinityCores() > 1) {}
+ThreadPool::ThreadPool(unsigned maxThreads) : ThreadPool(maxThreads, affinityCores()) {}
+
+ThreadPool::ThreadPool(unsigned maxThreads, unsigned cores) : maxThreads(maxThreads), cores(cores) {}
 
 void ThreadPool::submit(Task *task) {
   if (stopping.load() && currentPool != this) {
@@ -164,7 +166,7 @@ void ThreadPool::workerLoop() {
 }
 
 bool ThreadPool::spinForWork() {
-  if (!maySpin)
+  if (cores == 1)
     return false;
   spinning.fetch_add(1);
   bool found = false;

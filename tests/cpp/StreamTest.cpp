@@ -78,8 +78,8 @@ static constexpr double cheap = 100, dear = 1e9;
 namespace {
 /// A stream with its own pool and memory, and calls on single int64s.
 struct Fixture {
-  explicit Fixture(unsigned threads = 2, bool inPlace = false, RunAhead bound = {})
-      : pool(threads), device(7, pool, inPlace, bound), memory(device.memory()), stream(device.stream()) {}
+  explicit Fixture(unsigned threads = 2, bool inPlace = false, RunAhead bound = {}, unsigned cores = 2)
+      : pool(threads, cores), device(7, pool, inPlace, bound), memory(device.memory()), stream(device.stream()) {}
   ~Fixture() {
     CHECK(stream.synchronize());
     CHECK(stream.callsInFlight() == 0 && stream.bytesInFlight() == 0);
@@ -190,6 +190,15 @@ static void chooses() {
   gateOpen = true;
   CHECK(read(pending) == 2);
   CHECK(f.manner(*quick, {pending}) == Stream::Manner::Short);
+}
+
+static void handsNothingShortOverOnOneCore() {
+  Fixture f(1, /*inPlace=*/false, {}, /*cores=*/1);
+  auto quick = f.executable(addOne, 50000), slow = f.executable(addOne, 200000);
+  auto ready = f.value(1);
+  CHECK(f.manner(*quick, {ready}) == Stream::Manner::Short);
+  CHECK(f.manner(*slow, {ready}) == Stream::Manner::Enqueue);
+  CHECK(Fixture().manner(*quick, {ready}) == Stream::Manner::Enqueue);
 }
 
 static void returnsBeforeTheWorkIsDone() {
@@ -433,6 +442,7 @@ static void manyThreadsLaunch() {
 
 int main() {
   RUN(chooses);
+  RUN(handsNothingShortOverOnOneCore);
   RUN(returnsBeforeTheWorkIsDone);
   RUN(inPlaceWhenAskedFor);
   RUN(chainsRunInOrder);

@@ -31,6 +31,8 @@ class ThreadPool {
 public:
   /// At most `maxThreads` threads run tasks (more exist while some of them block in BlockingScope).
   explicit ThreadPool(unsigned maxThreads);
+  /// As on a machine with so many cores for the process.
+  ThreadPool(unsigned maxThreads, unsigned cores);
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
   ~ThreadPool() { shutdown(); }
@@ -53,6 +55,8 @@ public:
   unsigned size() const { return maxThreads; }
   /// Threads that exist, but for those in reserve; for tests.
   unsigned liveThreads() const { return threads.load(std::memory_order_relaxed); }
+  /// The threads have no core but the one of who submits: nothing runs beside anything.
+  bool hasOneCore() const { return cores == 1; }
   /// A worker is awake and looks for work, so handing it a task costs little.
   bool hasSpinner() const { return spinning.load(std::memory_order_relaxed) != 0; }
   /// The calling thread is one of a pool's.
@@ -83,8 +87,7 @@ private:
   void open(ParallelGroup &group, bool isOutside);
   void close(ParallelGroup &group, bool isOutside);
 
-  const unsigned maxThreads;
-  const bool maySpin;
+  const unsigned maxThreads, cores;
   std::mutex queueLock;
   Task *head = nullptr, **tail = &head;
   ParallelGroup *groups = nullptr;
