@@ -22,8 +22,6 @@ constexpr int64_t kUnknownTrips = 16;
 /// More is no use, and neither sums nor products of them overflow.
 constexpr int64_t kMost = int64_t(1) << 30;
 
-bool isUnbounded(scf::WhileOp loop) { return !loop->hasAttr(kBoundedAttr); }
-
 /// About how many operations a run of something does.
 class OperationCount {
 public:
@@ -39,7 +37,7 @@ public:
 
 private:
   int64_t of(Operation &op) {
-    if (auto loop = dyn_cast<scf::WhileOp>(op); loop && isUnbounded(loop)) // counts for itself
+    if (isa<scf::WhileOp>(op)) // counts for itself
       return 0;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return std::min(tripsOf(loop) * std::min(of(loop.getRegion()) + 1, kMost), kMost);
@@ -52,7 +50,7 @@ private:
     int64_t count = 1;
     for (Region &region : op.getRegions())
       count += of(region);
-    return std::min(isa<scf::WhileOp>(op) ? kUnknownTrips * count : count, kMost);
+    return std::min(count, kMost);
   }
 
   int64_t of(func::FuncOp callee) {
@@ -94,7 +92,7 @@ struct LimitLoops : impl::LimitLoopsBase<LimitLoops> {
     module.walk([&](Operation *op) {
       if (auto call = dyn_cast<RuntimeCallOp>(op))
         runsOnce |= actsOutside(call);
-      if (auto loop = dyn_cast<scf::WhileOp>(op); loop && isUnbounded(loop)) {
+      if (auto loop = dyn_cast<scf::WhileOp>(op)) {
         runsOnce |= loop->getParentOfType<func::FuncOp>() != main;
         loops.push_back(loop);
       }

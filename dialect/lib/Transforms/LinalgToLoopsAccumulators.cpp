@@ -46,7 +46,7 @@ NestEmitter::Values NestEmitter::startAccumulators() {
     }
     for (const Accumulator &accumulator : accumulators)
       if (accumulator.hasNans())
-        values.push_back(splat(accumulator, b.getZeroAttr(accumulator.access->element)));
+        values.push_back(noNans(accumulator.access->element));
   }
   return values;
 }
@@ -58,29 +58,53 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
       return value;
     return arith::SelectOp::create(b, loc, instance.body.getMask(), value, old);
   };
-  ArrayRef<Value> nansBefore = before.drop_front(accumulators.size());
-  Values nans(nansBefore);
+  Values nans(before.drop_front(accumulators.size()));
   unsigned nextNans = 0;
   for (auto [accumulator, old] : llvm::zip(accumulators, before)) {
-    Value value;
     if (accumulator.isExtremum) {
       Operation *combine = accumulator.combiner->op;
       unsigned candidate = combine->getOperand(0) == accumulator.access->argument ? 1 : 0;
-      value = extremeOf(accumulator.combiner->kind, instance.body.lookupVector(combine->getOperand(candidate)), old,
-                        accumulator.hasNans() ? &nans[nextNans++] : nullptr);
-    } else {
-      value = instance.body.lookup(
-          op.getBlock()->getTerminator()->getOperand(numberOf(*accumulator.access) - space.numInputs));
+      // Lanes that are masked out take what was there, which is no nan where nans are kept.
+      Value x = select(instance.body.lookupVector(combine->getOperand(candidate)), old);
+      results.push_back(
+          extremeOf(accumulator.combiner->kind, x, old, accumulator.hasNans() ? &nans[nextNans++] : nullptr));
+      continue;
     }
+    Value value = instance.body.lookup(
+        op.getBlock()->getTerminator()->getOperand(numberOf(*accumulator.access) - space.numInputs));
     if (isa<VectorType>(old.getType()))
       value = instance.body.toVector(value);
     results.push_back(select(value, old));
   }
-  for (auto [value, old] : llvm::zip_equal(nans, nansBefore))
-    results.push_back(select(value, old));
+  llvm::append_range(results, nans);
 }
 
 Value NestEmitter::areNans(Value x) { return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x); }
+
+/// Where lanes keep the nans that they have met: one lane for two, if two registers can be compared with each other.
+Value NestEmitter::noNans(Type element) {
+  int64_t lanes = strategy.lanes;
+  bool inPairs = lanes * element.getIntOrFloatBitWidth() >= 2 * strategy.registerBits;
+  return indices.constant(b, cast<TypedAttr>(b.getZeroAttr(VectorType::get({inPairs ? lanes / 2 : lanes}, element))));
+}
+
+/// `nans`, and a nan where `x` has one.
+Value NestEmitter::withNans(Value nans, Value x) {
+  auto type = cast<VectorType>(nans.getType());
+  if (type == x.getType())
+    return arith::SelectOp::create(b, loc, areNans(x), x, nans);
+  // A comparison is unordered if either side is a nan.
+  int64_t half = type.getNumElements();
+  auto part = [&](int64_t first) -> Value {
+    return vector::ShuffleOp::create(b, loc, x, x, llvm::to_vector(llvm::seq(first, first + half)));
+  };
+  Value lower = part(0), upper = part(half);
+  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, lower, upper);
+  auto element = cast<FloatType>(type.getElementType());
+  APFloat nan = APFloat::getQNaN(element.getFloatSemantics());
+  Value all = indices.constant(b, DenseElementsAttr::get(type, nan));
+  return arith::SelectOp::create(b, loc, isNan, all, nans);
+}
 
 /// The greater (less) of the numbers. A nan takes the place of `nans`, or else of the number; there it stays, as
 /// nothing is greater than it.
@@ -101,10 +125,9 @@ Value NestEmitter::extremeOf(vector::CombiningKind kind, Value x, Value before, 
   auto isAhead = kind == Kind::MAXIMUMF ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
   Value better = arith::CmpFOp::create(b, loc, isAhead, x, before);
   Value number = arith::SelectOp::create(b, loc, better, x, before);
-  Value isNan = areNans(x);
   if (!nans)
-    return arith::SelectOp::create(b, loc, isNan, x, number);
-  *nans = arith::SelectOp::create(b, loc, isNan, x, *nans);
+    return arith::SelectOp::create(b, loc, areNans(x), x, number);
+  *nans = withNans(*nans, x);
   return number;
 }
 

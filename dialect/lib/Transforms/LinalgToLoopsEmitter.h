@@ -128,8 +128,14 @@ private:
   // The place of an extreme value.
   void findSearch();
   void emitSearch(unsigned level);
+  std::pair<Value, Value> emitParts(unsigned level, int64_t size, int64_t part);
+  Value emitPart(unsigned level, Value begin, Value end, int64_t rest);
+  Value isBetter(Value x, Value best);
+  Value emitPlace(unsigned level, Value best, Value begin, int64_t size, int64_t part);
   Value extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans = nullptr);
   Value areNans(Value x);
+  Value noNans(Type element);
+  Value withNans(Value nans, Value x);
 
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }

@@ -146,11 +146,10 @@ NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
   if (search) {
     BodyCloner &body = instances.front().body;
     Values next(carried);
-    next[0] = extremeOf(search->arg.kind, body.lookupVector(search->candidate), carried[0],
-                        carried.size() > 1 ? &next[1] : nullptr);
+    Value x = body.lookupVector(search->candidate);
     if (body.getMask())
-      for (auto [value, before] : llvm::zip_equal(next, carried))
-        value = arith::SelectOp::create(b, loc, body.getMask(), value, before);
+      x = arith::SelectOp::create(b, loc, body.getMask(), x, carried[0]);
+    next[0] = extremeOf(search->arg.kind, x, carried[0], carried.size() > 1 ? &next[1] : nullptr);
     return next;
   }
   for (Instance &instance : instances) {

@@ -1,12 +1,10 @@
 // Where the extreme value of a row stands (LinalgToLoopsEmitter.h), in two sweeps: the value alone takes one or three
-// instructions for a vector, value and place six; then the first vector with an element that is equal to it is looked
-// for, while the row is in the cache.
+// instructions for a vector, value and place six. The first sweep says in which part of the row the value is met first;
+// the second one looks for it there, while the row is in the cache.
 #include "LinalgToLoopsEmitter.h"
-#include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::array::loops {
@@ -56,66 +54,134 @@ void NestEmitter::findSearch() {
   search = std::move(found);
 }
 
-void NestEmitter::emitSearch(unsigned level) {
-  Instance &instance = instances.front();
-  vector::CombiningKind kind = search->arg.kind;
-  const Access &value = outputs()[search->arg.value], &index = outputs()[search->arg.index];
-  int64_t lanes = strategy.lanes, size = space.dims[*strategy.vectorDim].size.factor;
-  auto type = VectorType::get({lanes}, value.element);
-  Values start{indices.constant(b, DenseElementsAttr::get(type, search->neutral))};
-  if (isa<FloatType>(value.element))
-    start.push_back(indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // nans
-  Values lanesOfBest = emitLoop(level, start);
-  fetchesAhead = false; // the row is in the cache
-  Value best;
-  if (isa<FloatType>(value.element))
-    best = joinExtremum(kind, lanesOfBest[0], areNans(lanesOfBest[1]));
-  else
-    best = vector::ReductionOp::create(b, loc, kind, lanesOfBest[0]);
+/// Of a row that takes so many vectors: how many of them make a part. The fewer, the more parts are compared; the more,
+/// the longer is the part that is searched.
+static int64_t vectorsOfPart(int64_t vectors) {
+  constexpr int64_t least = 4;
+  int64_t root = 1;
+  while (root * root < vectors)
+    root *= 2;
+  return std::min(std::max(root, least), vectors);
+}
 
-  // The last vector may overlap the one before it, in which there is no such element.
+/// The extreme value of the whole vectors in [begin, end) and of `rest` elements after them.
+Value NestEmitter::emitPart(unsigned level, Value begin, Value end, int64_t rest) {
+  int64_t lanes = strategy.lanes;
+  Type element = search->neutral.getType();
+  auto type = VectorType::get({lanes}, element);
+  Values values{indices.constant(b, DenseElementsAttr::get(type, search->neutral))};
+  bool isFloat = isa<FloatType>(element);
+  if (isFloat)
+    values.push_back(noNans(element));
+  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
+  setLanes(lanes, Value());
+  if (begin != end)
+    values = emitFor(begin, end, lanes, values, step);
+  if (rest > 0) {
+    setLanes(lanes, indices.firstLanes(b, lanes, rest));
+    values = step(end, values);
+  }
+  setLanes(0, Value());
+  return isFloat ? joinExtremum(search->arg.kind, values[0], areNans(values[1]))
+                 : vector::ReductionOp::create(b, loc, search->arg.kind, values[0]).getResult();
+}
+
+/// Whether `x`, which comes after `best`, takes its place: a nan does, and stays.
+Value NestEmitter::isBetter(Value x, Value best) {
+  using Kind = vector::CombiningKind;
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, x, best);
+  };
+  switch (search->arg.kind) {
+  case Kind::MAXSI:
+    return compare(arith::CmpIPredicate::sgt);
+  case Kind::MINSI:
+    return compare(arith::CmpIPredicate::slt);
+  case Kind::MAXUI:
+    return compare(arith::CmpIPredicate::ugt);
+  case Kind::MINUI:
+    return compare(arith::CmpIPredicate::ult);
+  default:
+    break;
+  }
+  auto isAhead = search->arg.kind == Kind::MAXIMUMF ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
+  Value ahead = arith::CmpFOp::create(b, loc, isAhead, x, best);
+  Value isNumber = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, best, best);
+  return arith::AndIOp::create(b, loc, ahead, isNumber);
+}
+
+/// The extreme value of the row, and where the first part that has it begins.
+std::pair<Value, Value> NestEmitter::emitParts(unsigned level, int64_t size, int64_t part) {
+  int64_t whole = size / part * part, vectors = size / strategy.lanes * strategy.lanes;
+  if (part >= size)
+    return {emitPart(level, indices.index(b, 0), indices.index(b, vectors), size - vectors), indices.index(b, 0)};
+  auto combine = [&](Value value, Value begin, ArrayRef<Value> before) {
+    Value better = isBetter(value, before[0]);
+    return Values{arith::SelectOp::create(b, loc, better, value, before[0]),
+                  arith::SelectOp::create(b, loc, better, begin, before[1])};
+  };
+  Values found{indices.constant(b, search->neutral), indices.index(b, 0)};
+  found = emitFor(indices.index(b, 0), indices.index(b, whole), part, found, [&](Value begin, ArrayRef<Value> before) {
+    Value end = indices.add(b, loc, begin, indices.index(b, part));
+    return combine(emitPart(level, begin, end, 0), begin, before);
+  });
+  if (whole < size) {
+    Value begin = indices.index(b, whole);
+    found = combine(emitPart(level, begin, indices.index(b, vectors), size - vectors), begin, found);
+  }
+  return {found[0], found[1]};
+}
+
+/// The first place in [begin, begin + part) of an element that is `best`. Nothing is jumped over once it is found: a
+/// branch that can't be foreseen would cost more.
+Value NestEmitter::emitPlace(unsigned level, Value best, Value begin, int64_t size, int64_t part) {
+  Instance &instance = instances.front();
+  int64_t lanes = strategy.lanes;
+  auto type = VectorType::get({lanes}, best.getType());
+  Type bitsType = b.getIntegerType(lanes);
   Value everywhere = vector::BroadcastOp::create(b, loc, type, best);
-  auto lookAt = [&](OpBuilder &, Location, ValueRange arguments) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(arguments.front().getParentBlock());
-    Value next = arguments.front();
-    Value at = arith::MinUIOp::create(b, loc, next, indices.index(b, size - lanes));
+  Value end = indices.add(b, loc, begin, indices.index(b, part));
+  Values first{indices.index(b, size)};
+  return emitFor(begin, end, lanes, first, [&](Value at, ArrayRef<Value> before) {
+    // The last vector may overlap the one before it, in which there is no such element.
+    if (size % part != 0)
+      at = arith::MinUIOp::create(b, loc, at, indices.index(b, size - lanes));
     SmallVector<Value> saved = instance.position;
     setLanes(lanes, Value());
     move(instance, level, at);
     emitEntered(levels.size(), instance, {});
     Value x = instance.body.lookupVector(search->candidate), hits;
-    if (isa<FloatType>(value.element)) {
+    setLanes(0, Value());
+    instance.position = std::move(saved);
+    if (isa<FloatType>(best.getType())) {
       Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, everywhere);
       // There are some only if the extreme value is one.
       hits = arith::OrIOp::create(b, loc, equal, areNans(x));
     } else {
       hits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, everywhere);
     }
-    instance.position = std::move(saved);
-    Type bitsType = b.getIntegerType(lanes);
     Value bits = vector::BitCastOp::create(b, loc, VectorType::get({1}, bitsType), hits);
     bits = vector::ExtractOp::create(b, loc, bits, ArrayRef<int64_t>{0});
     Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits,
                                        indices.constant(b, b.getIntegerAttr(bitsType, 0)));
     Value lane =
         arith::IndexCastUIOp::create(b, loc, b.getIndexType(), math::CountTrailingZerosOp::create(b, loc, bits));
-    next = indices.add(b, loc, next, indices.index(b, lanes));
-    Value isWithin = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next, indices.index(b, size));
-    scf::ConditionOp::create(b, loc, arith::AndIOp::create(b, loc, none, isWithin),
-                             ValueRange{next, indices.add(b, loc, at, lane)});
-  };
-  auto goOn = [](OpBuilder &b, Location loc, ValueRange arguments) { scf::YieldOp::create(b, loc, arguments.front()); };
-  Type indexType = b.getIndexType();
-  auto loop =
-      scf::WhileOp::create(b, loc, TypeRange{indexType, indexType}, ValueRange{indices.index(b, 0)}, lookAt, goOn);
-  loop->setAttr(kBoundedAttr, b.getUnitAttr());
-  setLanes(0, Value());
-  Value place = loop.getResult(1);
+    Value place = arith::MinUIOp::create(b, loc, before[0], indices.add(b, loc, at, lane));
+    return Values{arith::SelectOp::create(b, loc, none, before[0], place)};
+  })[0];
+}
+
+void NestEmitter::emitSearch(unsigned level) {
+  const Access &value = outputs()[search->arg.value], &index = outputs()[search->arg.index];
+  int64_t size = space.dims[*strategy.vectorDim].size.factor;
+  int64_t part = vectorsOfPart(llvm::divideCeil(size, strategy.lanes)) * strategy.lanes;
+  auto [best, begin] = emitParts(level, size, part);
+  fetchesAhead = false; // the row is in the cache
+  Value place = emitPlace(level, best, begin, size, part);
   if (!index.element.isIndex())
     place = arith::IndexCastOp::create(b, loc, index.element, place);
-  store(instance, value, best);
-  store(instance, index, place);
+  store(instances.front(), value, best);
+  store(instances.front(), index, place);
 }
 
 } // namespace mlir::array::loops

@@ -127,18 +127,3 @@ func.func @main(%go: memref<i1> {array.role = "argument"}) {
   func.call @kernel(%go) : (memref<i1>) -> ()
   return
 }
-
-// -----
-
-// The search for a row's greatest element ends with the row.
-// CHECK-NOT: gives_up
-// CHECK-NOT: array.spend
-func.func @main(%go: memref<i1> {array.role = "argument"}) {
-  scf.while : () -> () {
-    %on = memref.load %go[] : memref<i1>
-    scf.condition(%on)
-  } do {
-    scf.yield
-  } attributes {array.bounded}
-  return
-}

@@ -1,6 +1,7 @@
 // array-linalg-to-loops on argmax and argmin.
 // Invariants: the first of equal elements wins, and a nan wins over numbers; every lane keeps its own best value and index,
-// and the lanes are joined by the least index among those that hold the best value.
+// and the lanes are joined by the least index among those that hold the best value; or the value is found first, and then its
+// place.
 // RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -77,24 +78,46 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
   return
 }
 
-// From the neutral value on, the rows are swept for the value alone, and then searched for the first vector that holds it; the
-// last vector ends with the row.
+// From the neutral value on, each part of a row is swept for its extreme value; the first part that has the row's is then
+// searched for the first element that holds it, without a branch. The last vector ends with the row.
 // CHECK-LABEL: func @search
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
+// CHECK-DAG:     %[[START:.*]] = arith.constant 0xFF800000 : f32
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[LANES:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[LAST:.*]] = arith.constant 236 : index
+// CHECK-DAG:     %[[PART:.*]] = arith.constant 256 : index
+// CHECK-DAG:     %[[SIZE:.*]] = arith.constant 300 : index
 // CHECK:         scf.for
-// CHECK:           scf.for {{.*}} iter_args(%{{.*}} = %[[LEAST]], %{{.*}} = %{{.*}}) -> (vector<64xf32>, vector<64xf32>)
-// CHECK-NOT:         linalg.index
-// CHECK:             scf.yield
-// CHECK:           %[[BEST:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
-// CHECK:           %[[B:.*]] = vector.broadcast %[[BEST]]
-// CHECK:           %[[FOUND:.*]]:2 = scf.while (%[[I:.*]] = %{{.*}}) : (index) -> (index, index)
-// CHECK:             arith.minui %[[I]], %[[LAST]]
-// CHECK:             arith.cmpf oeq, %{{.*}}, %[[B]]
+// CHECK:           %[[WHOLE:.*]]:2 = scf.for %[[BEGIN:.*]] = %[[ZERO]] to %[[PART]] step %[[PART]] iter_args(%[[V:.*]] = %[[START]], %[[B:.*]] = %[[ZERO]]) -> (f32, index)
+// CHECK:             %[[END:.*]] = arith.addi %[[BEGIN]], %[[PART]]
+// CHECK:             scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %[[LANES]] iter_args(%{{.*}} = %[[LEAST]], %{{.*}} = %{{.*}}) -> (vector<64xf32>, vector<32xf32>)
+// CHECK-NOT:           linalg.index
+// CHECK:             vector.reduction <maximumf>
+// CHECK:             %[[AHEAD:.*]] = arith.cmpf ugt, %[[NEW:.*]], %[[V]]
+// CHECK:             %[[NUMBER:.*]] = arith.cmpf ord, %[[V]], %[[V]]
+// CHECK:             %[[BETTER:.*]] = arith.andi %[[AHEAD]], %[[NUMBER]]
+// CHECK:             %[[V1:.*]] = arith.select %[[BETTER]], %[[NEW]], %[[V]]
+// CHECK:             %[[B1:.*]] = arith.select %[[BETTER]], %[[BEGIN]], %[[B]]
+// CHECK:             scf.yield %[[V1]], %[[B1]]
+// The rest of the row is a part of its own.
+// CHECK:           vector.maskedload
+// CHECK:           arith.cmpf ugt, %{{.*}}, %[[WHOLE]]#0
+// CHECK:           %[[BEST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[WHOLE]]#0
+// CHECK:           %[[FROM:.*]] = arith.select %{{.*}}, %[[PART]], %[[WHOLE]]#1
+// CHECK:           %[[EVERYWHERE:.*]] = vector.broadcast %[[BEST]]
+// CHECK:           %[[TO:.*]] = arith.addi %[[FROM]], %[[PART]]
+// CHECK:           %[[FOUND:.*]] = scf.for %[[I:.*]] = %[[FROM]] to %[[TO]] step %[[LANES]] iter_args(%[[FIRST:.*]] = %[[SIZE]]) -> (index)
+// CHECK:             %[[AT:.*]] = arith.minui %[[I]], %[[LAST]]
+// CHECK:             arith.cmpf oeq, %{{.*}}, %[[EVERYWHERE]]
+// CHECK:             %[[NONE:.*]] = arith.cmpi eq, %{{.*}}, %{{.*}} : i64
 // CHECK:             math.cttz
-// CHECK:             scf.condition
-// CHECK:           attributes {array.bounded}
-// CHECK:           %[[PLACE:.*]] = arith.index_cast %[[FOUND]]#1 : index to i32
+// CHECK:             %[[HERE:.*]] = arith.addi %[[AT]]
+// CHECK:             %[[LEAST_PLACE:.*]] = arith.minui %[[FIRST]], %[[HERE]]
+// CHECK:             %[[NEXT:.*]] = arith.select %[[NONE]], %[[FIRST]], %[[LEAST_PLACE]]
+// CHECK:             scf.yield %[[NEXT]]
+// CHECK:           %[[PLACE:.*]] = arith.index_cast %[[FOUND]] : index to i32
+// CHECK:           memref.store %[[BEST]]
 // CHECK:           memref.store %[[PLACE]]
 func.func @search(%a: memref<8x300xf32>, %value: memref<8xf32>, %index: memref<8xi32>) {
   %least = arith.constant 0xFF800000 : f32

@@ -93,17 +93,21 @@ func.func @columns(%a: memref<10x192xf32>, %out: memref<192xf32>) {
   return
 }
 
-// Numbers and nans have an accumulator each: what a step waits for is one instruction.
+// Numbers and nans have an accumulator each: what a step waits for is one instruction. Two registers are compared with each
+// other: the comparison is unordered if there is a nan on either side.
 // CHECK-LABEL: func @maximum
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
-// CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<0.0{{.*}}> : vector<32xf32>
+// CHECK-DAG:     %[[SOME:.*]] = arith.constant dense<0x7FC00000> : vector<32xf32>
 // CHECK-DAG:     %[[QUIET:.*]] = arith.constant 0x7FC00000 : f32
 // CHECK:         %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %[[LEAST]], %[[N:.*]] = %[[NONE]])
 // CHECK:           %[[X:.*]] = vector.load
 // CHECK:           %[[BETTER:.*]] = arith.cmpf ogt, %[[X]], %[[A]]
 // CHECK:           %[[NEXT:.*]] = arith.select %[[BETTER]], %[[X]], %[[A]]
-// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
-// CHECK:           %[[NANS:.*]] = arith.select %[[NAN]], %[[X]], %[[N]]
+// CHECK:           %[[LOWER:.*]] = vector.shuffle %[[X]], %[[X]] [0, {{.*}} 31] : vector<64xf32>
+// CHECK:           %[[UPPER:.*]] = vector.shuffle %[[X]], %[[X]] [32, {{.*}} 63] : vector<64xf32>
+// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[LOWER]], %[[UPPER]]
+// CHECK:           %[[NANS:.*]] = arith.select %[[NAN]], %[[SOME]], %[[N]]
 // CHECK:           scf.yield %[[NEXT]], %[[NANS]]
 // CHECK:         %[[ARE:.*]] = arith.cmpf uno, %[[R]]#1, %[[R]]#1
 // CHECK:         %[[BEST:.*]] = vector.reduction <maximumf>, %[[R]]#0 fastmath<{{.*}}nnan

@@ -29,9 +29,6 @@ inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";
 /// its frame's budget is used up, and can then be run again.
 inline constexpr llvm::StringLiteral kGivesUpAttr = "array.gives_up";
 
-/// The mark of an `scf.while` whose trips the shapes bound, however soon it ends.
-inline constexpr llvm::StringLiteral kBoundedAttr = "array.bounded";
-
 /// The argument attribute of one that is written.
 inline constexpr llvm::StringLiteral kWrittenAttr = "array.written";
 

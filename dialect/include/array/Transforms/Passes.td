@@ -352,7 +352,7 @@ def LimitLoops : Pass<"array-limit-loops", "::mlir::ModuleOp"> {
   let description = [{
     Each trip of an `scf.while` begins with an `array.spend` of about the operations of one: vectors count as one
     operation, loops inside by their trips, a call of a library or of another module, whatever it is, as a thousand.
-    The module gets the attribute `array.gives_up`. Loops with the mark `array.bounded` end soon enough.
+    The module gets the attribute `array.gives_up`.
 
     A run that gives up is run again, so this is done only where a run can be: not when an argument's memory is
     written, when something acts on the world outside of the program (a callback, a collective), or when such a loop is
