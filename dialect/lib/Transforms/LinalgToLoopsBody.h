@@ -65,6 +65,8 @@ public:
   /// The elements flat[index + lane * stride].
   Value load(Location loc, Value flat, Value index, const Extent &stride);
   void store(Location loc, Value value, Value flat, Value index, const Extent &stride);
+  /// Stores the columns of a dense matrix with as many rows as there are lanes, from flat[index] on.
+  void storeColumns(Location loc, ArrayRef<Value> columns, Value flat, Value index);
 
 private:
   struct Linear {

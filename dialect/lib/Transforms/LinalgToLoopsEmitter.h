@@ -13,6 +13,7 @@
 #define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSEMITTER_H
 
 #include "LinalgToLoopsNest.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace mlir::array::loops {
@@ -103,6 +104,7 @@ private:
   Value load(Instance &instance, const Access &access);
   void prefetch(Instance &instance, const Access &access);
   void store(Instance &instance, const Access &access, Value value);
+  bool hasColumns(const Access &access, unsigned level) const;
 
   // Accumulators: for each instance, one value for each accumulated output, then one for each that has nans.
   void findAccumulators();
@@ -168,6 +170,8 @@ private:
   SmallVector<SmallVector<Operation *>> opsOfLevel;
   SmallVector<Instance> instances;
   Value tileStart, vectorStart;
+  /// Of outputs that are stored when all columns of their rows are there.
+  llvm::MapVector<const Access *, Values> columns;
 };
 
 } // namespace mlir::array::loops

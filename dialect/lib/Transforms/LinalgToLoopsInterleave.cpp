@@ -87,6 +87,43 @@ Value BodyCloner::loadInterleaved(Location loc, Value flat, Value index, int64_t
   return concatenate(b, loc, parts);
 }
 
+/// Register `number` of rows whose elements are those of `columns`: element e is in row e / n of column e % n. It is
+/// made of one column after the other.
+static Value registerOfRows(OpBuilder &b, Location loc, ArrayRef<Value> columns, int64_t number) {
+  int64_t length = cast<VectorType>(columns.front().getType()).getNumElements();
+  auto n = static_cast<int64_t>(columns.size());
+  Value result = columns.front();
+  for (int64_t column = 1; column < n; ++column) {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < length; ++lane) {
+      int64_t element = number * length + lane, row = element / n, from = element % n;
+      if (from > column)
+        order.push_back(vector::ShuffleOp::kPoisonIndex);
+      else if (from == column)
+        order.push_back(length + row);
+      else
+        order.push_back(column == 1 ? row : lane);
+    }
+    result = vector::ShuffleOp::create(b, loc, result, columns[column], order);
+  }
+  return result;
+}
+
+void BodyCloner::storeColumns(Location loc, ArrayRef<Value> columns, Value flat, Value index) {
+  int64_t length = std::min(lanes, lanesOfRegister(flat, registerBits));
+  auto n = static_cast<int64_t>(columns.size());
+  for (int64_t first = 0; first < lanes; first += length) {
+    auto rows = llvm::to_vector(llvm::seq(first, first + length));
+    auto parts = llvm::map_to_vector(columns, [&](Value column) -> Value {
+      return length == lanes ? column : vector::ShuffleOp::create(b, loc, column, column, rows).getResult();
+    });
+    for (int64_t number = 0; number < n; ++number) {
+      Value at = indices.add(b, loc, index, indices.index(b, first * n + number * length));
+      vector::StoreOp::create(b, loc, registerOfRows(b, loc, parts, number), flat, at);
+    }
+  }
+}
+
 void BodyCloner::storeInterleaved(Location loc, Value value, Value flat, Value index, int64_t stride, int64_t live) {
   int64_t length = std::min(lanes, lanesOfRegister(flat, registerBits)), end = (live - 1) * stride + 1;
   for (int64_t start = 0; start < end; start += length) {

@@ -197,9 +197,31 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
 
 NestEmitter::Values NestEmitter::emitUnrolled(unsigned level, ArrayRef<Value> carried) {
   Values results(carried);
+  for (const Access &access : outputs())
+    if (hasColumns(access, level))
+      columns[&access];
   for (int64_t i = 0; i < space.dims[levels[level].dim].size.factor; ++i)
     results = emitStep(level, indices.index(b, i), results);
+  for (auto &[access, values] : columns) {
+    Instance &instance = instances.front();
+    instance.body.storeColumns(loc, values, access->flat, instance.position[numberOf(*access)]);
+  }
+  columns.clear();
   return results;
+}
+
+/// Whether the steps of an unrolled loop, the innermost one, make the columns of dense rows, a whole vector of them.
+bool NestEmitter::hasColumns(const Access &access, unsigned level) const {
+  unsigned dim = levels[level].dim;
+  const Extent &size = space.dims[dim].size;
+  // Bytes are not worth it: few machines shuffle them between registers.
+  constexpr unsigned leastBits = 16;
+  return level + 1 == levels.size() && instances.size() == 1 && strategy.vectorDim && *strategy.vectorDim != dim &&
+         !isVectorReduced() && !isAccumulated(access) && access.strides[dim].isStatic(1) &&
+         isInterleaved(access.strides[*strategy.vectorDim]) &&
+         access.strides[*strategy.vectorDim].isStatic(size.factor) && instances.front().body.getLanes() > 1 &&
+         !instances.front().body.getMask() && access.element.isIntOrFloat() &&
+         access.element.getIntOrFloatBitWidth() >= leastBits;
 }
 
 NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> carried,
@@ -348,6 +370,10 @@ void NestEmitter::prefetch(Instance &instance, const Access &access) {
 }
 
 void NestEmitter::store(Instance &instance, const Access &access, Value value) {
+  if (auto found = columns.find(&access); found != columns.end()) {
+    found->second.push_back(instance.body.toVector(value));
+    return;
+  }
   Extent stride = strategy.vectorDim ? access.strides[*strategy.vectorDim] : Extent(0);
   instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }

@@ -1,6 +1,6 @@
 // array-linalg-to-loops on elements that lie a few elements apart.
 // Invariants: they are loaded with whole registers, of which nothing outside of the first and the last element is read, and
-// shuffled into the vector; a store spreads the vector and masks what lies between. Short dimensions that lie between the
+// shuffled into the vector; a store spreads the vector and masks what lies between, unless all of it is there. Short dimensions that lie between the
 // elements of a vector have no loop, so that their loads are of the same registers. Strides that are larger gather.
 // RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=scf.if
 
@@ -39,6 +39,31 @@ func.func @stored(%a: memref<256xf32>, %out: memref<256xf32, strided<[2]>>) {
       ins(%a : memref<256xf32>) outs(%out : memref<256xf32, strided<[2]>>) {
   ^bb0(%x: f32, %o: f32):
     linalg.yield %x : f32
+  }
+  return
+}
+
+// The three columns of 32 rows are stored as six registers: each is made of the same 16 rows of each column. No register is
+// stored before all its elements are there.
+// CHECK-LABEL: func @columns
+// CHECK:         %[[FIRST:.*]] = arith.negf {{.*}} vector<32xf32>
+// CHECK:         %[[SECOND:.*]] = arith.negf {{.*}} vector<32xf32>
+// CHECK:         %[[THIRD:.*]] = arith.negf {{.*}} vector<32xf32>
+// CHECK:         %[[A:.*]] = vector.shuffle %[[FIRST]], %[[FIRST]] [0, 1, {{.*}} 15]
+// CHECK:         %[[B:.*]] = vector.shuffle %[[SECOND]], %[[SECOND]] [0, 1, {{.*}} 15]
+// CHECK:         %[[C:.*]] = vector.shuffle %[[THIRD]], %[[THIRD]] [0, 1, {{.*}} 15]
+// CHECK:         %[[AB:.*]] = vector.shuffle %[[A]], %[[B]] [0, 16, -1, 1, 17, -1, 2, 18, -1, 3, 19, -1, 4, 20, -1, 5]
+// CHECK:         %[[ABC:.*]] = vector.shuffle %[[AB]], %[[C]] [0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15]
+// CHECK:         vector.store %[[ABC]]
+// CHECK-NOT:     vector.maskedstore
+// CHECK:         return
+func.func @columns(%a: memref<3x32xf32>, %out: memref<32x3xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<3x32xf32>) outs(%out : memref<32x3xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
   }
   return
 }
