@@ -15,6 +15,8 @@ static constexpr double uniformCost = 0.2;
 /// Joining the lanes of an accumulator after the loop, for each halving.
 static constexpr double horizontalCost = 2.0;
 static constexpr double scatterCost = 1.5;
+/// Of an input whose tiles are transposed between registers.
+static constexpr double transposedCost = 0.25;
 /// Transposing in registers pays from this size on.
 static constexpr int64_t minTransposed = 9;
 /// Squares along each side of a block that is transposed, where it is all there: a row of four is four cache lines of
@@ -100,6 +102,17 @@ static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigne
   return true;
 }
 
+static bool isAtLeast(const Extent &size, int64_t least) { return !size.isStatic() || size.factor >= least; }
+
+/// Whether the vectors of a reduction may get this input by transposing tiles of it: along some reduced dimension.
+static bool mayTransposeForReduction(const IterationSpace &space, const Access &access, unsigned dim) {
+  return !access.isOutput && !space.dims[dim].reduced && isAtLeast(space.dims[dim].size, minTransposed) &&
+         llvm::any_of(llvm::enumerate(space.dims), [&](auto other) {
+           return other.value().reduced && access.strides[other.index()].isStatic(1) &&
+                  isAtLeast(other.value().size, minTransposed);
+         });
+}
+
 static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t lanes,
                      int64_t registerBits) {
   const LoopDim &loop = space.dims[dim];
@@ -115,6 +128,8 @@ static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned 
     else if (isInterleaved(access.strides[dim]))
       cost += (access.isOutput ? scatterCost : elementCost) * double(access.strides[dim].factor) *
               double(std::max<int64_t>(widthOf(access.element), 8)) / double(registerBits);
+    else if (mayTransposeForReduction(space, access, dim))
+      cost += transposedCost;
     else
       cost += access.isOutput ? scatterCost : elementCost;
   }
@@ -143,8 +158,6 @@ static bool hasPartialOutput(const IterationSpace &space) {
   });
 }
 
-static bool isAtLeast(const Extent &size, int64_t least) { return !size.isStatic() || size.factor >= least; }
-
 /// Whether of blocks of that size little is beyond the end.
 static bool fillsBlocks(const Extent &size, int64_t block) {
   return !size.isStatic() || size.factor * 8 >= (size.factor + block - 1) / block * block * 7;
@@ -155,7 +168,8 @@ static bool fillsBlocks(const Extent &size, int64_t block) {
 static void chooseTile(const IterationSpace &space, Strategy &strategy) {
   const LoopDim &vector = space.dims[*strategy.vectorDim];
   bool reduces = space.hasReduction();
-  if (vector.reduced || !isAtLeast(vector.size, minTransposed) || hasPartialOutput(space))
+  bool isFull = llvm::all_of(space.dims, [](const LoopDim &dim) { return dim.reduced; });
+  if ((vector.reduced && !isFull) || !isAtLeast(vector.size, minTransposed) || hasPartialOutput(space))
     return;
   int64_t most = 0, side = 0;
   for (unsigned dim = 0; dim < space.dims.size(); ++dim) {

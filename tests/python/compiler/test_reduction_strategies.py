@@ -149,3 +149,40 @@ def test_variance_of_what_is_not_finite(place):
     assert np.isnan(pc.jit(lambda x: x.var())(pnp.asarray(x)))
     x[place] = np.nan
     assert np.isnan(pc.jit(lambda x: x.var())(pnp.asarray(x)))
+
+
+@pytest.mark.parametrize("rows", [1, 8, 9, 16, 31, 64, 100, 257])
+@pytest.mark.parametrize("columns", [1, 9, 15, 16, 33, 64, 130])
+def test_an_operand_that_lies_across_is_transposed_by_tiles(rows, columns):
+    """The other one lies along; both along the sums and across them, and over all elements."""
+    rng = np.random.default_rng(rows * 1000 + columns)
+    x, y = (rng.integers(-9, 9, shape).astype(np.float32) for shape in ((columns, rows), (rows, columns)))
+
+    @pc.jit
+    def program(x, y):
+        both = x.T * y
+        return {
+            "sums": (both.sum(0), both.sum(1), both.sum()),
+            "extremes": ((x.T - y).max(0), (x.T - y).min(1), (x.T - y).max()),
+            "places": ((x.T - y).argmax(0), (x.T + y).argmin(1), (x.T + y).argmax()),
+            "trace": pnp.einsum("ij,ji->", x, y),
+        }
+
+    def expected(x, y):
+        both = x.T * y
+        return {
+            "sums": (both.sum(0), both.sum(1), both.sum()),
+            "extremes": ((x.T - y).max(0), (x.T - y).min(1), (x.T - y).max()),
+            "places": ((x.T - y).argmax(0), (x.T + y).argmin(1), (x.T + y).argmax()),
+            "trace": both.sum(),
+        }
+
+    def check(x, y):
+        found, wanted = program(x, y), expected(x, y)
+        for name, values in wanted.items():
+            for one, other in zip(pc.tree.leaves(found[name]), pc.tree.leaves(values), strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=name)
+
+    check(x, y)
+    y[rows // 2, columns // 3] = np.nan
+    check(x, y)
