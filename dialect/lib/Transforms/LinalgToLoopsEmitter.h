@@ -130,10 +130,14 @@ private:
   // The place of an extreme value.
   void findSearch();
   void emitSearch(unsigned level);
-  std::pair<Value, Value> emitParts(unsigned level, int64_t size, int64_t part);
-  Value emitPart(unsigned level, Value begin, Value end, int64_t rest);
-  Value isBetter(Value x, Value best);
-  Value emitPlace(unsigned level, Value best, Value begin, int64_t size, int64_t part);
+  struct Found {
+    Value number, anyNan, begin;
+  };
+  Found emitParts(unsigned level, int64_t size, int64_t part);
+  Values emitPart(unsigned level, Value begin, Value end, int64_t rest, Values values);
+  Value areAhead(Value x, Value before);
+  Value areEqual(Value x, Value y);
+  Value emitPlace(unsigned level, Value begin, Value end, int64_t size, function_ref<Value(Value)> isHit);
   Value extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans = nullptr);
   Value areNans(Value x);
   Value noNans(Type element);

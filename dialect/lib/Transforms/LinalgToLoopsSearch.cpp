@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::array::loops {
@@ -64,102 +65,99 @@ static int64_t vectorsOfPart(int64_t vectors) {
   return std::min(std::max(root, least), vectors);
 }
 
-/// The extreme value of the whole vectors in [begin, end) and of `rest` elements after them.
-Value NestEmitter::emitPart(unsigned level, Value begin, Value end, int64_t rest) {
-  int64_t lanes = strategy.lanes;
-  Type element = search->neutral.getType();
-  auto type = VectorType::get({lanes}, element);
-  Values values{indices.constant(b, DenseElementsAttr::get(type, search->neutral))};
-  bool isFloat = isa<FloatType>(element);
-  if (isFloat)
-    values.push_back(noNans(element));
+/// What the lanes hold after the whole vectors in [begin, end) and `rest` elements behind them.
+NestEmitter::Values NestEmitter::emitPart(unsigned level, Value begin, Value end, int64_t rest, Values values) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  setLanes(lanes, Value());
+  setLanes(strategy.lanes, Value());
   if (begin != end)
-    values = emitFor(begin, end, lanes, values, step);
+    values = emitFor(begin, end, strategy.lanes, values, step);
   if (rest > 0) {
-    setLanes(lanes, indices.firstLanes(b, lanes, rest));
+    setLanes(strategy.lanes, indices.firstLanes(b, strategy.lanes, rest));
     values = step(end, values);
   }
   setLanes(0, Value());
-  return isFloat ? joinExtremum(search->arg.kind, values[0], areNans(values[1]))
-                 : vector::ReductionOp::create(b, loc, search->arg.kind, values[0]).getResult();
+  return values;
 }
 
-/// Whether `x`, which comes after `best`, takes its place: a nan does, and stays.
-Value NestEmitter::isBetter(Value x, Value best) {
+/// Whether each lane of `x` is ahead of that of `before`. Both are numbers.
+Value NestEmitter::areAhead(Value x, Value before) {
   using Kind = vector::CombiningKind;
-  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
-    return arith::CmpIOp::create(b, loc, predicate, x, best);
-  };
-  switch (search->arg.kind) {
-  case Kind::MAXSI:
-    return compare(arith::CmpIPredicate::sgt);
-  case Kind::MINSI:
-    return compare(arith::CmpIPredicate::slt);
-  case Kind::MAXUI:
-    return compare(arith::CmpIPredicate::ugt);
-  case Kind::MINUI:
-    return compare(arith::CmpIPredicate::ult);
-  default:
-    break;
-  }
-  auto isAhead = search->arg.kind == Kind::MAXIMUMF ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
-  Value ahead = arith::CmpFOp::create(b, loc, isAhead, x, best);
-  Value isNumber = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, best, best);
-  return arith::AndIOp::create(b, loc, ahead, isNumber);
+  Kind kind = search->arg.kind;
+  if (kind == Kind::MAXIMUMF || kind == Kind::MINIMUMF)
+    return arith::CmpFOp::create(b, loc, kind == Kind::MAXIMUMF ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
+                                 x, before);
+  arith::CmpIPredicate predicate = kind == Kind::MAXSI   ? arith::CmpIPredicate::sgt
+                                   : kind == Kind::MINSI ? arith::CmpIPredicate::slt
+                                   : kind == Kind::MAXUI ? arith::CmpIPredicate::ugt
+                                                         : arith::CmpIPredicate::ult;
+  return arith::CmpIOp::create(b, loc, predicate, x, before);
 }
 
-/// The extreme value of the row, and where the first part that has it begins.
-std::pair<Value, Value> NestEmitter::emitParts(unsigned level, int64_t size, int64_t part) {
+Value NestEmitter::areEqual(Value x, Value y) {
+  if (isa<FloatType>(getElementTypeOrSelf(x)))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+}
+
+/// Sweeps a row part by part. Gives the extreme number, whether there are nans (null for integers), and where the first
+/// part with the number begins: every lane keeps in which part it has got ahead last.
+NestEmitter::Found NestEmitter::emitParts(unsigned level, int64_t size, int64_t part) {
+  Type element = search->neutral.getType();
+  auto type = VectorType::get({strategy.lanes}, element), places = VectorType::get({strategy.lanes}, b.getI32Type());
+  bool isFloat = isa<FloatType>(element);
   int64_t whole = size / part * part, vectors = size / strategy.lanes * strategy.lanes;
-  if (part >= size)
-    return {emitPart(level, indices.index(b, 0), indices.index(b, vectors), size - vectors), indices.index(b, 0)};
-  auto combine = [&](Value value, Value begin, ArrayRef<Value> before) {
-    Value better = isBetter(value, before[0]);
-    return Values{arith::SelectOp::create(b, loc, better, value, before[0]),
-                  arith::SelectOp::create(b, loc, better, begin, before[1])};
+  auto next = [&](Value begin, Value end, int64_t rest, ArrayRef<Value> before) {
+    Values values = emitPart(level, begin, end, rest, Values(before.drop_back()));
+    Value here = arith::IndexCastOp::create(b, loc, b.getI32Type(), begin);
+    here = vector::BroadcastOp::create(b, loc, places, here);
+    values.push_back(arith::SelectOp::create(b, loc, areAhead(values[0], before[0]), here, before.back()));
+    return values;
   };
-  Values found{indices.constant(b, search->neutral), indices.index(b, 0)};
-  found = emitFor(indices.index(b, 0), indices.index(b, whole), part, found, [&](Value begin, ArrayRef<Value> before) {
-    Value end = indices.add(b, loc, begin, indices.index(b, part));
-    return combine(emitPart(level, begin, end, 0), begin, before);
-  });
-  if (whole < size) {
-    Value begin = indices.index(b, whole);
-    found = combine(emitPart(level, begin, indices.index(b, vectors), size - vectors), begin, found);
-  }
-  return {found[0], found[1]};
+  Values values{indices.constant(b, DenseElementsAttr::get(type, search->neutral))};
+  if (isFloat)
+    values.push_back(noNans(element));
+  values.push_back(indices.constant(b, cast<TypedAttr>(b.getZeroAttr(places))));
+  auto inner = [&](Value begin, ArrayRef<Value> before) {
+    return next(begin, indices.add(b, loc, begin, indices.index(b, part)), 0, before);
+  };
+  if (whole == part)
+    values = inner(indices.index(b, 0), values);
+  else if (whole > 0)
+    values = emitFor(indices.index(b, 0), indices.index(b, whole), part, values, inner);
+  if (whole < size)
+    values = next(indices.index(b, whole), indices.index(b, vectors), size - vectors, values);
+
+  auto flags = isFloat ? arith::FastMathFlags::reassoc | arith::FastMathFlags::nnan | arith::FastMathFlags::nsz
+                       : arith::FastMathFlags::none;
+  Found found;
+  found.number = vector::ReductionOp::create(b, loc, search->arg.kind, values[0], flags);
+  if (isFloat)
+    found.anyNan = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, areNans(values[1]));
+  Value holds = areEqual(values[0], vector::BroadcastOp::create(b, loc, type, found.number));
+  Value none = indices.constant(b, DenseElementsAttr::get(places, b.getI32IntegerAttr(mostElements)));
+  Value begins = arith::SelectOp::create(b, loc, holds, values.back(), none);
+  Value first = vector::ReductionOp::create(b, loc, vector::CombiningKind::MINUI, begins);
+  found.begin = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), first);
+  return found;
 }
 
-/// The first place in [begin, begin + part) of an element that is `best`. Nothing is jumped over once it is found: a
-/// branch that can't be foreseen would cost more.
-Value NestEmitter::emitPlace(unsigned level, Value best, Value begin, int64_t size, int64_t part) {
+/// The first place in [begin, end) of an element for which `isHit` holds, or `size`. Nothing is jumped over once it is
+/// found: a branch that can't be foreseen would cost more.
+Value NestEmitter::emitPlace(unsigned level, Value begin, Value end, int64_t size, function_ref<Value(Value)> isHit) {
   Instance &instance = instances.front();
   int64_t lanes = strategy.lanes;
-  auto type = VectorType::get({lanes}, best.getType());
   Type bitsType = b.getIntegerType(lanes);
-  Value everywhere = vector::BroadcastOp::create(b, loc, type, best);
-  Value end = indices.add(b, loc, begin, indices.index(b, part));
   Values first{indices.index(b, size)};
   return emitFor(begin, end, lanes, first, [&](Value at, ArrayRef<Value> before) {
     // The last vector may overlap the one before it, in which there is no such element.
-    if (size % part != 0)
-      at = arith::MinUIOp::create(b, loc, at, indices.index(b, size - lanes));
+    at = arith::MinUIOp::create(b, loc, at, indices.index(b, size - lanes));
     SmallVector<Value> saved = instance.position;
     setLanes(lanes, Value());
     move(instance, level, at);
     emitEntered(levels.size(), instance, {});
-    Value x = instance.body.lookupVector(search->candidate), hits;
+    Value hits = isHit(instance.body.lookupVector(search->candidate));
     setLanes(0, Value());
     instance.position = std::move(saved);
-    if (isa<FloatType>(best.getType())) {
-      Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, everywhere);
-      // There are some only if the extreme value is one.
-      hits = arith::OrIOp::create(b, loc, equal, areNans(x));
-    } else {
-      hits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, everywhere);
-    }
     Value bits = vector::BitCastOp::create(b, loc, VectorType::get({1}, bitsType), hits);
     bits = vector::ExtractOp::create(b, loc, bits, ArrayRef<int64_t>{0});
     Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits,
@@ -175,9 +173,28 @@ void NestEmitter::emitSearch(unsigned level) {
   const Access &value = outputs()[search->arg.value], &index = outputs()[search->arg.index];
   int64_t size = space.dims[*strategy.vectorDim].size.factor;
   int64_t part = vectorsOfPart(llvm::divideCeil(size, strategy.lanes)) * strategy.lanes;
-  auto [best, begin] = emitParts(level, size, part);
+  Found found = emitParts(level, size, part);
   fetchesAhead = false; // the row is in the cache
-  Value place = emitPlace(level, best, begin, size, part);
+  auto type = VectorType::get({strategy.lanes}, found.number.getType());
+  Value everywhere = vector::BroadcastOp::create(b, loc, type, found.number);
+  Value end = indices.add(b, loc, found.begin, indices.index(b, part));
+  Value best = found.number;
+  Value place = emitPlace(level, found.begin, end, size, [&](Value x) { return areEqual(x, everywhere); });
+  if (found.anyNan) {
+    auto element = cast<FloatType>(best.getType());
+    Value nan = indices.constant(b, b.getFloatAttr(element, APFloat::getQNaN(element.getFloatSemantics())));
+    best = arith::SelectOp::create(b, loc, found.anyNan, nan, best);
+    // The first of them, then, is looked for in the whole row.
+    auto branch = scf::IfOp::create(b, loc, b.getIndexType(), found.anyNan, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, place);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value first =
+        emitPlace(level, indices.index(b, 0), indices.index(b, size), size, [&](Value x) { return areNans(x); });
+    scf::YieldOp::create(b, loc, first);
+    place = branch.getResult(0);
+  }
   if (!index.element.isIndex())
     place = arith::IndexCastOp::create(b, loc, index.element, place);
   store(instances.front(), value, best);

@@ -78,47 +78,54 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
   return
 }
 
-// From the neutral value on, each part of a row is swept for its extreme value; the first part that has the row's is then
-// searched for the first element that holds it, without a branch. The last vector ends with the row.
+// From the neutral value on, a row is swept part by part: the lanes keep the extreme number, whether there are nans, and the part
+// in which they got ahead last. The first part of all lanes that hold the row's number is then searched for it, without a branch;
+// the last vector ends with the row. Where there are nans the whole row is searched for the first one.
 // CHECK-LABEL: func @search
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
-// CHECK-DAG:     %[[START:.*]] = arith.constant 0xFF800000 : f32
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<65536> : vector<64xi32>
+// CHECK-DAG:     %[[QUIET:.*]] = arith.constant 0x7FC00000 : f32
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[LANES:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[LAST:.*]] = arith.constant 236 : index
 // CHECK-DAG:     %[[PART:.*]] = arith.constant 256 : index
 // CHECK-DAG:     %[[SIZE:.*]] = arith.constant 300 : index
 // CHECK:         scf.for
-// CHECK:           %[[WHOLE:.*]]:2 = scf.for %[[BEGIN:.*]] = %[[ZERO]] to %[[PART]] step %[[PART]] iter_args(%[[V:.*]] = %[[START]], %[[B:.*]] = %[[ZERO]]) -> (f32, index)
-// CHECK:             %[[END:.*]] = arith.addi %[[BEGIN]], %[[PART]]
-// CHECK:             scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %[[LANES]] iter_args(%{{.*}} = %[[LEAST]], %{{.*}} = %{{.*}}) -> (vector<64xf32>, vector<32xf32>)
-// CHECK-NOT:           linalg.index
-// CHECK:             vector.reduction <maximumf>
-// CHECK:             %[[AHEAD:.*]] = arith.cmpf ugt, %[[NEW:.*]], %[[V]]
-// CHECK:             %[[NUMBER:.*]] = arith.cmpf ord, %[[V]], %[[V]]
-// CHECK:             %[[BETTER:.*]] = arith.andi %[[AHEAD]], %[[NUMBER]]
-// CHECK:             %[[V1:.*]] = arith.select %[[BETTER]], %[[NEW]], %[[V]]
-// CHECK:             %[[B1:.*]] = arith.select %[[BETTER]], %[[BEGIN]], %[[B]]
-// CHECK:             scf.yield %[[V1]], %[[B1]]
+// CHECK:           %[[WHOLE:.*]]:2 = scf.for %{{.*}} = %[[ZERO]] to %[[PART]] step %[[LANES]] iter_args(%{{.*}} = %[[LEAST]], %{{.*}} = %{{.*}}) -> (vector<64xf32>, vector<32xf32>)
+// CHECK-NOT:         linalg.index
+// CHECK:           %[[AHEAD:.*]] = arith.cmpf ogt, %[[WHOLE]]#0, %[[LEAST]]
+// CHECK:           %[[FIRST_PART:.*]] = arith.select %[[AHEAD]]
 // The rest of the row is a part of its own.
 // CHECK:           vector.maskedload
-// CHECK:           arith.cmpf ugt, %{{.*}}, %[[WHOLE]]#0
-// CHECK:           %[[BEST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[WHOLE]]#0
-// CHECK:           %[[FROM:.*]] = arith.select %{{.*}}, %[[PART]], %[[WHOLE]]#1
-// CHECK:           %[[EVERYWHERE:.*]] = vector.broadcast %[[BEST]]
+// CHECK:           %[[BETTER:.*]] = arith.cmpf ogt, %{{.*}}, %[[WHOLE]]#0
+// CHECK:           %[[NUMBERS:.*]] = arith.select %[[BETTER]], %{{.*}}, %[[WHOLE]]#0
+// CHECK:           %[[AHEAD_LATER:.*]] = arith.cmpf ogt, %[[NUMBERS]], %[[WHOLE]]#0
+// CHECK:           %[[PARTS:.*]] = arith.select %[[AHEAD_LATER]], %{{.*}}, %[[FIRST_PART]]
+// CHECK:           %[[NUMBER:.*]] = vector.reduction <maximumf>, %[[NUMBERS]] fastmath<{{.*}}nnan
+// CHECK:           %[[ANY:.*]] = vector.reduction <or>
+// CHECK:           %[[HOLDS:.*]] = arith.cmpf oeq, %[[NUMBERS]]
+// CHECK:           %[[HELD:.*]] = arith.select %[[HOLDS]], %[[PARTS]], %[[NONE]]
+// CHECK:           %[[BEGIN:.*]] = vector.reduction <minui>, %[[HELD]]
+// CHECK:           %[[FROM:.*]] = arith.index_castui %[[BEGIN]]
+// CHECK:           %[[EVERYWHERE:.*]] = vector.broadcast %[[NUMBER]]
 // CHECK:           %[[TO:.*]] = arith.addi %[[FROM]], %[[PART]]
 // CHECK:           %[[FOUND:.*]] = scf.for %[[I:.*]] = %[[FROM]] to %[[TO]] step %[[LANES]] iter_args(%[[FIRST:.*]] = %[[SIZE]]) -> (index)
 // CHECK:             %[[AT:.*]] = arith.minui %[[I]], %[[LAST]]
 // CHECK:             arith.cmpf oeq, %{{.*}}, %[[EVERYWHERE]]
-// CHECK:             %[[NONE:.*]] = arith.cmpi eq, %{{.*}}, %{{.*}} : i64
+// CHECK:             %[[NO_HIT:.*]] = arith.cmpi eq, %{{.*}}, %{{.*}} : i64
 // CHECK:             math.cttz
 // CHECK:             %[[HERE:.*]] = arith.addi %[[AT]]
 // CHECK:             %[[LEAST_PLACE:.*]] = arith.minui %[[FIRST]], %[[HERE]]
-// CHECK:             %[[NEXT:.*]] = arith.select %[[NONE]], %[[FIRST]], %[[LEAST_PLACE]]
+// CHECK:             %[[NEXT:.*]] = arith.select %[[NO_HIT]], %[[FIRST]], %[[LEAST_PLACE]]
 // CHECK:             scf.yield %[[NEXT]]
-// CHECK:           %[[PLACE:.*]] = arith.index_cast %[[FOUND]] : index to i32
-// CHECK:           memref.store %[[BEST]]
-// CHECK:           memref.store %[[PLACE]]
+// CHECK:           %[[VALUE:.*]] = arith.select %[[ANY]], %[[QUIET]], %[[NUMBER]]
+// CHECK:           %[[PLACE:.*]] = scf.if %[[ANY]]
+// CHECK:             scf.for %{{.*}} = %[[ZERO]] to %[[SIZE]] step %[[LANES]]
+// CHECK:               arith.cmpf uno
+// CHECK:           } else {
+// CHECK-NEXT:        scf.yield %[[FOUND]]
+// CHECK:           memref.store %[[VALUE]]
+// CHECK:           memref.store
 func.func @search(%a: memref<8x300xf32>, %value: memref<8xf32>, %index: memref<8xi32>) {
   %least = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0 : i32
