@@ -15,8 +15,10 @@ namespace mlir::array {
 
 namespace {
 
-/// Of a routine of the runtime, or of a function whose body is elsewhere.
+/// Of a function whose body is elsewhere (a product's).
 constexpr int64_t kCallCost = 1000;
+/// Of a routine of the runtime, and of a loop that threads share: a decomposition takes long, however small its matrix.
+constexpr int64_t kRoutineCost = 100 * kCallCost;
 /// The trips that are assumed of a loop whose bounds are not constants.
 constexpr int64_t kUnknownTrips = 16;
 /// More is no use, and neither sums nor products of them overflow.
@@ -44,7 +46,7 @@ private:
     if (auto call = dyn_cast<func::CallOp>(op))
       return of(symbols.lookup<func::FuncOp>(call.getCallee()));
     if (isa<RuntimeCallOp, LLVM::CallOp>(op))
-      return kCallCost;
+      return kRoutineCost;
     if (op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>())
       return 0;
     int64_t count = 1;

@@ -24,11 +24,11 @@ func.func @main(%x: memref<f32> {array.role = "argument"}, %r: memref<f32> {arra
 // -----
 
 // A vector is one operation, a loop inside has its trips (8 of four and its own), a kernel what is in it, a library call
-// a thousand; a loop of unknown length inside counts for itself.
+// a hundred thousand; a loop of unknown length inside counts for itself.
 // CHECK:       module attributes {array.gives_up}
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while
-// CHECK-NEXT:      array.spend 1043
+// CHECK-NEXT:      array.spend 100043
 // CHECK:           scf.while
 // CHECK-NEXT:        array.spend 1
 func.func private @kernel(%a: memref<64xf32>) attributes {array.kernel} {

@@ -351,7 +351,8 @@ def LimitLoops : Pass<"array-limit-loops", "::mlir::ModuleOp"> {
   let summary = "Have loops of unknown length count what they do, so that a run can give up";
   let description = [{
     Each trip of an `scf.while` begins with an `array.spend` of about the operations of one: vectors count as one
-    operation, loops inside by their trips, a call of a library or of another module, whatever it is, as a thousand.
+    operation, loops inside by their trips, a call of a function of another module as a thousand, one of a library, or a
+    loop that threads share, as a hundred thousand.
     The module gets the attribute `array.gives_up`.
 
     A run that gives up is run again, so this is done only where a run can be: not when an argument's memory is
