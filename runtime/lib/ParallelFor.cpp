@@ -16,16 +16,16 @@ static constexpr int64_t piecesPerThread = 4;
 static constexpr int64_t tailSpinNs = 50000;
 
 /// The thread is inside of a loop: the loops inside of that one are its own.
-static thread_local bool isInLoop = false;
+static thread_local bool inLoop = false;
 
 namespace pcrt {
 
 /// One loop; on the stack of the thread that came to it.
 class ParallelGroup {
 public:
-  ParallelGroup(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain,
-                unsigned places)
-      : places(places), frame(frame), body(body), captured(captured), count(count), grain(grain) {}
+  ParallelGroup(const Task *task, const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
+                int64_t grain, unsigned places)
+      : places(places), task(task), frame(frame), body(body), captured(captured), count(count), grain(grain) {}
 
   /// Works until no piece is left; called by every thread of the group.
   void work();
@@ -36,16 +36,24 @@ public:
 
   int32_t status() const { return firstStatus; }
 
-  /// Under the pool's lock: the next group, the places that are left, and the workers in it (twice their number, plus
-  /// one when the loop's own thread sleeps).
+  /// Takes a place for a worker, or for one that waits for `waitsFor`: of a loop of that task alone, as it must not be
+  /// kept by another, but whether or not a place is left, as that thread has a core already, and the worker that was
+  /// woken in its stead may have to share one. Under the pool's lock; false when there is none.
+  bool enter(const Task *waitsFor, std::atomic<unsigned> &openPlaces);
+
+  /// Under the pool's lock: the next group, the places that are left, whether one that waited took part, and the
+  /// workers in it (twice their number, plus one when the loop's own thread sleeps).
   ParallelGroup *next = nullptr;
   unsigned places;
+  bool hadWaiter = false;
   FutexWord workers{0};
 
 private:
   bool take(int64_t &low, int64_t &high);
   void fail(int64_t low, int32_t status);
 
+  /// In which the loop is; null when it is in none.
+  const Task *const task;
   const PcrtFrame *const frame;
   const PcrtLoopBody body;
   const void *const captured;
@@ -71,8 +79,20 @@ bool ParallelGroup::take(int64_t &low, int64_t &high) {
   return true;
 }
 
+bool ParallelGroup::enter(const Task *waitsFor, std::atomic<unsigned> &openPlaces) {
+  if (waitsFor ? task != waitsFor || hadWaiter : places == 0)
+    return false;
+  hadWaiter |= waitsFor != nullptr;
+  if (places != 0) {
+    --places;
+    openPlaces.fetch_sub(1);
+  }
+  workers.fetch_add(2);
+  return true;
+}
+
 void ParallelGroup::work() {
-  isInLoop = true;
+  inLoop = true;
   int64_t low, high;
   while (take(low, high)) {
     if (int32_t status = body(frame, captured, low, high)) {
@@ -80,7 +100,7 @@ void ParallelGroup::work() {
       break;
     }
   }
-  isInLoop = false;
+  inLoop = false;
 }
 
 /// What comes later in the loop is not begun any more. What comes before has begun, so the first failure is found
@@ -102,16 +122,11 @@ void ParallelGroup::leave() {
 }
 
 void ParallelGroup::waitForOthers() {
-  for (int64_t end = nowNs() + tailSpinNs; workers.load(std::memory_order_acquire) != 0;) {
-    for (int i = 0; i < 32; ++i)
-      spinPause();
-    if (nowNs() < end)
-      continue;
-    for (uint32_t seen = workers.fetch_or(1, std::memory_order_acq_rel) | 1; seen != 1;
-         seen = workers.load(std::memory_order_acquire))
-      futexWait(workers, seen);
+  if (spinUntil([this] { return workers.load(std::memory_order_acquire) == 0; }, tailSpinNs))
     return;
-  }
+  for (uint32_t seen = workers.fetch_or(1, std::memory_order_acq_rel) | 1; seen != 1;
+       seen = workers.load(std::memory_order_acquire))
+    futexWait(workers, seen);
 }
 
 //===-- The pool's part
@@ -124,6 +139,7 @@ void ThreadPool::open(ParallelGroup &group, bool isOutside) {
     groups = &group;
     if (isOutside)
       busy.fetch_add(1);
+    loops.fetch_add(1);
     openPlaces.fetch_add(group.places);
   }
   provideThread();
@@ -137,6 +153,7 @@ void ThreadPool::close(ParallelGroup &group, bool isOutside) {
     while (*link != &group)
       link = &(*link)->next;
     *link = group.next;
+    loops.fetch_sub(1);
     hasOthers = openPlaces.fetch_sub(group.places) != group.places;
     if (isOutside)
       busy.fetch_sub(1);
@@ -146,27 +163,28 @@ void ThreadPool::close(ParallelGroup &group, bool isOutside) {
     provideThread();
 }
 
-/// Takes a place in a group, if there is one for this worker; returns when the group has no piece left.
-bool ThreadPool::helpGroup() {
-  if (openPlaces.load() == 0 || idleShare() == 0)
+bool ThreadPool::isInLoop() { return inLoop; }
+
+/// Takes a place in a group, if there is one for this thread, which counted as `idle`; returns when the group has no
+/// piece left. A thread that is no worker says for which task it waits.
+bool ThreadPool::helpGroup(std::atomic<unsigned> &idle, const Task *waitsFor) {
+  auto mayBeOpen = [&] { return waitsFor ? loops.load() != 0 : openPlaces.load() != 0 && idleShare() != 0; };
+  if (!mayBeOpen())
     return false;
   ParallelGroup *group;
   {
     std::lock_guard<std::mutex> guard(queueLock);
     group = groups;
-    while (group && group->places == 0)
-      group = group->next;
-    if (!group || idleShare() == 0)
+    if (!mayBeOpen())
       return false;
-    --group->places;
-    openPlaces.fetch_sub(1);
-    busy.fetch_add(1);
-    group->workers.fetch_add(2);
+    while (group && !group->enter(waitsFor, openPlaces))
+      group = group->next;
+    if (!group)
+      return false;
   }
-  // Whoever opened the group woke one thread only.
-  provideThread();
+  setToWork(idle);
   group->work();
-  busy.fetch_sub(1);
+  setIdle(idle);
   group->leave();
   return true;
 }
@@ -177,10 +195,10 @@ int32_t ThreadPool::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const
     return PCRT_OK;
   grain = std::max<int64_t>(grain, 1);
   int64_t pieces = count / grain;
-  if (pieces <= 1 || maxThreads == 1 || isInLoop || stopping.load())
+  if (pieces <= 1 || maxThreads == 1 || inLoop || stopping.load())
     return body(frame, captured, 0, count);
   bool isOutside = currentPool != this;
-  ParallelGroup group(frame, body, captured, count, grain,
+  ParallelGroup group(currentTask, frame, body, captured, count, grain,
                       static_cast<unsigned>(std::min<int64_t>(maxThreads - 1, pieces - 1)));
   open(group, isOutside);
   group.work();

@@ -139,8 +139,7 @@ private:
   Dependency *dependencies() { return reinterpret_cast<Dependency *>(others() + request.afterCount); }
   void waitsFor(Token *token, unsigned number);
   void inputReady();
-  void runIfUnclaimed();
-  void help() override;
+  void waitAwake() override;
 
   Stream &stream;
   RefPtr<Executable> executable;
@@ -149,7 +148,6 @@ private:
   const uint64_t resultBytes;
   /// Inputs that are still pending, and one until all were looked at.
   std::atomic<unsigned> pendingInputs{1};
-  std::atomic<bool> claimed{false};
 };
 
 } // namespace pcrt
@@ -198,23 +196,18 @@ void Execution::waitsFor(Token *token, unsigned number) {
 void Execution::inputReady() {
   if (pendingInputs.fetch_sub(1) != 1)
     return;
-  retain(); // the queue's reference
   stream.device.threads().submit(this);
 }
 
+void Execution::waitAwake() {
+  if (pendingInputs.load() != 0 || cost > claimNs)
+    return Token::waitAwake();
+  ThreadPool &threads = stream.device.threads();
+  if (!threads.runIfQueued(this))
+    threads.helpUntil([this] { return isDone(); }, this, spinNs);
+}
+
 void Execution::runTask() {
-  runIfUnclaimed();
-  release();
-}
-
-void Execution::help() {
-  if (pendingInputs.load() == 0 && cost <= claimNs)
-    runIfUnclaimed();
-}
-
-void Execution::runIfUnclaimed() {
-  if (claimed.exchange(true))
-    return;
   Stream &owner = stream;
   uint64_t bytes = resultBytes;
   RefPtr<Error> error = perform(owner.device, request);

@@ -17,6 +17,7 @@ using namespace pcrt;
 static constexpr int64_t spinNs = 20000;
 
 thread_local ThreadPool *ThreadPool::currentPool = nullptr;
+thread_local const Task *ThreadPool::currentTask = nullptr;
 
 bool ThreadPool::isWorker() { return currentPool != nullptr; }
 
@@ -37,19 +38,19 @@ unsigned ThreadPool::defaultSize() {
 //===-- Queue
 //-------------------------------------------------------------------------------------------------------===//
 
-// With a single core, spinning would only keep the program from going on.
 ThreadPool::ThreadPool(unsigned maxThreads) : ThreadPool(maxThreads, affinityCores()) {}
 
 ThreadPool::ThreadPool(unsigned maxThreads, unsigned cores) : maxThreads(maxThreads), cores(cores) {}
 
 void ThreadPool::submit(Task *task) {
   if (stopping.load() && currentPool != this) {
-    task->runTask();
+    run(task);
     return;
   }
   task->next = nullptr;
   {
     std::lock_guard<std::mutex> guard(queueLock);
+    task->link = tail;
     *tail = task;
     tail = &task->next;
     queued.fetch_add(1);
@@ -64,13 +65,41 @@ Task *ThreadPool::pop() {
     return nullptr;
   std::lock_guard<std::mutex> guard(queueLock);
   Task *task = head;
-  if (!task)
-    return nullptr;
-  head = task->next;
-  if (!head)
-    tail = &head;
-  queued.fetch_sub(1);
+  if (task)
+    unlink(task);
   return task;
+}
+
+/// Takes a task out of the queue, under its lock.
+void ThreadPool::unlink(Task *task) {
+  *task->link = task->next;
+  if (task->next)
+    task->next->link = task->link;
+  else
+    tail = task->link;
+  task->link = nullptr;
+  queued.fetch_sub(1);
+}
+
+/// Runs a task; the loops that it comes to are its own.
+void ThreadPool::run(Task *task) {
+  const Task *before = currentTask;
+  currentTask = task;
+  task->runTask();
+  currentTask = before;
+}
+
+bool ThreadPool::runIfQueued(Task *task) {
+  if (queued.load() == 0)
+    return false;
+  {
+    std::lock_guard<std::mutex> guard(queueLock);
+    if (!task->link)
+      return false;
+    unlink(task);
+  }
+  run(task);
+  return true;
 }
 
 /// How many threads more may be at work.
@@ -84,15 +113,15 @@ bool ThreadPool::hasWork() const { return queued.load() != 0 || (openPlaces.load
 
 /// Sees to it that some thread takes what is in the queue or helps with a loop, if one may.
 void ThreadPool::provideThread() {
-  unsigned waiting = queued.load() + std::min(openPlaces.load(), idleShare());
-  if (waiting == 0 || spinning.load() >= waiting)
+  unsigned places = std::min(openPlaces.load(), idleShare());
+  unsigned needed = queued.load() + places - std::min(places, waiters.load());
+  if (needed == 0 || looking.load() >= needed)
     return;
-  if (sleeping.load()) {
-    epoch.fetch_add(1);
-    futexWake(epoch, 1);
-    return;
-  }
-  startThread();
+  // It looks for work from now on, not from when it comes to it: waking takes long, and the next who asks would wake
+  // another.
+  looking.fetch_add(1);
+  if (!sleepers.take() && !startThread())
+    looking.fetch_sub(1);
 }
 
 //===-- Threads
@@ -125,7 +154,7 @@ bool ThreadPool::startThread() {
     if (count == 0) {
       stopping.store(true);
       while (Task *task = pop())
-        task->runTask();
+        run(task);
     }
   }
   return started;
@@ -138,26 +167,39 @@ void *ThreadPool::threadMain(void *pool) {
   return nullptr;
 }
 
+/// A thread that counted as `idle` has found something to do.
+void ThreadPool::setToWork(std::atomic<unsigned> &idle) {
+  busy.fetch_add(1);
+  idle.fetch_sub(1);
+  // Who brought more than this relied on a thread that is at work now.
+  provideThread();
+}
+
+void ThreadPool::setIdle(std::atomic<unsigned> &idle) {
+  idle.fetch_add(1);
+  busy.fetch_sub(1);
+}
+
+/// Begins as a thread that looks for work: whoever provided it said so.
 void ThreadPool::workerLoop() {
   while (true) {
     // Loops first: what they belong to has begun, and is done sooner.
-    if (helpGroup())
+    if (helpGroup(looking))
       continue;
     if (Task *task = pop()) {
-      busy.fetch_add(1);
-      // Two submits in a row may have woken one thread only.
-      provideThread();
-      task->runTask();
-      busy.fetch_sub(1);
+      setToWork(looking);
+      run(task);
+      setIdle(looking);
       continue;
     }
-    if (spinForWork() || sleepForWork())
+    // With a single core, spinning would only keep the program from going on.
+    if ((cores > 1 && spinUntil([this] { return hasWork(); }, spinNs)) || sleepForWork())
       continue;
     // Who submitted while this thread still counted as asleep relies on it.
     threads.fetch_sub(1);
     if (!stopping.load())
       provideThread();
-    if (!reserve.enter(stopping))
+    if (!reserve.enter([this] { return stopping.load(); }))
       break;
   }
   // The last touch of the pool: whoever shuts it down may free it as soon as it sees this.
@@ -165,32 +207,19 @@ void ThreadPool::workerLoop() {
   futexWake(exited, INT_MAX);
 }
 
-bool ThreadPool::spinForWork() {
-  if (cores == 1)
-    return false;
-  spinning.fetch_add(1);
-  bool found = false;
-  for (int64_t end = nowNs() + spinNs; !found && nowNs() < end;)
-    for (int i = 0; i < 32 && !(found = hasWork()); ++i)
-      spinPause();
-  spinning.fetch_sub(1);
-  return found || hasWork();
-}
-
-/// False when this thread should end.
+/// False when this thread should end: it does not count as one that looks for work any more.
 bool ThreadPool::sleepForWork() {
-  uint32_t seen = epoch.load();
-  sleeping.fetch_add(1);
-  bool goOn = true;
-  if (!hasWork()) {
-    unsigned count = threads.load();
-    if (stopping.load() || count > maxThreads + blocked.load())
-      goOn = false;
-    else
-      futexWait(epoch, seen);
-  }
-  sleeping.fetch_sub(1);
-  return goOn;
+  looking.fetch_sub(1);
+  bool isOneTooMany = false;
+  if (sleepers.enter([&] {
+        isOneTooMany = stopping.load() || threads.load() > maxThreads + blocked.load();
+        return isOneTooMany || hasWork();
+      }))
+    return true;
+  if (isOneTooMany && !hasWork())
+    return false;
+  looking.fetch_add(1);
+  return true;
 }
 
 void ThreadPool::shutdown() {
@@ -199,21 +228,21 @@ void ThreadPool::shutdown() {
     uint32_t seen = exited.load();
     if (seen == startedThreads.load())
       break;
-    epoch.fetch_add(1);
-    futexWake(epoch, INT_MAX);
+    sleepers.wakeAll();
     reserve.wakeAll();
     futexWait(exited, seen, 10);
   }
   while (Task *task = pop())
-    task->runTask();
+    run(task);
 }
 
 void ThreadPool::afterForkInChild() {
   new (&queueLock) std::mutex();
-  spinning = sleeping = threads = blocked = startedThreads = openPlaces = 0;
+  looking = waiters = threads = blocked = startedThreads = loops = openPlaces = 0;
   busy = 0;
   groups = nullptr;
   exited = 0;
+  sleepers.forget();
   reserve.forget();
   currentPool = nullptr;
 }

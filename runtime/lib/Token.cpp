@@ -10,8 +10,6 @@ using namespace pcrt;
 /// Marks the list of a token that is done: nothing is added any more.
 static Continuation closedList;
 
-/// How long a waiter spins before it sleeps: about what a sleep and a wake-up cost.
-static constexpr int64_t spinNs = 10000;
 /// A signal that arrives between the hook and the sleep must not be lost for long.
 static constexpr int hookPeriodMs = 100;
 
@@ -53,17 +51,16 @@ bool Token::then(Continuation *continuation) {
   return true;
 }
 
+void Token::waitAwake() {
+  spinUntil([this] { return isDone(); }, spinNs);
+}
+
 bool Token::wait(InterruptHook hook) {
   if (isDone())
     return true;
-  help();
-  for (int64_t end = nowNs() + spinNs; nowNs() < end;) {
-    for (int i = 0; i < 32; ++i) {
-      if (isDone())
-        return true;
-      spinPause();
-    }
-  }
+  waitAwake();
+  if (isDone())
+    return true;
   // A worker that sleeps here must not keep what it waits for from running.
   BlockingScope blocking;
   while (true) {

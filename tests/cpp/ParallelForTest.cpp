@@ -171,6 +171,59 @@ static void loopsBeforeTasks() {
   CHECK(loopDone && eventually([&] { return taskRan.load(); }));
 }
 
+static void whoWaitsTakesPart() {
+  // One worker is held, the other comes to a loop of two pieces that meet: the third thread is the one that waits.
+  ThreadPool pool(2);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> holding{true}, isDone{false};
+    std::atomic<int> started{0}, held{0}, met{0}, here{0};
+    submit(pool, [&] {
+      ++held;
+      eventually([&] { return !holding; });
+      --held;
+    });
+    CHECK(eventually([&] { return held == 1; }));
+    std::thread::id self = std::this_thread::get_id();
+    HeldTask looping([&] {
+      loop(pool, 2, 1, [&](int64_t, int64_t) {
+        ++started;
+        here += std::this_thread::get_id() == self;
+        met += eventually([&] { return started == 2; });
+        return PCRT_OK;
+      });
+      isDone = true;
+    });
+    pool.submit(&looping);
+    pool.helpUntil([&] { return isDone.load(); }, &looping, 5'000'000'000);
+    CHECK(isDone && met == 2 && here == 1);
+    holding = false;
+    CHECK(eventually([&] { return held == 0; }));
+  }
+}
+
+static void whoWaitsTakesNoPartInOtherLoops() {
+  ThreadPool pool(2);
+  std::atomic<bool> holding{true}, isDone{false};
+  std::atomic<int> pieces{0}, here{0};
+  std::thread::id self = std::this_thread::get_id();
+  HeldTask held([&] {
+    eventually([&] { return !holding; });
+    isDone = true;
+  });
+  pool.submit(&held);
+  submit(pool, [&] {
+    loop(pool, 64, 1, [&](int64_t low, int64_t high) {
+      here += std::this_thread::get_id() == self;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if ((pieces += static_cast<int>(high - low)) == 64)
+        holding = false;
+      return PCRT_OK;
+    });
+  });
+  pool.helpUntil([&] { return isDone.load(); }, &held, 5'000'000'000);
+  CHECK(isDone && pieces == 64 && here == 0);
+}
+
 static void afterShutdown() {
   ThreadPool pool(2);
   loop(pool, 100, 1, [](int64_t, int64_t) { return PCRT_OK; });
@@ -192,6 +245,8 @@ int main() {
   RUN(loopsInTasks);
   RUN(loopsOfManyThreads);
   RUN(loopsBeforeTasks);
+  RUN(whoWaitsTakesPart);
+  RUN(whoWaitsTakesNoPartInOtherLoops);
   RUN(afterShutdown);
   return test::failures() != 0;
 }

@@ -20,6 +20,16 @@ private:
   std::function<void()> function;
 };
 
+/// One that the test keeps.
+class HeldTask final : public pcrt::Task {
+public:
+  explicit HeldTask(std::function<void()> function) : function(std::move(function)) {}
+  void runTask() override { function(); }
+
+private:
+  std::function<void()> function;
+};
+
 inline void submit(pcrt::ThreadPool &pool, std::function<void()> function) {
   pool.submit(new FunctionTask(std::move(function)));
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <sched.h>
 #include <set>
@@ -111,6 +112,36 @@ static void threadsComeBack() {
     }
   }
   CHECK(seen.size() >= 2 && seen.size() <= 5);
+}
+
+static void whoWaitsRunsWhatIsQueued() {
+  // The only worker is held; of three tasks behind it, the second is run by the thread that waits for it.
+  std::atomic<bool> holding{true}, isHeld{false};
+  std::atomic<int> done{0};
+  std::vector<int> order;
+  std::thread::id self = std::this_thread::get_id(), second;
+  ThreadPool pool(1);
+  submit(pool, [&] {
+    isHeld = true;
+    eventually([&] { return !holding; });
+  });
+  CHECK(eventually([&] { return isHeld.load(); }));
+  std::vector<std::unique_ptr<HeldTask>> tasks;
+  for (int i = 0; i < 3; ++i) {
+    tasks.push_back(std::make_unique<HeldTask>([&, i] {
+      order.push_back(i);
+      if (i == 1)
+        second = std::this_thread::get_id();
+      ++done;
+    }));
+    pool.submit(tasks.back().get());
+  }
+  CHECK(pool.runIfQueued(tasks[1].get()) && done == 1 && second == self);
+  CHECK(!pool.runIfQueued(tasks[1].get()));
+  holding = false;
+  CHECK(eventually([&] { return done == 3; }));
+  CHECK((order == std::vector<int>{1, 0, 2}));
+  CHECK(!pool.runIfQueued(tasks[2].get()));
 }
 
 static void worksAfterShutdown() {
@@ -265,6 +296,7 @@ int main() {
   RUN(waitingInsideAWorker);
   RUN(nestedWaits);
   RUN(threadsComeBack);
+  RUN(whoWaitsRunsWhatIsQueued);
   RUN(worksAfterShutdown);
   RUN(environmentSetsSize);
   RUN(affinitySetsSize);

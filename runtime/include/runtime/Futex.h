@@ -26,6 +26,17 @@ inline void spinPause() {
 #endif
 }
 
+/// Spins until `isOver`, for `ns` nanoseconds at most; whether it is over.
+template <typename Predicate> bool spinUntil(Predicate isOver, int64_t ns) {
+  for (int64_t end = nowNs() + ns; nowNs() < end;)
+    for (int i = 0; i < 32; ++i) {
+      if (isOver())
+        return true;
+      spinPause();
+    }
+  return false;
+}
+
 } // namespace pcrt
 
 #endif // PYCOMPILER_RUNTIME_FUTEX_H

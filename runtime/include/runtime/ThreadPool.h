@@ -6,13 +6,14 @@
 
 #include "runtime/Abi.h"
 #include "runtime/Futex.h"
-#include "runtime/ThreadReserve.h"
+#include "runtime/SleepingThreads.h"
 
 #include <mutex>
 
 namespace pcrt {
 
-/// Something to run once. The queue links tasks through `next`; `runTask` may delete the task.
+/// Something to run once. The queue links tasks through `next`, and `link` is what points at a task in it, null when it
+/// is in none; `runTask` may delete the task.
 class Task {
 public:
   virtual void runTask() = 0;
@@ -22,7 +23,7 @@ protected:
 
 private:
   friend class ThreadPool;
-  Task *next = nullptr;
+  Task *next = nullptr, **link = nullptr;
 };
 
 class ParallelGroup;
@@ -41,6 +42,26 @@ public:
   /// shutdown: here.
   void submit(Task *task);
 
+  /// For a thread that waits for `task`, which may be gone from the queue: runs it here if no thread has begun to.
+  bool runIfQueued(Task *task);
+
+  /// For a thread that waits for `task`, which another runs: takes part in its loops until `isOver`, or until there was
+  /// none for `patienceNs`. Meanwhile no worker is woken for a place that this thread is about to take.
+  template <typename Predicate> void helpUntil(Predicate isOver, const Task *task, int64_t patienceNs) {
+    if (isInLoop())
+      return;
+    waiters.fetch_add(1);
+    auto goesOn = [&] { return isOver() || loops.load() != 0; };
+    for (int64_t end = nowNs() + patienceNs; spinUntil(goesOn, end - nowNs()) && !isOver();)
+      if (helpGroup(waiters, task))
+        end = nowNs() + patienceNs;
+      else
+        spinUntil(isOver, patienceNs / 16); // what is open is not for this thread: leave the lock to others
+    waiters.fetch_sub(1);
+    if (openPlaces.load() != 0)
+      provideThread();
+  }
+
   /// Does the iterations [0, count) of a loop, in pieces of at least `grain` iterations (but for the last one), in this
   /// thread and in those of the pool that have nothing to do; returns when all are done. The status is that of the
   /// failing piece that comes first in the loop. In one piece, here: within another such loop, with one thread, after
@@ -58,7 +79,7 @@ public:
   /// The threads have no core but the one of who submits: nothing runs beside anything.
   bool hasOneCore() const { return cores == 1; }
   /// A worker is awake and looks for work, so handing it a task costs little.
-  bool hasSpinner() const { return spinning.load(std::memory_order_relaxed) != 0; }
+  bool hasSpinner() const { return looking.load(std::memory_order_relaxed) != 0; }
   /// The calling thread is one of a pool's.
   static bool isWorker();
 
@@ -73,17 +94,22 @@ public:
 private:
   friend class BlockingScope;
   static thread_local ThreadPool *currentPool;
+  static thread_local const Task *currentTask;
   static void *threadMain(void *pool);
   void workerLoop();
+  void run(Task *task);
   Task *pop();
-  bool spinForWork();
+  void unlink(Task *task);
   bool sleepForWork();
   void provideThread();
   bool startThread();
   void blockedChanged(int change);
   bool hasWork() const;
   unsigned idleShare() const;
-  bool helpGroup();
+  static bool isInLoop();
+  bool helpGroup(std::atomic<unsigned> &idle, const Task *waitsFor = nullptr);
+  void setToWork(std::atomic<unsigned> &idle);
+  void setIdle(std::atomic<unsigned> &idle);
   void open(ParallelGroup &group, bool isOutside);
   void close(ParallelGroup &group, bool isOutside);
 
@@ -91,18 +117,24 @@ private:
   std::mutex queueLock;
   Task *head = nullptr, **tail = &head;
   ParallelGroup *groups = nullptr;
-  /// Tasks in the queue, and workers by what they do. Sequentially consistent: submit raises `queued` and then looks
-  /// at the workers, a worker lowers `spinning` and then looks at `queued`, so one of the two sees the other.
-  std::atomic<unsigned> queued{0}, spinning{0}, sleeping{0};
+  /// Tasks in the queue, and workers that look for work, or were woken to. Sequentially consistent: submit raises
+  /// `queued` and then looks at the workers, a worker lowers `looking` and then looks at `queued`, so one of the two
+  /// sees the other.
+  std::atomic<unsigned> queued{0}, looking{0};
+  /// Threads that wait for a task, and take places in its loops.
+  std::atomic<unsigned> waiters{0};
   std::atomic<unsigned> threads{0}, blocked{0};
-  /// Places in groups that a worker may take, and threads at work: workers, and others in a loop of their own. A worker
-  /// takes a place only while fewer threads are at work than the pool has.
-  std::atomic<unsigned> openPlaces{0};
+  /// Groups, places in them that a worker may take, and threads at work: workers, and others in a loop. A worker takes
+  /// a place only while fewer threads are at work than the pool has.
+  std::atomic<unsigned> loops{0}, openPlaces{0};
   std::atomic<int> busy{0};
   std::atomic<uint32_t> startedThreads{0};
-  FutexWord epoch{0}, exited{0};
+  FutexWord exited{0};
   std::atomic<bool> stopping{false};
-  ThreadReserve reserve;
+  SleepingThreads sleepers{UINT_MAX};
+  /// Threads that the pool has too many of for now: participants of a run wait for each other again and again, and each
+  /// time the pool needs as many threads more.
+  SleepingThreads reserve{64};
 };
 
 /// Within it the thread may sleep for long: if it is a worker, the pool may run one thread more.

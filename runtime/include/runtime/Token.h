@@ -36,8 +36,10 @@ public:
   bool wait(InterruptHook hook = nullptr);
 
 protected:
-  /// Work that would complete this token and has not started may be run here, by the thread that waits.
-  virtual void help() {}
+  /// How long a waiter spins before it sleeps: about what a sleep and a wake-up cost.
+  static constexpr int64_t spinNs = 10000;
+  /// What a thread that waits does before it sleeps: it spins. Work that would complete this token may be done instead.
+  virtual void waitAwake();
 
 private:
   friend class RefCounted<Token>;

@@ -1,7 +1,7 @@
-// Threads that a pool has too many of for now, asleep: participants of a run wait for each other again and again, and
-// each time the pool needs as many threads more. Used by ThreadPool alone.
-#ifndef PYCOMPILER_RUNTIME_THREADRESERVE_H
-#define PYCOMPILER_RUNTIME_THREADRESERVE_H
+// Threads of a pool that sleep until they are taken, each by one that has something for it: so whoever looks at the
+// pool next knows that a thread is on its way, and does not wake another. Used by ThreadPool alone.
+#ifndef PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
+#define PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
 
 #include "runtime/Futex.h"
 
@@ -9,10 +9,13 @@
 
 namespace pcrt {
 
-class ThreadReserve {
+class SleepingThreads {
 public:
-  /// Sleeps until it is taken: true. False when there are enough, or once `stopping`: then the thread is to end.
-  bool enter(const std::atomic<bool> &stopping) {
+  explicit SleepingThreads(unsigned most) : most(most) {}
+
+  /// Sleeps until it is taken: true. False when there are enough, or when `isOver` says so; that is asked once the
+  /// thread can be taken, and again whenever it wakes.
+  template <typename Predicate> bool enter(Predicate isOver) {
     unsigned count = waiting.load();
     do {
       if (count >= most)
@@ -26,7 +29,7 @@ public:
         continue;
       }
       // With nobody left who waits, a ticket for this thread is being made.
-      if (stopping.load() && leave())
+      if (isOver() && leave())
         return false;
       futexWait(tickets, 0);
     }
@@ -41,7 +44,7 @@ public:
     return true;
   }
 
-  /// For `stopping` to be seen.
+  /// For `isOver` to be asked.
   void wakeAll() { futexWake(tickets, INT_MAX); }
   /// In the child of a fork, which has none of them.
   void forget() { waiting = tickets = 0; }
@@ -56,7 +59,7 @@ private:
     return true;
   }
 
-  static constexpr unsigned most = 64;
+  const unsigned most;
   std::atomic<unsigned> waiting{0};
   /// Threads that were taken and have not woken yet.
   FutexWord tickets{0};
@@ -64,4 +67,4 @@ private:
 
 } // namespace pcrt
 
-#endif // PYCOMPILER_RUNTIME_THREADRESERVE_H
+#endif // PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
