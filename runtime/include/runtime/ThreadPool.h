@@ -46,7 +46,8 @@ public:
   bool runIfQueued(Task *task);
 
   /// For a thread that waits for `task`, which another runs: takes part in its loops until `isOver`, or until there was
-  /// none for `patienceNs`. Meanwhile no worker is woken for a place that this thread is about to take.
+  /// none for `patienceNs` (longer after the first: the task is soon done). Meanwhile no worker is woken for a place
+  /// that this thread is about to take.
   template <typename Predicate> void helpUntil(Predicate isOver, const Task *task, int64_t patienceNs) {
     if (isInLoop())
       return;
@@ -54,7 +55,7 @@ public:
     auto goesOn = [&] { return isOver() || loops.load() != 0; };
     for (int64_t end = nowNs() + patienceNs; spinUntil(goesOn, end - nowNs()) && !isOver();)
       if (helpGroup(waiters, task))
-        end = nowNs() + patienceNs;
+        end = nowNs() + afterLoopNs;
       else
         spinUntil(isOver, patienceNs / 16); // what is open is not for this thread: leave the lock to others
     waiters.fetch_sub(1);
@@ -92,6 +93,10 @@ public:
   static unsigned defaultSize();
 
 private:
+  /// About as long as the last piece of a loop takes. Who slept instead would come to its next call when the workers
+  /// have gone to sleep.
+  static constexpr int64_t afterLoopNs = 100000;
+
   friend class BlockingScope;
   static thread_local ThreadPool *currentPool;
   static thread_local const Task *currentTask;
