@@ -10,8 +10,10 @@ import importlib
 import importlib.util
 import os
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -87,6 +89,19 @@ def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
         )
 
 
+def are_others_at_rest() -> bool:
+    """Whether no thread of the process but this one runs, or would if there were a core for it.
+
+    The time that the process worked does not tell: that of a thread on another core may be added when it stops.
+    """
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # it has ended
+            state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
+            if state == "R" and int(thread.name) != threading.get_native_id():
+                return False
+    return True
+
+
 def settle(call: Callable[[], Any]) -> None:
     """Makes several cores ready for the runs of a call; one core is.
 
@@ -94,15 +109,12 @@ def settle(call: Callable[[], Any]) -> None:
     take a core from the library that comes next. Then the call runs for a while: cores that rested, above all virtual
     ones, begin slowly.
     """
-    quiet, patience, warming = 2e-3, 0.3, 0.1
+    patience, warming = 0.5, 0.1
     if len(os.sched_getaffinity(0)) == 1:
         return
     end = time.perf_counter() + patience
-    while time.perf_counter() < end:
-        worked = time.process_time()
-        time.sleep(quiet)
-        if time.process_time() - worked < quiet / 10:
-            break
+    while time.perf_counter() < end and not are_others_at_rest():
+        time.sleep(2e-3)
     end = time.perf_counter() + warming
     while time.perf_counter() < end:
         call()
