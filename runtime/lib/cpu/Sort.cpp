@@ -191,15 +191,27 @@ private:
 
   /// Sorts a line as it is; false if it has floats that are not ordered as their bits.
   bool sortNumbers(const Bits *from, Bits *to, const VectorSort &vectors) const {
+    if (from == to ? hasLost(from) : copyAndLook(from, to))
+      return false;
+    sortInPlace(to, vectors);
+    return true;
+  }
+
+  bool hasLost(const Bits *from) const {
     Bits lost = 0;
     for (size_t i = 0; Kind::isFloat && i < length; ++i)
       lost |= isLost(from[i]);
-    if (lost)
-      return false;
-    if (from != to)
-      std::copy(from, from + length, to);
-    sortInPlace(to, vectors);
-    return true;
+    return lost;
+  }
+
+  /// Copies a line, read once; whether it has lost ones.
+  bool copyAndLook(const Bits *__restrict from, Bits *__restrict to) const {
+    Bits lost = 0;
+    for (size_t i = 0; i < length; ++i) {
+      to[i] = from[i];
+      lost |= isLost(from[i]);
+    }
+    return lost;
   }
 
   void sortInPlace(Bits *line, const VectorSort &vectors) const {
