@@ -21,8 +21,9 @@ static constexpr double shortNs = 10000;
 static constexpr double onOneCoreNs = 100000;
 /// The operations of compiled code that an attempt may spend: about inPlaceNsAwake.
 static constexpr int64_t attemptBudget = 10000;
-/// A waiter runs what it waits for itself only if that is soon done: meanwhile nothing can interrupt it.
-static constexpr double claimNs = 10e6;
+/// A waiter runs what it waits for itself, or takes part in its loops, only if that is soon done: meanwhile nothing can
+/// interrupt it.
+static constexpr double claimNs = 10e6, shareNs = 100e6;
 
 static uint64_t bytesOf(Buffer *const *buffers, unsigned count) {
   uint64_t total = 0;
@@ -200,10 +201,10 @@ void Execution::inputReady() {
 }
 
 void Execution::waitAwake() {
-  if (pendingInputs.load() != 0 || cost > claimNs)
+  if (pendingInputs.load() != 0 || cost > shareNs)
     return Token::waitAwake();
   ThreadPool &threads = stream.device.threads();
-  if (!threads.runIfQueued(this))
+  if (cost > claimNs || !threads.runIfQueued(this))
     threads.helpUntil([this] { return isDone(); }, this, spinNs);
 }
 
