@@ -1,7 +1,9 @@
 // array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
 // prints it.
 #include "array/Conversion/Passes.h"
+#include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
+#include "array/Pipelines/Gpu.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -13,11 +15,14 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::array::registerArrayConversionPasses();
   mlir::array::registerArrayTransformsPasses();
+  mlir::array::registerArrayGpuPasses();
   mlir::array::registerArrayPipelines();
+  mlir::array::registerGpuPipelines();
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::array::registerPipelineDialects(registry);
+  mlir::array::registerGpuDialects(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "array-opt: array programs\n", registry));
 }

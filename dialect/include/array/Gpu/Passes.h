@@ -1,0 +1,18 @@
+// The passes of lib/Gpu: constructors and registration. lib/Pipelines/Gpu.cpp puts them in order.
+#ifndef ARRAY_GPU_PASSES_H
+#define ARRAY_GPU_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "array/Gpu/Passes.h.inc"
+
+} // namespace mlir::array
+
+#endif // ARRAY_GPU_PASSES_H

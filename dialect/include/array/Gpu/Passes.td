@@ -1,0 +1,45 @@
+// The passes from linalg on buffers to kernels of a GPU, in the order in which lib/Pipelines/Gpu.cpp runs them.
+// One pass is one file of lib/Gpu and one of tests/lit/Gpu.
+#ifndef ARRAY_GPU_PASSES
+#define ARRAY_GPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Give each linalg op and copy on buffers to the threads of a GPU";
+  let description = [{
+    Each `linalg.generic`, `linalg.fill` and `memref.copy` becomes a `gpu.launch` of blocks of threads, one thread for each
+    point of its parallel dimensions; the dimensions of a reduction are loops of the thread. Threads past the end do nothing.
+    Control flow, and what it reads of buffers, stays with the host.
+
+    Invariants: buffers have static shapes; temporaries have their places (array-plan-memory). Afterwards no linalg op
+    is left.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def OutlineGpuKernels : Pass<"array-outline-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make kernels of one gpu.module of the launches of @main";
+  let description = [{
+    A launch becomes a `gpu.launch_func` of a `gpu.func` of the module @kernels. Launches that differ in what they are given
+    alone share a kernel. Constants, and views that are more than a pointer, are computed in the kernel. What it refers to by name, constants and functions, is copied into its module.
+
+    Invariants: a kernel captures whole buffers of static shapes (they are passed as bare pointers) and scalars, each
+    an argument in the order of its first use.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
+def ConvertKernelsToNvvm : Pass<"array-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Convert the kernels of a gpu.module to the LLVM and NVVM dialects";
+  let description = [{
+    Buffers are bare pointers. Functions of the math dialect become LLVM's intrinsics: array-expand-math has left those
+    alone that are instructions.
+
+    Invariants: no structured control flow and no affine operation is left, and no view that is more than its strides.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+#endif // ARRAY_GPU_PASSES

@@ -1,0 +1,45 @@
+// The named pipeline for GPUs. lib/Pipelines/Gpu.cpp reads top to bottom.
+#ifndef ARRAY_PIPELINES_GPU_H
+#define ARRAY_PIPELINES_GPU_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::array {
+
+// The chips for which code is made, each with the oldest PTX that knows it. Code for sm_90a and sm_100a runs on that
+// generation alone.
+#define ARRAY_GPU_CHIPS(X)                                                                                             \
+  X(sm_75, "+ptx63")                                                                                                   \
+  X(sm_80, "+ptx70")                                                                                                   \
+  X(sm_86, "+ptx71")                                                                                                   \
+  X(sm_89, "+ptx78")                                                                                                   \
+  X(sm_90, "+ptx78")                                                                                                   \
+  X(sm_90a, "+ptx80")                                                                                                  \
+  X(sm_100, "+ptx86")                                                                                                  \
+  X(sm_100a, "+ptx86")
+
+enum class GpuChip {
+#define ARRAY_GPU_CHIP(name, feature) name,
+  ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP)
+#undef ARRAY_GPU_CHIP
+};
+
+/// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module.
+void buildBuffersToKernelsPipeline(OpPassManager &pm);
+
+/// The gpu.module -> the NVVM dialect.
+void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
+
+/// All of it, from the array dialect to PTX in a gpu.binary: `--array-to-gpu`.
+void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip);
+
+/// Registers `--array-to-gpu`.
+void registerGpuPipelines();
+
+/// The interfaces through which kernels are translated and serialized.
+void registerGpuDialects(DialectRegistry &registry);
+
+} // namespace mlir::array
+
+#endif // ARRAY_PIPELINES_GPU_H

@@ -1,0 +1,106 @@
+// The GPU pipeline, in order, from the array dialect to PTX.
+#include "array/Pipelines/Gpu.h"
+#include "array/Gpu/Passes.h"
+#include "array/Pipelines/Cpu.h"
+#include "array/Transforms/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVM/NVVM/Target.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::array {
+
+StringRef ptxFeature(GpuChip chip) {
+  static constexpr StringLiteral features[] = {
+#define ARRAY_GPU_CHIP_FEATURE(name, feature) feature,
+      ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_FEATURE)
+#undef ARRAY_GPU_CHIP_FEATURE
+  };
+  return features[static_cast<unsigned>(chip)];
+}
+
+StringRef chipName(GpuChip chip) {
+  static constexpr StringLiteral names[] = {
+#define ARRAY_GPU_CHIP_NAME(name, feature) #name,
+      ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_NAME)
+#undef ARRAY_GPU_CHIP_NAME
+  };
+  return names[static_cast<unsigned>(chip)];
+}
+
+void buildBuffersToKernelsPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  pm.addNestedPass<func::FuncOp>(createReuseBuffers());
+  pm.addNestedPass<func::FuncOp>(createPlanMemory());
+  pm.addNestedPass<func::FuncOp>(createMapToGpu());
+  // The same formulas as on the CPU, on scalars.
+  pm.addPass(createExpandMath({/*vectorBits=*/32}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createOutlineGpuKernels());
+}
+
+void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip) {
+  GpuNVVMAttachTargetOptions attach;
+  attach.chip = chipName(chip).str();
+  attach.features = ptxFeature(chip).str();
+  attach.optLevel = 3;
+  pm.addPass(createGpuNVVMAttachTarget(attach));
+
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createConvertKernelsToNvvm());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip) {
+  CpuFeatures features;
+  features.bfloat16Pairs = true; // products of bf16 stay as they are
+  buildArrayToLinalgPipeline(pm);
+  buildLinalgToBuffersPipeline(pm, features);
+  buildBuffersToKernelsPipeline(pm);
+  buildKernelsToNvvmPipeline(pm, chip);
+  GpuModuleToBinaryPassOptions binary;
+  binary.compilationTarget = "isa";
+  pm.addPass(createGpuModuleToBinaryPass(binary));
+}
+
+namespace {
+struct GpuOptions : PassPipelineOptions<GpuOptions> {
+  Option<GpuChip> chip{*this, "chip", llvm::cl::desc("For which GPU"), llvm::cl::init(GpuChip::sm_80),
+                       llvm::cl::ValuesClass({
+#define ARRAY_GPU_CHIP_VALUE(name, feature) clEnumValN(GpuChip::name, #name, feature),
+                           ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_VALUE)
+#undef ARRAY_GPU_CHIP_VALUE
+                       })};
+};
+} // namespace
+
+void registerGpuPipelines() {
+  PassPipelineRegistration<GpuOptions>(
+      "array-to-gpu", "Compile @main to launches of kernels, and these to PTX",
+      [](OpPassManager &pm, const GpuOptions &options) { buildArrayToGpuPipeline(pm, options.chip); });
+}
+
+void registerGpuDialects(DialectRegistry &registry) {
+  registry.insert<gpu::GPUDialect, NVVM::NVVMDialect>();
+  registerGPUDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  NVVM::registerNVVMTargetInterfaceExternalModels(registry);
+}
+
+} // namespace mlir::array

@@ -1,0 +1,27 @@
+// RUN: array-opt %s --pass-pipeline='builtin.module(gpu.module(array-convert-kernels-to-nvvm))' | FileCheck %s
+
+// Buffers are bare pointers; what is left of math are intrinsics, none of them a call of libdevice.
+// CHECK-LABEL: llvm.func @kernel(
+// CHECK-SAME:    !llvm.ptr, %{{.*}}: i64)
+// CHECK-SAME:    nvvm.kernel
+// CHECK-SAME:    nvvm.maxntid = array<i32: 64, 1, 1>
+// CHECK:         nvvm.read.ptx.sreg.tid.x
+// CHECK:         nvvm.barrier
+// CHECK:         llvm.intr.fma
+// CHECK:         llvm.intr.fabs
+// CHECK:         nvvm.shfl.sync bfly
+// CHECK-NOT:     llvm.call
+gpu.module @kernels {
+  gpu.func @kernel(%x: memref<64xf32>, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %i = gpu.thread_id x
+    gpu.barrier
+    %v = memref.load %x[%i] : memref<64xf32>
+    %f = math.fma %v, %v, %v : f32
+    %a = math.absf %f : f32
+    %c1 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : i32
+    %o, %valid = gpu.shuffle xor %a, %c1, %c32 : f32
+    memref.store %o, %x[%n] : memref<64xf32>
+    gpu.return
+  }
+}

@@ -1,0 +1,105 @@
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-to-gpu))' --split-input-file --verify-diagnostics | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#transposed = affine_map<(d0, d1) -> (d1, d0)>
+
+// One thread a point, the last dimension running fastest; those past the end do nothing.
+// CHECK-LABEL: func.func @elementwise(
+// CHECK-SAME:    %[[X:.*]]: memref<10x100xf32>, %[[Y:.*]]: memref<100x10xf32>, %[[R:.*]]: memref<10x100xf32>
+// CHECK-DAG:     %[[GRID:.*]] = arith.constant 4 : index
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 256 : index
+// CHECK:         gpu.launch blocks(%[[B:.*]], %{{.*}}, %{{.*}}) in ({{.*}} = %[[GRID]], {{.*}}) threads(%[[T:.*]], %{{.*}}, %{{.*}}) in ({{.*}} = %[[BLOCK]]
+// CHECK:           %[[FIRST:.*]] = arith.muli %[[B]],
+// CHECK:           %[[THREAD:.*]] = arith.addi %[[FIRST]], %[[T]]
+// CHECK:           %[[END:.*]] = arith.constant 1000 : index
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi ult, %[[THREAD]], %[[END]]
+// CHECK:           scf.if %[[INSIDE]] {
+// CHECK:             %[[SHORT:.*]] = arith.index_cast %[[THREAD]] : index to i32
+// CHECK:             %[[COL:.*]] = arith.remui %[[SHORT]], %{{.*}} : i32
+// CHECK:             %[[ROW:.*]] = arith.divui %[[SHORT]], %{{.*}} : i32
+// CHECK:             %[[J:.*]] = arith.index_castui %[[COL]]
+// CHECK:             %[[I:.*]] = arith.index_castui %[[ROW]]
+// CHECK:             %[[A:.*]] = memref.load %[[X]][%[[I]], %[[J]]]
+// CHECK:             %[[C:.*]] = memref.load %[[Y]][%[[J]], %[[I]]]
+// CHECK:             %[[S:.*]] = arith.addf %[[A]], %[[C]]
+// CHECK:             memref.store %[[S]], %[[R]][%[[I]], %[[J]]]
+// CHECK:         } {array.kernel = "map"}
+func.func @elementwise(%x: memref<10x100xf32>, %y: memref<100x10xf32>, %r: memref<10x100xf32>) {
+  linalg.generic {indexing_maps = [#id, #transposed, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<10x100xf32>, memref<100x10xf32>) outs(%r : memref<10x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// A reduction is a loop of its thread, with the sum in a register; what is stored for every element is stored in it.
+// CHECK-LABEL: func.func @reduction(
+// CHECK-SAME:    %[[X:.*]]: memref<7x64xf32>, %[[Y:.*]]: memref<7x64xf32>, %[[R:.*]]: memref<64xf32>
+// CHECK:         gpu.launch
+// CHECK-NOT:       scf.if
+// CHECK:           %[[OLD:.*]] = memref.load %[[R]][%[[J:.*]]]
+// CHECK:           %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %[[OLD]]) -> (f32) {
+// CHECK:             %[[A:.*]] = memref.load %[[X]][%[[I]], %[[J]]]
+// CHECK:             %[[E:.*]] = math.exp %[[A]]
+// CHECK:             %[[NEXT:.*]] = arith.addf %[[ACC]], %[[E]]
+// CHECK:             memref.store %[[E]], %[[Y]][%[[I]], %[[J]]]
+// CHECK:             scf.yield %[[NEXT]]
+// CHECK:           memref.store %[[SUM]], %[[R]][%[[J]]]
+// CHECK:         } {array.kernel = "reduce"}
+func.func @reduction(%x: memref<7x64xf32>, %y: memref<7x64xf32>, %r: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, #id, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<7x64xf32>) outs(%y, %r : memref<7x64xf32>, memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32, %acc: f32):
+    %e = math.exp %a : f32
+    %s = arith.addf %acc, %e : f32
+    linalg.yield %e, %s : f32, f32
+  }
+  return
+}
+
+// -----
+
+// Copies and fills are kernels too; what a loop does is launched in every iteration.
+// CHECK-LABEL: func.func @copies(
+// CHECK:         scf.for
+// CHECK:           gpu.launch
+// CHECK:             memref.store %{{.*}}, %{{.*}}[%{{.*}}] : memref<40xi32, strided<[2], offset: ?>>
+// CHECK:           } {array.kernel = "copy"}
+// CHECK:         gpu.launch
+// CHECK:         } {array.kernel = "fill"}
+func.func @copies(%x: memref<40xi32>, %r: memref<80xi32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %part = memref.subview %r[%i] [40] [2] : memref<80xi32> to memref<40xi32, strided<[2], offset: ?>>
+    memref.copy %x, %part : memref<40xi32> to memref<40xi32, strided<[2], offset: ?>>
+  }
+  %seven = arith.constant 7 : i32
+  linalg.fill ins(%seven : i32) outs(%x : memref<40xi32>)
+  return
+}
+
+// -----
+
+// Of nothing there is no kernel.
+// CHECK-LABEL: func.func @nothing(
+// CHECK-NEXT:    return
+func.func @nothing(%x: memref<0x3xf32>, %y: memref<0x3xf32>) {
+  memref.copy %x, %y : memref<0x3xf32> to memref<0x3xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic(%x: memref<?xf32>, %v: f32) {
+  // expected-error @below {{a kernel is made of operations on buffers of static shapes}}
+  linalg.fill ins(%v : f32) outs(%x : memref<?xf32>)
+  return
+}

@@ -1,0 +1,24 @@
+// RUN: array-opt %s --array-to-gpu | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: array-opt %s --array-to-gpu=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: not array-opt %s --array-to-gpu=chip=sm_20 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: Cannot find option named 'sm_20'
+
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.*]]: memref<100x30xf32> {array.role = "argument"}, %[[R:.*]]: memref<100xf32> {array.role = "result"}
+// CHECK:         gpu.launch_func @kernels::@fill {{.*}} args(%[[R]] :
+// CHECK:         gpu.launch_func @kernels::@reduce {{.*}} args(%[[R]] : memref<100xf32>, %[[X]] : memref<100x30xf32>)
+// SM80:        gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_80", features = "+ptx70">
+// SM90:        gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">
+// SM80-SAME:   .target sm_80
+// SM90-SAME:   .target sm_90a
+// CHECK-SAME:  .visible .entry reduce(
+// CHECK-SAME:  .maxntid 128, 1, 1
+// CHECK-SAME:  fma.rn.f32
+module {
+  func.func @main(%x: tensor<100x30xf32>) -> tensor<100xf32> {
+    %e = array.exp %x : tensor<100x30xf32>
+    %r = array.reduce_sum %e axes = [1] : (tensor<100x30xf32>) -> tensor<100xf32>
+    return %r : tensor<100xf32>
+  }
+}
