@@ -24,7 +24,7 @@ system:
 	tools/install-system-packages.sh
 	test -x $(PY) || $(PYTHON3) -m venv .venv
 	$(PY) -m pip install -q --upgrade pip
-	$(PY) tools/requirements.py test lint examples > .venv/requirements.txt
+	$(PY) tools/requirements.py test lint examples gpu > .venv/requirements.txt
 	$(PY) -m pip install -q -r .venv/requirements.txt
 	echo "$(CURDIR)" > "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pycompiler-checkout.pth"
 	touch $@

@@ -57,6 +57,7 @@ void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip) {
   pm.addPass(createGpuNVVMAttachTarget(attach));
 
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createDefineDeviceFunctions());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());

@@ -31,6 +31,19 @@ def OutlineGpuKernels : Pass<"array-outline-gpu-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
+def DefineDeviceFunctions : Pass<"array-define-device-functions", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Define what kernels need of the C library";
+  let description = [{
+    The functions @sin, @cos and @tan (of f32 with the suffix f), which array-expand-math calls for large arguments, get
+    bodies; `arith.remf` calls a function that divides the significands step by step. Both are within the bounds that
+    the C library keeps.
+
+    Invariants: structured control flow is not lowered yet. No function of a gpu.module is external afterwards.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ConvertKernelsToNvvm : Pass<"array-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Convert the kernels of a gpu.module to the LLVM and NVVM dialects";
   let description = [{

@@ -1,0 +1,111 @@
+"""The kernels of every primitive compile to PTX that ptxas takes, for each generation of GPUs that is named in the
+documentation. What they compute is the subject of the emulated device's tests."""
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+from pycompiler.core.config import enable_x64
+from pycompiler.ops import PRIMITIVES
+
+ROOT = Path(__file__).resolve().parents[3]
+CHIPS = ("sm_80", "sm_90a", "sm_100a")
+# Primitives in one process of array-opt and one file of PTX.
+BATCH = 30
+NAMES = sorted(PRIMITIVES)
+BATCHES = [NAMES[i : i + BATCH] for i in range(0, len(NAMES), BATCH)]
+ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
+
+
+def assembler():
+    """The ptxas of the extra `gpu`, else the one on the PATH."""
+    spec = importlib.util.find_spec("nvidia")
+    for folder in spec.submodule_search_locations or [] if spec else []:
+        for path in Path(folder).glob("cu*/bin/ptxas"):
+            return path
+    found = shutil.which("ptxas")
+    assert found, "no ptxas: install the extra `gpu` (nvidia-cuda-nvcc)"
+    return Path(found)
+
+
+def module_of(primitive, sample):
+    return pc.jit(lambda *args: primitive.bind(*args, **sample.params)).lower(*sample.args).as_text()
+
+
+@functools.cache
+def modules(name, every):
+    """The text of a primitive's samples: of all, or of the first of each combination of dtypes."""
+    primitive, seen = PRIMITIVES[name], set()
+    texts = []
+    with enable_x64(True):
+        for sample in primitive.sampler(np.random.default_rng(zlib.crc32(name.encode()))):
+            kind = tuple(str(arg.dtype) for arg in sample.args)
+            if every or kind not in seen:
+                texts.append(module_of(primitive, sample))
+                seen.add(kind)
+    return texts
+
+
+def ptx_of(texts, chip):
+    """The PTX of each module that has kernels. Raises where a module does not compile."""
+    run = subprocess.run(
+        [ROOT / "build/bin/array-opt", "--split-input-file", f"--array-to-gpu=chip={chip}"],
+        input="\n// -----\n".join(texts),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[:2000]
+    return [
+        re.sub(r"\\([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), text) for text in ASSEMBLY.findall(run.stdout)
+    ]
+
+
+def assemble(ptx, chip, path):
+    path.write_text(ptx)
+    run = subprocess.run(
+        [assembler(), f"-arch={chip}", path, "-o", os.devnull], capture_output=True, text=True, check=False
+    )
+    return run.stderr + run.stdout if run.returncode else None
+
+
+def check(texts, chip, folder):
+    kernels = ptx_of(texts, chip)
+    with ThreadPoolExecutor(2) as threads:
+        answers = threads.map(lambda item: assemble(item[1], chip, folder / f"{item[0]}.ptx"), enumerate(kernels))
+    refused = [answer for answer in answers if answer]
+    assert not refused, f"{len(refused)} of {len(kernels)} refused, the first: {refused[0][:2000]}"
+    return len(kernels)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("names", BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
+def test_one_sample_of_every_primitive_is_assembled(names, chip, tmp_path):
+    texts = [modules(name, False)[0] for name in names]
+    assert check(texts, chip, tmp_path) > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("names", BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
+def test_every_dtype_of_every_primitive_is_assembled(names, chip, tmp_path):
+    texts = [text for name in names for text in modules(name, True)]
+    assert check(texts, chip, tmp_path) > 0
+
+
+def test_ptxas_refuses_what_is_wrong(tmp_path):
+    good = ptx_of(modules("add", False)[:1], "sm_80")[0]
+    assert assemble(good, "sm_80", tmp_path / "good.ptx") is None
+    answer = assemble(good.replace("ld.global", "ld.nowhere"), "sm_80", tmp_path / "bad.ptx")
+    assert answer
+    assert "bad.ptx" in answer
