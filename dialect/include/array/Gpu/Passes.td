@@ -55,4 +55,25 @@ def ConvertKernelsToNvvm : Pass<"array-convert-kernels-to-nvvm", "::mlir::gpu::G
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def EmulateGpu : Pass<"array-emulate-gpu", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the CPU of a GPU's kernels";
+  let description = [{
+    For tests without a GPU. Each kernel of a `gpu.module` becomes a function `void (const EmulatedThread *thread,
+    void *const *params)`, which does the work of one thread; the structure is declared in
+    tests/emulator/EmulatedKernel.h. The constants `<kernel>_params` and `<kernel>_shared` say how many bytes each
+    argument has, and how many of shared memory a block of it needs besides what the launch asks for. Reductions over
+    warps and blocks become shuffles, and the `gpu.module` goes away.
+
+    A `gpu.launch_func` becomes a call of `void emulated_launch(EmulatedKernel kernel, int64_t gridX, int64_t gridY,
+    int64_t gridZ, int64_t blockX, int64_t blockY, int64_t blockZ, int64_t sharedBytes, void *const *params)`.
+
+    Invariants: buffers have static shapes and no layout; kernels call no other `gpu.func`. An operation that the pass
+    does not know is an error. Afterwards the pipelines of the CPU lower the module.
+  }];
+  let options = [Option<"launchFunction", "launch-function", "std::string", "\"emulated_launch\"",
+                        "The function that launches become calls of">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif // ARRAY_GPU_PASSES

@@ -1,0 +1,125 @@
+// RUN: array-opt %s --array-emulate-gpu --split-input-file --verify-diagnostics
+
+gpu.module @kernels {
+  gpu.func @k() kernel {
+    %c = arith.constant 0 : i32
+    // expected-error @below {{'gpu.printf' cannot be emulated in a kernel}}
+    gpu.printf "%d", %c : i32
+    gpu.return
+  }
+}
+
+// -----
+
+// Only reductions that all threads reach can be made of shuffles.
+gpu.module @kernels {
+  gpu.func @k(%x: memref<1xf32>, %v: f32) kernel {
+    %zero = arith.constant 0 : index
+    // expected-error @below {{'gpu.all_reduce' cannot be emulated in a kernel}}
+    %sum = gpu.all_reduce add %v {} : (f32) -> f32
+    memref.store %sum, %x[%zero] : memref<1xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @k() kernel {
+    // expected-error @below {{'nvvm.barrier0' cannot be emulated in a kernel}}
+    nvvm.barrier0
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{a buffer of 'gpu.func' must have a static shape and no layout, but #1 is 'memref<?xf32>'}}
+  gpu.func @k(%x: memref<2xf32>, %y: memref<?xf32>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{a parameter of 'gpu.func' must be a buffer, an index, an integer or a float of at most 64 bits, but #0 is 'vector<4xf32>'}}
+  gpu.func @k(%x: vector<4xf32>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @k(%x: memref<1xi48>) kernel {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %v = memref.load %x[%zero] : memref<1xi48>
+    // expected-error @below {{'gpu.shuffle' of 'i48' cannot be emulated: expected up to 32 bits, or a multiple}}
+    %y, %valid = gpu.shuffle xor %v, %one, %one : i48
+    memref.store %y, %x[%zero] : memref<1xi48>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{'gpu.func' @helper is no kernel: inline it into those that call it}}
+  gpu.func @helper() {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{'memref.global' in a memory space cannot be emulated}}
+  memref.global "private" @shared : memref<4xf32, #gpu.address_space<workgroup>>
+}
+
+// -----
+
+func.func private @k()
+gpu.module @kernels {
+  // expected-error @below {{the kernel @k needs another name: the module has a symbol of it}}
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @main(%size: index) {
+    %token = gpu.wait async
+    // expected-error @below {{'gpu.launch_func' with tokens, streams or clusters cannot be emulated}}
+    %done = gpu.launch_func async [%token] @kernels::@k blocks in (%size, %size, %size) threads in (%size, %size, %size)
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @k() kernel {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+func.func @main() {
+  // expected-error @below {{'gpu.wait' cannot be emulated outside of a kernel}}
+  gpu.wait
+  return
+}
+
+// -----
+
+func.func private @f(%x: i32) -> i32 {
+  return %x : i32
+}
+gpu.module @kernels {
+  // expected-error @below {{the module has another symbol @f}}
+  llvm.func @f(i32) -> i32
+}
