@@ -1,0 +1,64 @@
+// The CUDA driver as a table of functions, from the library that the machine has when the process runs: nothing is
+// linked, so that one build serves with and without a GPU. After Status; before everything of runtime/lib/cuda.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DRIVER_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_DRIVER_H
+
+#include "cuda/DriverTypes.h"
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+
+namespace pcrt::cuda {
+
+struct DeviceProperties {
+  std::string name;
+  /// "9.0" as 9 and 0.
+  int major, minor;
+  uint64_t totalBytes;
+  int multiprocessors;
+  /// Shared memory that a block may have: without asking, and at most (cuFuncSetAttribute).
+  int sharedBytes, maxSharedBytes;
+};
+
+class Driver {
+public:
+#define PCRT_CUDA(name, symbol, parameters) CUresult(*name) parameters = nullptr;
+#include "cuda/Functions.def"
+
+  /// The machine's driver, initialized, with at least one device; or what is missing. Looked for once: what the first
+  /// call found is what every call gives. The library is libcuda.so.1, or what PYCOMPILER_CUDA_DRIVER names.
+  static Result<const Driver *> get();
+  /// The same of one library, each time anew. It is never unloaded: its threads may run until the process ends.
+  static Result<const Driver *> load(const std::string &library);
+
+  /// As cuDriverGetVersion counts: 12040 is CUDA 12.4.
+  int version() const { return versionNumber; }
+  int deviceCount() const { return devices; }
+  /// The library that the functions are from.
+  const std::string &library() const { return libraryName; }
+
+  /// Ok, or the failure of `call` (the function's name) by the driver's words for it.
+  Status check(CUresult result, const char *call) const;
+  /// Whether the context that reported this is lost: every later call in it fails as well.
+  static bool isSticky(CUresult result);
+
+  Result<DeviceProperties> properties(CUdevice device) const;
+  /// PTX (ended by a 0) or a cubin; the error has the log of the driver's compiler.
+  Result<CUmodule> loadModule(const void *image) const;
+
+private:
+  Driver() = default;
+  /// Of the table; null when all are there, else the first that is missing.
+  const char *findFunctions(void *handle);
+
+  int versionNumber = 0, devices = 0;
+  std::string libraryName;
+};
+
+/// The oldest version that has everything in Functions.def, as cuDriverGetVersion counts.
+inline constexpr int oldestVersion = 12000;
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_DRIVER_H
