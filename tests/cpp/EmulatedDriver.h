@@ -1,0 +1,48 @@
+// For tests of the CUDA layer: the emulated driver, what it lets a test ask for, and a device of it in use.
+#ifndef PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
+#define PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
+
+#include "Check.h"
+#include "EmulatorControls.h"
+#include "cuda/Driver.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fstream>
+#include <iterator>
+
+namespace test {
+
+/// The emulated driver, through the variable that names it; to be called before anything else asks for the driver.
+inline const pcrt::cuda::Driver &emulatedDriver() {
+  static const pcrt::cuda::Driver &driver = []() -> const pcrt::cuda::Driver & {
+    setenv("PYCOMPILER_CUDA_DRIVER", EMULATED_DRIVER, 1);
+    auto found = pcrt::cuda::Driver::get();
+    if (!found.isOk())
+      std::fprintf(stderr, "%s\n", found.status().message().c_str());
+    REQUIRE(found.isOk());
+    return *found.value();
+  }();
+  return driver;
+}
+
+/// A function of EmulatorControls.h.
+template <typename Function> Function *control(Function *, const char *name) {
+  static void *const library = dlopen(EMULATED_DRIVER, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library);
+  auto *found = reinterpret_cast<Function *>(dlsym(library, name));
+  REQUIRE(found);
+  return found;
+}
+/// Calls it by its name; the declaration gives the type alone, as nothing is linked.
+#define CONTROL(name) ::test::control(static_cast<decltype(&name)>(nullptr), #name)
+
+inline std::string readFile(const char *path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file.good());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace test
+
+#endif // PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H

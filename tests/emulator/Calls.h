@@ -1,0 +1,54 @@
+// What every function of the emulated driver begins with: whether it may be called now. After Stream; the files that
+// define the functions include it.
+#ifndef PYCOMPILER_TESTS_EMULATOR_CALLS_H
+#define PYCOMPILER_TESTS_EMULATOR_CALLS_H
+
+#include "Stream.h"
+
+#include <string>
+
+extern "C" {
+#define PCRT_CUDA(name, symbol, parameters) __attribute__((visibility("default"))) CUresult symbol parameters;
+#include "cuda/Functions.def"
+}
+
+namespace emulator {
+
+enum class Call {
+#define PCRT_CUDA(name, symbol, parameters) name,
+#include "cuda/Functions.def"
+  count
+};
+
+/// The context of this thread of the host; null before cuCtxSetCurrent.
+extern thread_local CUcontext currentContext;
+
+/// Counts the call. The error for a function that needs no context, before cuInit or in a host function; and for one
+/// that needs it.
+CUresult begin(Call call);
+CUresult beginInContext(Call call);
+
+/// The stream of the current context, for null too; null if it is none of it.
+CUstream findStream(CUstream stream);
+/// Device number `number`; null if there is none.
+CUcontext findDevice(CUdevice number);
+
+void setLastFailure(const std::string &text);
+/// Whether an allocation of so many bytes is one that a test wants to fail.
+bool failsOnPurpose(uint64_t bytes);
+
+/// For a function that runs in a context.
+#define PCRT_ENTER(name)                                                                                               \
+  if (CUresult refused = ::emulator::beginInContext(::emulator::Call::name); refused != CUDA_SUCCESS)                  \
+  return refused
+
+/// And on a stream: the parameter `stream`.
+#define PCRT_ENTER_STREAM(name)                                                                                        \
+  PCRT_ENTER(name);                                                                                                    \
+  stream = ::emulator::findStream(stream);                                                                             \
+  if (!stream)                                                                                                         \
+  return CUDA_ERROR_INVALID_HANDLE
+
+} // namespace emulator
+
+#endif // PYCOMPILER_TESTS_EMULATOR_CALLS_H

@@ -1,0 +1,28 @@
+/* What tests ask of the emulated CUDA driver beside CUDA's own functions; found by dlsym in the same library.
+   Variables of the environment, read by cuInit (PYCOMPILER_EMULATED_VERSION by cuDriverGetVersion):
+   PYCOMPILER_EMULATED_DEVICES (1), PYCOMPILER_EMULATED_MEMORY (bytes of each device, 4 GiB),
+   PYCOMPILER_EMULATED_CAPABILITY
+   ("9.0"), PYCOMPILER_EMULATED_VERSION (12080). */
+#ifndef PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H
+#define PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* After so many further bytes every allocation on a device fails; UINT64_MAX: none does. */
+void emulatorFailAllocationsAfter(uint64_t bytes);
+/* How often a function of the driver was called ("cuLaunchKernel"); UINT64_MAX for a name that it does not have. */
+uint64_t emulatorCallCount(const char *function);
+/* Why the last kernel that failed did so, in words; "" if none has. Valid until the next one fails. */
+const char *emulatorLastFailure(void);
+/* Devices that a kernel has broken work again, and no allocation fails on purpose. Nothing may be in flight. */
+void emulatorReset(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H */

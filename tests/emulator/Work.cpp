@@ -1,0 +1,273 @@
+// The emulated driver: streams, events, modules, and kernels and host functions on streams.
+#include "Calls.h"
+#include "Module.h"
+
+#include <cstring>
+
+using namespace emulator;
+
+/// The log of the last module that was refused, for whoever asked with buffers.
+static void fillLog(const std::string &log, unsigned optionCount, const CUjit_option *options, void *const *values) {
+  char *buffer = nullptr;
+  size_t bytes = 0;
+  for (unsigned i = 0; i < optionCount; ++i) {
+    if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
+      buffer = static_cast<char *>(values[i]);
+    if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+      bytes = reinterpret_cast<size_t>(values[i]);
+  }
+  if (!buffer || bytes == 0)
+    return;
+  size_t length = std::min(log.size(), bytes - 1);
+  std::memcpy(buffer, log.data(), length);
+  buffer[length] = '\0';
+}
+
+/// The values of a launch's arguments, copied if their sizes are known.
+namespace {
+class Arguments {
+public:
+  Arguments(const CUfunc_st &function, void **given) : given(given) {
+    if (!function.hasSizes)
+      return;
+    values.resize(function.sizes.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::memcpy(values[i].bytes, given[i], std::min<size_t>(static_cast<unsigned char>(function.sizes[i]), 16));
+      pointers.push_back(values[i].bytes);
+    }
+    isCopy = true;
+  }
+  Arguments(Arguments &&) = default;
+  void *const *get() const { return isCopy ? pointers.data() : given; }
+
+private:
+  struct alignas(16) Value {
+    char bytes[16];
+  };
+  void **given;
+  bool isCopy = false;
+  std::vector<Value> values;
+  std::vector<void *> pointers;
+};
+} // namespace
+
+extern "C" {
+
+//===-- Streams
+//-----------------------------------------------------------------------------------------------------===//
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  PCRT_ENTER(cuStreamCreate);
+  if (flags & ~unsigned(CU_STREAM_NON_BLOCKING))
+    return CUDA_ERROR_INVALID_VALUE;
+  *stream = new CUstream_st(currentContext);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  CUresult lost = beginInContext(Call::cuStreamDestroy);
+  if (!currentContext || inHostFunction)
+    return lost;
+  if (!stream || !findStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  stream->finish();
+  return lost;
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+  PCRT_ENTER_STREAM(cuStreamQuery);
+  return stream->isIdle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+  PCRT_ENTER_STREAM(cuStreamSynchronize);
+  CUresult result = stream->synchronize();
+  currentContext->memory.synchronized();
+  return result;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  PCRT_ENTER_STREAM(cuStreamWaitEvent);
+  if (!event || flags != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  // What was recorded by now; later recordings don't matter.
+  if (std::shared_ptr<Moment> moment = event->last())
+    stream->enqueue(
+        [moment](BlockRunner &) {
+          moment->wait();
+          return CUDA_SUCCESS;
+        },
+        true);
+  return CUDA_SUCCESS;
+}
+
+//===-- Events
+//------------------------------------------------------------------------------------------------------===//
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  PCRT_ENTER(cuEventCreate);
+  if (flags & ~unsigned(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING))
+    return CUDA_ERROR_INVALID_VALUE;
+  *event = new CUevent_st{currentContext, !(flags & CU_EVENT_DISABLE_TIMING), {}, nullptr};
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  CUresult lost = beginInContext(Call::cuEventDestroy);
+  if (!currentContext || inHostFunction)
+    return lost;
+  if (!event)
+    return CUDA_ERROR_INVALID_HANDLE;
+  delete event;
+  return lost;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  PCRT_ENTER_STREAM(cuEventRecord);
+  if (!event || event->context != currentContext)
+    return CUDA_ERROR_INVALID_HANDLE;
+  auto moment = std::make_shared<Moment>();
+  {
+    std::lock_guard<std::mutex> guard(event->lock);
+    event->latest = moment;
+  }
+  // On a lost device too, so that nobody waits for ever.
+  stream->enqueue(
+      [moment](BlockRunner &) {
+        moment->happen();
+        return CUDA_SUCCESS;
+      },
+      true);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventQuery(CUevent event) {
+  PCRT_ENTER(cuEventQuery);
+  if (!event)
+    return CUDA_ERROR_INVALID_HANDLE;
+  std::shared_ptr<Moment> moment = event->last();
+  return !moment || moment->hasHappened() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  PCRT_ENTER(cuEventSynchronize);
+  if (!event)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (std::shared_ptr<Moment> moment = event->last())
+    moment->wait();
+  return event->context->sticky.load();
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+  PCRT_ENTER(cuEventElapsedTime);
+  if (!start || !end || !start->isTimed || !end->isTimed)
+    return CUDA_ERROR_INVALID_HANDLE;
+  std::shared_ptr<Moment> from = start->last(), to = end->last();
+  if (!from || !to)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!from->hasHappened() || !to->hasHappened())
+    return CUDA_ERROR_NOT_READY;
+  *milliseconds = std::chrono::duration<float, std::milli>(to->time() - from->time()).count();
+  return CUDA_SUCCESS;
+}
+
+//===-- Modules
+//-----------------------------------------------------------------------------------------------------===//
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned optionCount, CUjit_option *options,
+                            void **values) {
+  PCRT_ENTER(cuModuleLoadDataEx);
+  if (!module || !image)
+    return CUDA_ERROR_INVALID_VALUE;
+  auto made = std::make_unique<CUmod_st>(currentContext,
+                                         std::string(static_cast<const char *>(image), CUmod_st::sizeOf(image)));
+  std::string log;
+  CUresult result = made->check(log);
+  fillLog(log, optionCount, options, values);
+  if (result == CUDA_SUCCESS)
+    *module = made.release();
+  return result;
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  PCRT_ENTER(cuModuleUnload);
+  if (!module)
+    return CUDA_ERROR_INVALID_HANDLE;
+  delete module;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  PCRT_ENTER(cuModuleGetFunction);
+  if (!module || !name)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::string log;
+  return module->find(name, *function, log);
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+  PCRT_ENTER(cuFuncGetAttribute);
+  if (!function)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+    *value = 1024;
+  else if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    *value = function->maxSharedBytes;
+  else
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  PCRT_ENTER(cuFuncSetAttribute);
+  if (!function)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value > 227 << 10)
+    return CUDA_ERROR_INVALID_VALUE;
+  function->maxSharedBytes = value;
+  return CUDA_SUCCESS;
+}
+
+//===-- Work
+//--------------------------------------------------------------------------------------------------------===//
+
+CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                        unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream, void **params,
+                        void **extra) {
+  PCRT_ENTER_STREAM(cuLaunchKernel);
+  if (!function)
+    return CUDA_ERROR_INVALID_HANDLE;
+  bool fits = gridX > 0 && gridX <= 0x7fffffff && gridY > 0 && gridY <= 65535 && gridZ > 0 && gridZ <= 65535 &&
+              blockX > 0 && blockX <= 1024 && blockY > 0 && blockY <= 1024 && blockZ > 0 && blockZ <= 64 &&
+              uint64_t(blockX) * blockY * blockZ <= 1024;
+  if (!fits || extra || sharedBytes > unsigned(function->maxSharedBytes) || (!function->sizes.empty() && !params))
+    return CUDA_ERROR_INVALID_VALUE;
+  auto arguments = std::make_shared<Arguments>(*function, params);
+  std::shared_ptr<CUfunc_st> held = function->self.lock();
+  Dimensions dimensions{{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
+  stream->enqueue([held, arguments, dimensions, context = stream->context](BlockRunner &runner) {
+    DeviceMemory::Access access(context->memory);
+    CUresult result = runner.run(held->kernel(), arguments->get(), dimensions);
+    if (result != CUDA_SUCCESS)
+      setLastFailure("kernel '" + held->name + "': " + runner.message());
+    return result;
+  });
+  // The values are the caller's until the kernel has run, if it does not say how large they are.
+  if (!function->hasSizes)
+    stream->synchronize();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData) {
+  PCRT_ENTER_STREAM(cuLaunchHostFunc);
+  if (!function)
+    return CUDA_ERROR_INVALID_VALUE;
+  stream->enqueue([function, userData](BlockRunner &) {
+    inHostFunction = true;
+    function(userData);
+    inHostFunction = false;
+    return CUDA_SUCCESS;
+  });
+  return CUDA_SUCCESS;
+}
+}
