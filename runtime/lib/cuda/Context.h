@@ -1,0 +1,44 @@
+// The context of one CUDA device: what every call of the driver that works on the device needs in its thread. After
+// Driver; before CudaMemory.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CONTEXT_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_CONTEXT_H
+
+#include "cuda/Driver.h"
+
+namespace pcrt::cuda {
+
+/// A device's primary context, which it shares with the other libraries of the process. Kept until the process ends.
+class Context {
+public:
+  Context() = default;
+  static Result<Context> retain(const Driver &driver, int number);
+
+  const Driver &driver() const { return *table; }
+  CUdevice device() const { return handle; }
+  /// For the calls that this thread makes from now on. Threads start without one.
+  Status makeCurrent() const { return table->check(table->cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
+
+private:
+  const Driver *table = nullptr;
+  CUdevice handle = 0;
+  CUcontext context = nullptr;
+};
+
+/// Around what runs in a function that cuLaunchHostFunc was given, where the driver must not be called.
+class HostFunctionScope {
+public:
+  HostFunctionScope() : outer(isInside) { isInside = true; }
+  ~HostFunctionScope() { isInside = outer; }
+  HostFunctionScope(const HostFunctionScope &) = delete;
+  HostFunctionScope &operator=(const HostFunctionScope &) = delete;
+  /// Whether this thread is in one.
+  static bool isActive() { return isInside; }
+
+private:
+  static thread_local bool isInside;
+  const bool outer;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_CONTEXT_H
