@@ -325,6 +325,15 @@ static void meetsAtBarriers() {
   }
 }
 
+static void hasSharedMemoryOfItsOwn() {
+  Fixture fixture;
+  CUdeviceptr memory = fixture.allocate(256);
+  OK(fixture.launch("own", 1, 64, 256, {&memory}));
+  std::vector<int> got = fixture.download<int>(memory, 64);
+  CHECK(got[0] == 63 * 1001 && got[60] == 3 * 1001);
+  OK(fixture.driver.cuMemFreeAsync(memory, fixture.stream));
+}
+
 static void shuffles() {
   Fixture fixture;
   std::vector<int> values(4 * 256);
@@ -430,6 +439,7 @@ int main() {
   RUN(refusesCallsInHostFunctions);
   RUN(runsKernels);
   RUN(meetsAtBarriers);
+  RUN(hasSharedMemoryOfItsOwn);
   RUN(shuffles);
   RUN(refusesLaunches);
   // The emulator leaves a signal's handler by switching stacks, which sanitizers, with their own handlers, take for a

@@ -12,7 +12,8 @@ enum { EmulatedShuffleXor = 0, EmulatedShuffleUp = 1, EmulatedShuffleDown = 2, E
 /* What a thread knows of itself. The offsets are fixed: generated code reads the fields by them. */
 struct EmulatedThread {
   uint32_t threadId[3], blockId[3], blockDim[3], gridDim[3]; /* x, y, z; bytes 0 to 47 */
-  /* Byte 48: the block's shared memory, of the size that the launch asked for, aligned to 128 bytes; null for size 0.
+  /* Byte 48: the block's shared memory, the kernel's own and what the launch asked for, aligned to 128 bytes; null for
+     no bytes.
      What it holds when the block starts is undefined (all ones, so that a read before a write shows). */
   void *shared;
   /* Byte 56: every thread of the block that has not returned comes here; what they wrote before is seen after. */
@@ -26,10 +27,12 @@ struct EmulatedThread {
 };
 
 /* `params` as cuLaunchKernel's kernelParams: one pointer to the value of each argument.
-   A module's image is a relocatable ELF object with a global function for each kernel. If it also has a global constant
-   array of bytes named `<kernel>_params` with the size of each argument (1 to 16), the values are copied when the
+   A module's image is a relocatable ELF object with a global function for each kernel. Global constants may say more:
+   - `<kernel>_params`, an array of bytes with the size of each argument (1 to 16): the values are copied when the
    kernel is launched, as CUDA does it, and the launch returns at once. Without it the launch returns when the kernel
-   has run. */
+   has run.
+   - `<kernel>_shared`, of 64 bits: the bytes of shared memory that the kernel has whatever the launch asks for; what it
+     asks for comes behind them. */
 typedef void (*EmulatedKernel)(const EmulatedThread *thread, void *const *params);
 
 #endif /* PYCOMPILER_TESTS_EMULATOR_EMULATEDKERNEL_H */

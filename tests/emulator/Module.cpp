@@ -78,11 +78,19 @@ CUresult CUmod_st::find(const std::string &name, CUfunction &function, std::stri
     known->self = known;
     known->name = name;
     known->code = code.take();
-    if (auto sizes = named(name + "_params"); sizes != symbols.end()) {
-      known->hasSizes = true;
-      known->sizes =
-          file.value().contents(file.value().sections()[sizes->st_shndx]).substr(sizes->st_value, sizes->st_size);
-    }
+    auto contentsOf = [&](const std::string &symbol, std::string &contents) {
+      auto found = named(symbol);
+      if (found == symbols.end())
+        return false;
+      contents =
+          file.value().contents(file.value().sections()[found->st_shndx]).substr(found->st_value, found->st_size);
+      return true;
+    };
+    std::string shared;
+    known->hasSizes = contentsOf(name + "_params", known->sizes);
+    // A zero may be where the file has no contents.
+    if (contentsOf(name + "_shared", shared) && shared.size() == sizeof(uint64_t))
+      std::memcpy(&known->sharedBytes, shared.data(), sizeof(known->sharedBytes));
   }
   function = known.get();
   return CUDA_SUCCESS;

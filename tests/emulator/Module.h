@@ -19,6 +19,8 @@ struct CUfunc_st {
   /// Of the arguments, if the object says them.
   bool hasSizes = false;
   std::string sizes;
+  /// Shared memory that it has by itself, and that a launch may ask for.
+  uint32_t sharedBytes = 0;
   int maxSharedBytes = 48 << 10;
   /// The module may go while it runs.
   std::weak_ptr<CUfunc_st> self;

@@ -244,7 +244,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, uns
     return CUDA_ERROR_INVALID_VALUE;
   auto arguments = std::make_shared<Arguments>(*function, params);
   std::shared_ptr<CUfunc_st> held = function->self.lock();
-  Dimensions dimensions{{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
+  Dimensions dimensions{{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, function->sharedBytes + sharedBytes};
   stream->enqueue([held, arguments, dimensions, context = stream->context](BlockRunner &runner) {
     DeviceMemory::Access access(context->memory);
     CUresult result = runner.run(held->kernel(), arguments->get(), dimensions);
