@@ -1,0 +1,151 @@
+// How the host hears of a CUDA stream, over the emulated driver: in order, where the driver may be called, and on a
+// device that a kernel has broken too.
+#include "EmulatedDriver.h"
+#include "cuda/Completions.h"
+#include "runtime/Token.h"
+
+#include <atomic>
+
+using namespace pcrt;
+using namespace pcrt::cuda;
+
+static std::atomic<bool> gateOpen;
+static void waitAtGate(void *) {
+  while (!gateOpen)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+namespace {
+struct Fixture {
+  Fixture() {
+    auto retained = Context::retain(driver, 0);
+    REQUIRE(retained.isOk() && retained.value().makeCurrent().isOk());
+    context = retained.value();
+    REQUIRE(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    auto created = Completions::create(context, stream);
+    REQUIRE(created.isOk());
+    completions = created.take();
+  }
+  ~Fixture() {
+    completions = nullptr;
+    CHECK(driver.cuStreamDestroy(stream) == CUDA_SUCCESS);
+  }
+  void block() {
+    gateOpen = false;
+    CHECK(driver.cuLaunchHostFunc(stream, waitAtGate, nullptr) == CUDA_SUCCESS);
+  }
+
+  const Driver &driver = test::emulatedDriver();
+  Context context;
+  CUstream stream = nullptr;
+  std::unique_ptr<Completions> completions;
+};
+
+/// A token that is done with the stream.
+struct DeviceToken : Token, Completion {
+  void done(const Status &status) override {
+    order = ++counter;
+    complete(status.isOk() ? nullptr : RefPtr<Error>::adopt(new Error(status, "kernel", "file.py:3")));
+  }
+  int order = 0;
+  static inline std::atomic<int> counter{0};
+};
+} // namespace
+
+static RefPtr<DeviceToken> newToken() { return RefPtr<DeviceToken>::adopt(new DeviceToken()); }
+
+static void tellsInOrder() {
+  Fixture fixture;
+  std::vector<RefPtr<DeviceToken>> tokens;
+  int before = DeviceToken::counter;
+  fixture.block();
+  for (int number = 0; number < 50; ++number) {
+    tokens.push_back(newToken());
+    CHECK(fixture.completions->add(*tokens.back()).isOk());
+  }
+  CHECK(fixture.completions->pending() == 50 && !tokens.front()->isDone());
+  gateOpen = true;
+  CHECK(tokens.back()->wait());
+  for (int number = 0; number < 50; ++number)
+    CHECK(tokens[number]->isDone() && !tokens[number]->error() && tokens[number]->order == before + number + 1);
+  fixture.completions->drain();
+  CHECK(fixture.completions->pending() == 0);
+  // Events serve again.
+  uint64_t created = CONTROL(emulatorCallCount)("cuEventCreate");
+  for (int number = 0; number < 20; ++number)
+    CHECK(fixture.completions->add(*tokens.emplace_back(newToken())).isOk());
+  fixture.completions->drain();
+  CHECK(CONTROL(emulatorCallCount)("cuEventCreate") == created);
+}
+
+static void letsTheDriverBeCalled() {
+  struct Freer : Completion {
+    void done(const Status &) override { result = fixture->driver.cuMemFreeAsync(pointer, fixture->stream); }
+    Fixture *fixture;
+    CUdeviceptr pointer = 0;
+    CUresult result = CUDA_ERROR_NOT_READY;
+  } freer;
+  {
+    Fixture fixture;
+    freer.fixture = &fixture;
+    CHECK(fixture.driver.cuMemAllocAsync(&freer.pointer, 4, fixture.stream) == CUDA_SUCCESS);
+    CHECK(fixture.completions->add(freer).isOk());
+  }
+  CHECK(freer.result == CUDA_SUCCESS);
+}
+
+static void hearsThreads() {
+  Fixture fixture;
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int number = 0; number < 4; ++number)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        RefPtr<DeviceToken> token = newToken();
+        CHECK(fixture.completions->add(*token).isOk());
+        good += token->wait() && !token->error();
+        // The thread that told it may still be in it.
+        fixture.completions->drain();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(good == 200);
+}
+
+/// Whoever waits is told: the ones before the kernel well, the others with what it did.
+[[maybe_unused]] static void tellsThatTheDeviceIsLost() {
+  Fixture fixture;
+  const Driver &driver = fixture.driver;
+  std::string image = test::readFile(EMULATED_KERNELS);
+  Result<CUmodule> module = driver.loadModule(image.data());
+  REQUIRE(module.isOk());
+  CUfunction stray;
+  REQUIRE(driver.cuModuleGetFunction(&stray, module.value(), "stray") == CUDA_SUCCESS);
+  RefPtr<DeviceToken> before = newToken(), after = newToken(), later = newToken();
+  CHECK(fixture.completions->add(*before).isOk() && before->wait() && !before->error());
+  fixture.block();
+  uint64_t nowhere = 16;
+  void *params[] = {&nowhere};
+  CHECK(driver.cuLaunchKernel(stray, 1, 1, 1, 1, 1, 1, 0, fixture.stream, params, nullptr) == CUDA_SUCCESS);
+  CHECK(fixture.completions->add(*after).isOk());
+  gateOpen = true;
+  CHECK(after->wait());
+  REQUIRE(after->error());
+  CHECK(after->error()->text().find("kernel: waiting for the device failed: an illegal memory access") == 0);
+  CHECK(!fixture.completions->add(*later).isOk() && !later->isDone());
+  fixture.completions->drain();
+  CONTROL(emulatorReset)();
+  CHECK(driver.cuModuleUnload(module.value()) == CUDA_SUCCESS);
+}
+
+int main() {
+  RUN(tellsInOrder);
+  RUN(letsTheDriverBeCalled);
+  RUN(hearsThreads);
+  // As CudaDriverTest: sanitizers take a signal that the emulator leaves for one that never ends.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+  RUN(tellsThatTheDeviceIsLost);
+#endif
+  return test::failures() != 0;
+}
