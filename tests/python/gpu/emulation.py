@@ -1,0 +1,133 @@
+"""Modules for a GPU, run on the CPU: kernels and launches alike are compiled for it.
+
+`Program(text)` takes a module after mapping and outlining: @main launches kernels of `gpu.module`s on its arguments,
+which have the roles of `array-prepare-entry` (`{array.role = "argument"}` or `"result"`). `array-emulate-gpu` makes
+functions of the kernels, the passes of the CPU lower them with @main, and the library of tests/emulator runs the
+threads of each launch.
+"""
+
+import atexit
+import ctypes
+import functools
+import itertools
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[3]
+VERSION = (ROOT / "llvm-version.txt").read_text().strip()
+LLVM = Path(
+    subprocess.run([f"llvm-config-{VERSION}", "--bindir"], check=True, capture_output=True, text=True).stdout[:-1]
+)
+ARRAY_OPT = ROOT / "build" / "bin" / "array-opt"
+ALIGNMENT = 64  # of results and of the arena: PCRT_ALIGNMENT
+UNLIMITED = 2**63 - 1
+
+# From kernels and launches to the LLVM dialect, as the end of the CPU's pipeline.
+TO_LLVM = (
+    "array-emulate-gpu,array-expand-math,array-expand-bfloat16,convert-scf-to-cf,func.func(array-lower-runtime-calls),"
+    "array-emit-entry,expand-strided-metadata,lower-affine,convert-to-llvm,reconcile-unrealized-casts"
+)
+
+
+class Frame(ctypes.Structure):
+    """The call frame of runtime/Abi.h."""
+
+    _fields_ = (
+        ("args", ctypes.c_void_p),
+        ("results", ctypes.c_void_p),
+        ("arena", ctypes.c_void_p),
+        ("table", ctypes.c_void_p),
+        ("context", ctypes.c_void_p),
+        ("budget", ctypes.c_int64),
+    )
+
+
+class LaunchError(Exception):
+    """What is wrong with a kernel."""
+
+
+def run(*command, text=None):
+    """The standard output of a command; AssertionError with what it said when it fails."""
+    done = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{Path(command[0]).name} failed: {done.stderr[:4000]}"
+    return done.stdout
+
+
+def array_opt(text, *passes):
+    """The module after these passes."""
+    return run(ARRAY_OPT, f"--pass-pipeline=builtin.module({','.join(passes)})", text=text)
+
+
+@functools.cache
+def folder():
+    made = tempfile.mkdtemp(prefix="pycompiler-emulation-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
+
+
+def emulator():
+    """The library that runs launches."""
+    built = ROOT / "build" / "tests" / "libcuda-emulated.so"
+    assert built.exists(), f"{built} is missing: build it (ninja -C build cuda-emulated)"
+    return built
+
+
+def aligned(size):
+    """So many bytes, at an address that fits everything. They are not zero: who reads before writing shows."""
+    memory = np.full(size + ALIGNMENT, 0xFF, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
+
+
+class Program:
+    """A module compiled and loaded. Calling it with arguments, and the arrays in which results come, runs @main."""
+
+    def __init__(self, text):
+        lowered = array_opt(text, TO_LLVM)
+        size = re.search(r"array\.arena_bytes = (\d+)", text)
+        self.arena_bytes = int(size[1]) if size else 0
+        self.entry = load(lowered).pcrt_main
+        self.entry.argtypes = (ctypes.POINTER(Frame),)
+        self.failure = ctypes.CDLL(str(emulator())).emulated_failure
+        self.failure.restype = ctypes.c_char_p
+
+    def __call__(self, args, results):
+        arena = aligned(max(self.arena_bytes, 1))
+        frame = Frame(pointers(args), pointers(results), arena.ctypes.data, None, None, UNLIMITED)
+        status = self.entry(ctypes.byref(frame))
+        failure = self.failure().decode()
+        if failure:
+            raise LaunchError(failure)
+        assert status == 0, f"@main returned the status {status}"
+        return results
+
+
+_numbers = itertools.count()
+
+
+def load(lowered):
+    """The library of a module of the LLVM dialect."""
+    place = folder() / f"{next(_numbers)}.o"
+    code = run(LLVM / "mlir-translate", "--mlir-to-llvmir", text=lowered)
+    run(LLVM / "llc", "-O1", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
+    library = place.with_suffix(".so")
+    run(LLVM / "ld.lld", "-shared", "-o", library, place, emulator(), "-rpath", emulator().parent)
+    place.unlink()
+    return ctypes.CDLL(str(library))
+
+
+def pointers(arrays):
+    assert all(array.flags.c_contiguous for array in arrays)
+    return ctypes.cast((ctypes.c_void_p * (len(arrays) or 1))(*(a.ctypes.data for a in arrays)), ctypes.c_void_p)
+
+
+def empty(shape, dtype):
+    """An array for a result."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    return aligned(count * dtype.itemsize).view(dtype).reshape(shape)
