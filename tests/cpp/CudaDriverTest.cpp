@@ -107,7 +107,7 @@ static void describesTheDevice() {
 
 static void saysWhatIsMissing() {
   auto messageOf = [](const char *library) {
-    Result<const Driver *> loaded = Driver::load(library);
+    auto loaded = Driver::load(library);
     CHECK(!loaded.isOk() && loaded.status().code() == Code::LibraryFailed);
     return loaded.status().message();
   };

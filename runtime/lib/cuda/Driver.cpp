@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <memory>
 
 using namespace pcrt;
 using namespace pcrt::cuda;
@@ -38,7 +37,7 @@ const char *Driver::findFunctions(void *handle) {
   return nullptr;
 }
 
-Result<const Driver *> Driver::load(const std::string &library) {
+Result<std::unique_ptr<const Driver>> Driver::load(const std::string &library) {
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();
@@ -64,14 +63,14 @@ Result<const Driver *> Driver::load(const std::string &library) {
                     ") finds no GPU; CUDA_VISIBLE_DEVICES may hide those that there are");
   if (Status status = driver->check(started, "cuInit"); !status.isOk())
     return status;
-  return static_cast<const Driver *>(driver.release());
+  return std::unique_ptr<const Driver>(std::move(driver));
 }
 
 Result<const Driver *> Driver::get() {
-  static auto *const found = new Result<const Driver *>(load(libraryFromEnvironment()));
+  static auto *const found = new Result<std::unique_ptr<const Driver>>(load(libraryFromEnvironment()));
   if (!found->isOk())
     return Status(found->status().code(), found->status().message());
-  return found->value();
+  return found->value().get();
 }
 
 //===-- Errors

@@ -7,6 +7,7 @@
 #include "runtime/Status.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace pcrt::cuda {
@@ -30,7 +31,7 @@ public:
   /// call found is what every call gives. The library is libcuda.so.1, or what PYCOMPILER_CUDA_DRIVER names.
   static Result<const Driver *> get();
   /// The same of one library, each time anew. It is never unloaded: its threads may run until the process ends.
-  static Result<const Driver *> load(const std::string &library);
+  static Result<std::unique_ptr<const Driver>> load(const std::string &library);
 
   /// As cuDriverGetVersion counts: 12040 is CUDA 12.4.
   int version() const { return versionNumber; }
