@@ -1,0 +1,75 @@
+// Loading and launching kernels.
+#include "cuda/KernelModule.h"
+
+using namespace pcrt;
+using namespace pcrt::cuda;
+
+/// More shared memory than this a launch gets only after asking (cuFuncSetAttribute).
+static constexpr uint32_t sharedWithoutAsking = 48 << 10;
+
+Result<std::unique_ptr<KernelModule>> KernelModule::load(const Context &context, const void *image,
+                                                         const std::vector<std::string> &kernels) {
+  if (Status status = context.makeCurrent(); !status.isOk())
+    return status;
+  Result<CUmodule> loaded = context.driver().loadModule(image);
+  if (!loaded.isOk())
+    return Status(loaded.status().code(), loaded.status().message());
+  std::unique_ptr<KernelModule> result(new KernelModule(context, kernels.size()));
+  result->module = loaded.value();
+  const Driver &driver = context.driver();
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    Function &function = result->functions[i];
+    function.name = kernels[i];
+    function.sharedLimit = sharedWithoutAsking;
+    Status status = driver.check(driver.cuModuleGetFunction(&function.handle, result->module, kernels[i].c_str()),
+                                 "cuModuleGetFunction");
+    if (!status.isOk())
+      return Status(status.code(), "kernel '" + kernels[i] + "': " + status.message());
+  }
+  return result;
+}
+
+KernelModule::~KernelModule() {
+  if (module && context.makeCurrent().isOk())
+    context.driver().cuModuleUnload(module);
+}
+
+Status KernelModule::raiseSharedLimit(Function &function, uint32_t bytes) {
+  // Under a lock, so that of two threads the one with less does not come last.
+  std::lock_guard<std::mutex> guard(lock);
+  if (bytes <= function.sharedLimit.load(std::memory_order_relaxed))
+    return Status::ok();
+  const Driver &driver = context.driver();
+  CUresult result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                              static_cast<int>(bytes));
+  if (result == CUDA_SUCCESS)
+    function.sharedLimit.store(bytes, std::memory_order_relaxed);
+  return driver.check(result, "cuFuncSetAttribute");
+}
+
+Status KernelModule::describe(const Function &function, const LaunchShape &shape, const Status &why) const {
+  auto product = [](const uint32_t *sizes) {
+    return std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " + std::to_string(sizes[2]);
+  };
+  return Status(why.code(), "kernel '" + function.name + "', a grid of " + product(shape.grid) + " blocks of " +
+                                product(shape.block) + " threads with " + formatBytes(shape.sharedBytes) +
+                                " of shared memory: " + why.message());
+}
+
+Status KernelModule::launch(size_t kernel, const LaunchShape &shape, CUstream stream, void **params) {
+  Function &function = functions[kernel];
+  const auto &[grid, block, sharedBytes] = shape;
+  // An empty array has no work; the driver refuses such grids.
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return Status::ok();
+  if (Status status = context.makeCurrent(); !status.isOk())
+    return status;
+  if (sharedBytes > function.sharedLimit.load(std::memory_order_relaxed))
+    if (Status status = raiseSharedLimit(function, sharedBytes); !status.isOk())
+      return describe(function, shape, status);
+  const Driver &driver = context.driver();
+  CUresult result = driver.cuLaunchKernel(function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                          sharedBytes, stream, params, nullptr);
+  Status status = driver.check(result, "cuLaunchKernel");
+  return status.isOk() ? std::move(status) : describe(function, shape, status);
+}

@@ -1,0 +1,57 @@
+// Compiled kernels on one CUDA device: loaded once, launched by their number. After Context; before whatever runs the
+// host's part of a program.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_KERNELMODULE_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_KERNELMODULE_H
+
+#include "cuda/Context.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pcrt::cuda {
+
+struct LaunchShape {
+  uint32_t grid[3], block[3];
+  /// Beside the shared memory that the kernel has by itself.
+  uint32_t sharedBytes = 0;
+};
+
+class KernelModule {
+public:
+  /// `image` is PTX (with a 0 at its end) or a cubin. A failure names the kernel that is not in it, or has the log of
+  /// the driver's compiler.
+  static Result<std::unique_ptr<KernelModule>> load(const Context &context, const void *image,
+                                                    const std::vector<std::string> &kernels);
+  /// Nothing of it may be on a stream any more.
+  ~KernelModule();
+  KernelModule(const KernelModule &) = delete;
+  KernelModule &operator=(const KernelModule &) = delete;
+
+  size_t kernelCount() const { return functions.size(); }
+  /// Returns at once. `params` points to the value of each argument; they are copied. In any thread. What the kernel
+  /// itself fails of comes later, by whoever waits for the stream.
+  Status launch(size_t kernel, const LaunchShape &shape, CUstream stream, void **params);
+
+private:
+  struct Function {
+    std::string name;
+    CUfunction handle = nullptr;
+    /// What a launch may ask for so far.
+    std::atomic<uint32_t> sharedLimit{0};
+  };
+  KernelModule(const Context &context, size_t count) : context(context), functions(count) {}
+  Status raiseSharedLimit(Function &function, uint32_t bytes);
+  Status describe(const Function &function, const LaunchShape &shape, const Status &why) const;
+
+  const Context context;
+  CUmodule module = nullptr;
+  std::vector<Function> functions;
+  std::mutex lock;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_KERNELMODULE_H
