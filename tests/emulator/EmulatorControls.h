@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* After so many further bytes every allocation on a device fails; UINT64_MAX: none does. */
+/* After so many further bytes every allocation fails, of a device or of page-locked memory; UINT64_MAX: none does. */
 void emulatorFailAllocationsAfter(uint64_t bytes);
 /* How often a function of the driver was called ("cuLaunchKernel"); UINT64_MAX for a name that it does not have. */
 uint64_t emulatorCallCount(const char *function);

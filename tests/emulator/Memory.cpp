@@ -125,6 +125,8 @@ CUresult cuMemAllocHost_v2(void **pointer, size_t bytes) {
   PCRT_ENTER(cuMemAllocHost);
   if (!pointer || bytes == 0)
     return CUDA_ERROR_INVALID_VALUE;
+  if (failsOnPurpose(bytes))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   *pointer = std::aligned_alloc(4096, (bytes + 4095) & ~size_t(4095));
   if (!*pointer)
     return CUDA_ERROR_OUT_OF_MEMORY;
