@@ -35,6 +35,8 @@ enum Field : int64_t {
 };
 
 constexpr int64_t warpSize = 32;
+/// The parameters of a launch are this far from each other, which is room for the greatest.
+constexpr int64_t parameterStride = 16;
 /// Shared buffers start at multiples of this, as accesses of 16 bytes need it.
 constexpr int64_t sharedAlignment = 16;
 
@@ -73,6 +75,9 @@ LogicalResult refuse(Operation *op) {
   return op->emitError("'") << op->getName() << "' cannot be emulated in a kernel";
 }
 
+/// Of a scalar in the memory where parameters are, which who launches need not align for more than 64 bits.
+unsigned parameterAlignment(Type type) { return std::min<int64_t>(parameterBytes(type), alignof(int64_t)); }
+
 class BodyEmulator {
 public:
   explicit BodyEmulator(gpu::GPUFuncOp kernel)
@@ -110,7 +115,7 @@ private:
         FailureOr<Value> loaded = loadParameter(argument.getType(), index);
         if (failed(loaded))
           return kernel.emitError("a parameter of 'gpu.func' must be a buffer, an index, an integer or a float of at "
-                                  "most 64 bits, but #")
+                                  "most 128 bits, but #")
                  << index << " is " << argument.getType();
         value = *loaded;
       } else if (index < inputs + workgroups) {
@@ -132,11 +137,11 @@ private:
       Value loaded = LLVM::LoadOp::create(setup, setup.getI64Type(), address);
       return arith::IndexCastOp::create(setup, type, loaded).getResult();
     }
-    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64 || !LLVM::isCompatibleType(type))
+    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 8 * parameterStride || !LLVM::isCompatibleType(type))
       return failure();
     // A bool is a byte.
     Type stored = type.isInteger(1) ? setup.getI8Type() : type;
-    Value loaded = LLVM::LoadOp::create(setup, stored, address);
+    Value loaded = LLVM::LoadOp::create(setup, stored, address, parameterAlignment(stored));
     return stored == type ? loaded : arith::TruncIOp::create(setup, type, loaded).getResult();
   }
 
@@ -368,19 +373,20 @@ Value storeParameters(ImplicitLocOpBuilder &b, gpu::LaunchFuncOp launch) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&launch->getParentOfType<FunctionOpInterface>().getFunctionBody().front());
     Value size = LLVM::ConstantOp::create(b, i64, std::max<int64_t>(count, 1));
-    slots = LLVM::AllocaOp::create(b, pointer, i64, size);
+    Type slot = LLVM::LLVMArrayType::get(b.getI8Type(), parameterStride);
+    slots = LLVM::AllocaOp::create(b, pointer, slot, size, parameterStride);
     addresses = LLVM::AllocaOp::create(b, pointer, pointer, size);
   }
   for (int64_t index = 0; index < count; ++index) {
     Value operand = launch.getKernelOperand(index);
-    if (auto type = dyn_cast<MemRefType>(operand.getType()))
+    if (isa<MemRefType>(operand.getType()))
       operand = memref::ExtractAlignedPointerAsIndexOp::create(b, operand);
     if (operand.getType().isIndex())
       operand = arith::IndexCastOp::create(b, i64, operand);
     else if (operand.getType().isInteger(1))
       operand = arith::ExtUIOp::create(b, b.getI8Type(), operand);
-    Value slot = offsetPointer(b, b.getLoc(), slots, index * sizeof(int64_t));
-    LLVM::StoreOp::create(b, operand, slot);
+    Value slot = offsetPointer(b, b.getLoc(), slots, index * parameterStride);
+    LLVM::StoreOp::create(b, operand, slot, parameterAlignment(operand.getType()));
     LLVM::StoreOp::create(b, slot, offsetPointer(b, b.getLoc(), addresses, index * sizeof(void *)));
   }
   return addresses;

@@ -44,7 +44,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{a parameter of 'gpu.func' must be a buffer, an index, an integer or a float of at most 64 bits, but #0 is 'vector<4xf32>'}}
+  // expected-error @below {{a parameter of 'gpu.func' must be a buffer, an index, an integer or a float of at most 128 bits, but #0 is 'vector<4xf32>'}}
   gpu.func @k(%x: vector<4xf32>) kernel {
     gpu.return
   }

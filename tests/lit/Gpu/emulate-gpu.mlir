@@ -25,7 +25,7 @@ func.func private @twice(%x: i32) -> i32 {
 }
 // CHECK-LABEL: func.func @main
 // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(3 : i64)
-// CHECK: %[[SLOTS:.*]] = llvm.alloca %[[COUNT]] x i64
+// CHECK: %[[SLOTS:.*]] = llvm.alloca %[[COUNT]] x !llvm.array<16 x i8> {alignment = 16 : i64}
 // CHECK: %[[PARAMS:.*]] = llvm.alloca %[[COUNT]] x !llvm.ptr
 // CHECK: %[[KERNEL:.*]] = constant @scale : (!llvm.ptr, !llvm.ptr) -> ()
 // CHECK: %[[POINTER:.*]] = builtin.unrealized_conversion_cast %[[KERNEL]]
@@ -33,10 +33,10 @@ func.func private @twice(%x: i32) -> i32 {
 // CHECK: %[[DYNAMIC:.*]] = arith.extui %{{.*}} : i32 to i64
 // CHECK: %[[BYTES:.*]] = arith.addi %[[STATIC]], %[[DYNAMIC]]
 // CHECK: memref.extract_aligned_pointer_as_index
-// CHECK: llvm.store %{{.*}}, %[[SLOTS]] : i64
+// CHECK: llvm.store %{{.*}}, %[[SLOTS]] {alignment = 8 : i64} : i64
 // CHECK: llvm.store %[[SLOTS]], %[[PARAMS]] : !llvm.ptr
 // CHECK: arith.extui %{{.*}} : i1 to i8
-// CHECK: llvm.store %{{.*}} : i8
+// CHECK: llvm.store %{{.*}} {alignment = 1 : i64} : i8
 // CHECK: call @emulated_launch(%[[POINTER]], %{{.*}}, %[[BYTES]], %[[PARAMS]])
 
 // The functions that kernels call, and their constants, are the host's now, under names that it does not have.

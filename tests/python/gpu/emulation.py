@@ -24,6 +24,7 @@ LLVM = Path(
     subprocess.run([f"llvm-config-{VERSION}", "--bindir"], check=True, capture_output=True, text=True).stdout[:-1]
 )
 ARRAY_OPT = ROOT / "build" / "bin" / "array-opt"
+RUNTIME = ROOT / "build" / "runtime" / "libPyCompilerRuntime.a"  # has the roundings to narrow floats
 ALIGNMENT = 64  # of results and of the arena: PCRT_ALIGNMENT
 UNLIMITED = 2**63 - 1
 
@@ -61,6 +62,25 @@ def run(*command, text=None):
 def array_opt(text, *passes):
     """The module after these passes."""
     return run(ARRAY_OPT, f"--pass-pipeline=builtin.module({','.join(passes)})", text=text)
+
+
+@functools.cache
+def pipeline_to_kernels():
+    """What `array-to-gpu` does before kernels are a GPU's alone."""
+    command = [ARRAY_OPT, "--array-to-gpu", "--dump-pass-pipeline"]
+    shown = subprocess.run(
+        command, input="func.func @main() { return }", capture_output=True, text=True, check=True
+    ).stderr
+    passes = re.search(r"builtin\.module\((.*?),\s*nvvm-attach-target", shown, re.S)
+    assert passes, f"no nvvm-attach-target in the pipeline array-to-gpu:\n{shown}"
+    return passes[1] + ",gpu.module(array-define-device-functions)"
+
+
+def kernels_of(texts):
+    """The modules of the array dialect as kernels and launches of them."""
+    pipeline = f"--pass-pipeline=builtin.module({pipeline_to_kernels()})"
+    split = "\n// -----\n"
+    return run(ARRAY_OPT, "--split-input-file", pipeline, text=split.join(texts)).split(split)
 
 
 @functools.cache
@@ -114,9 +134,9 @@ def load(lowered):
     """The library of a module of the LLVM dialect."""
     place = folder() / f"{next(_numbers)}.o"
     code = run(LLVM / "mlir-translate", "--mlir-to-llvmir", text=lowered)
-    run(LLVM / "llc", "-O1", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
+    run(LLVM / "llc", "-O1", "-mcpu=native", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
     library = place.with_suffix(".so")
-    run(LLVM / "ld.lld", "-shared", "-o", library, place, emulator(), "-rpath", emulator().parent)
+    run(LLVM / "ld.lld", "-shared", "-o", library, place, RUNTIME, emulator(), "-rpath", emulator().parent)
     place.unlink()
     return ctypes.CDLL(str(library))
 
