@@ -66,6 +66,69 @@ func.func @reduction(%x: memref<7x64xf32>, %y: memref<7x64xf32>, %r: memref<64xf
 
 // -----
 
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A reduction along memory is shared by a warp: neighbours take neighbouring elements, their sums are joined by shuffles,
+// and the first lane stores. The value of the fill before it is added at the end.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME:    %[[X:.*]]: memref<100x64xf32>, %[[R:.*]]: memref<100xf32>, %[[V:.*]]: f32
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 13 : index
+// CHECK:         gpu.launch blocks({{.*}}) in (%{{.*}} = %[[BLOCKS]]
+// CHECK:           %[[WITHIN:.*]] = arith.divui
+// CHECK:           %[[LANE:.*]] = arith.remui
+// CHECK:           scf.if
+// CHECK:             %[[PART:.*]] = scf.for %{{.*}} = %[[LANE]] to %{{.*}} step %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32) {
+// CHECK:               arith.addf
+// CHECK:             %[[OTHER:.*]], %{{.*}} = gpu.shuffle xor %[[PART]], %{{.*}}, %{{.*}} : f32
+// CHECK:             arith.addf %[[PART]], %[[OTHER]]
+// CHECK-COUNT-4:     gpu.shuffle
+// CHECK-NOT:         gpu.barrier
+// CHECK:             scf.if
+// CHECK:               %[[SUM:.*]] = arith.addf %[[V]]
+// CHECK:               memref.store %[[SUM]], %[[R]]
+// CHECK-NOT:     gpu.launch
+func.func @rows(%x: memref<100x64xf32>, %r: memref<100xf32>, %v: f32) {
+  linalg.fill ins(%v : f32) outs(%r : memref<100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<100x64xf32>) outs(%r : memref<100xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Long rows are shared by a block, whose warps meet in shared memory. 64 bits are moved in halves.
+// CHECK-LABEL: func.func @longRows(
+// CHECK:         gpu.launch {{.*}} workgroup(%[[SHARED:.*]] : memref<8xf64, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-10:  gpu.shuffle
+// CHECK:           scf.if
+// CHECK:             memref.store %{{.*}}, %[[SHARED]]
+// CHECK:           gpu.barrier
+// CHECK:           scf.if
+// CHECK:             memref.load %[[SHARED]]
+// CHECK-COUNT-10:  gpu.shuffle
+// CHECK:           scf.if
+// CHECK:             %[[OLD:.*]] = memref.load
+// CHECK:             arith.maximumf %[[OLD]]
+func.func @longRows(%x: memref<100x5000xf64>, %r: memref<100xf64>) {
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<100x5000xf64>) outs(%r : memref<100xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %s = arith.maximumf %acc, %a : f64
+    linalg.yield %s : f64
+  }
+  return
+}
+
+// -----
+
 // Copies and fills are kernels too; what a loop does is launched in every iteration.
 // CHECK-LABEL: func.func @copies(
 // CHECK:         scf.for
