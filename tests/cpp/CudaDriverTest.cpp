@@ -173,6 +173,39 @@ static void keepsTheHostOut() {
   OK(fixture.driver.cuMemFreeAsync(pointer, fixture.stream));
 }
 
+/// Nobody may rely on what memory holds: it is NaN when it is fresh, and something else when it was freed.
+static void spoilsMemory() {
+  Fixture fixture;
+  CUdeviceptr pointer = fixture.upload(std::vector<int>{1, 2});
+  OK(fixture.driver.cuMemFreeAsync(pointer, fixture.stream));
+  OK(fixture.driver.cuStreamSynchronize(fixture.stream));
+  CUdeviceptr again = fixture.allocate(8);
+  CHECK(again == pointer && fixture.download<uint32_t>(again, 2)[1] == UINT32_MAX);
+  OK(fixture.driver.cuMemFreeAsync(again, fixture.stream));
+}
+
+static void copiesBetweenDevices() {
+  Fixture fixture;
+  const Driver &driver = fixture.driver;
+  CUdeviceptr here = fixture.upload(std::vector<int>{5, 6, 7}), there = 0;
+  OK(driver.cuStreamSynchronize(fixture.stream));
+  CUcontext other;
+  CUstream stream;
+  OK(driver.cuDevicePrimaryCtxRetain(&other, 1));
+  OK(driver.cuCtxSetCurrent(other));
+  OK(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  OK(driver.cuMemAllocAsync(&there, 12, stream));
+  OK(driver.cuMemcpyDtoDAsync(there, here, 12, stream));
+  OK(driver.cuCtxSynchronize());
+  int got[3] = {};
+  OK(driver.cuMemcpyDtoHAsync(got, there, 12, stream));
+  CHECK(got[0] == 5 && got[2] == 7);
+  OK(driver.cuMemFreeAsync(there, stream));
+  OK(driver.cuStreamDestroy(stream));
+  OK(driver.cuCtxSetCurrent(fixture.context));
+  OK(driver.cuMemFreeAsync(here, fixture.stream));
+}
+
 static void countsMemory() {
   Fixture fixture;
   const Driver &driver = fixture.driver;
@@ -325,6 +358,16 @@ static void meetsAtBarriers() {
   }
 }
 
+/// A barrier that is missing shows.
+static void showsRaces() {
+  Fixture fixture;
+  CUdeviceptr memory = fixture.upload(std::vector<int>(64, 5));
+  OK(fixture.launch("hasty", 1, 64, 256, {&memory}));
+  std::vector<int> got = fixture.download<int>(memory, 64);
+  CHECK(got[0] == -1 && got[63] == 5);
+  OK(fixture.driver.cuMemFreeAsync(memory, fixture.stream));
+}
+
 static void hasSharedMemoryOfItsOwn() {
   Fixture fixture;
   CUdeviceptr memory = fixture.allocate(256);
@@ -433,12 +476,15 @@ int main() {
   RUN(wantsAContext);
   RUN(copiesInOrder);
   RUN(keepsTheHostOut);
+  RUN(spoilsMemory);
+  RUN(copiesBetweenDevices);
   RUN(countsMemory);
   RUN(runsOutOfMemory);
   RUN(ordersStreamsByEvents);
   RUN(refusesCallsInHostFunctions);
   RUN(runsKernels);
   RUN(meetsAtBarriers);
+  RUN(showsRaces);
   RUN(hasSharedMemoryOfItsOwn);
   RUN(shuffles);
   RUN(refusesLaunches);

@@ -169,6 +169,14 @@ static void namesAMissingDevice() {
   CHECK(!none.isOk() && contains(none.status().message(), "invalid device ordinal"));
 }
 
+static void needsPools() {
+  Fixture fixture;
+  setenv("PYCOMPILER_EMULATED_POOLS", "0", 1);
+  auto refused = CudaMemory::create(fixture.context, fixture.stream);
+  unsetenv("PYCOMPILER_EMULATED_POOLS");
+  CHECK(!refused.isOk() && contains(refused.status().message(), "cuda:0 has no memory pools"));
+}
+
 int main() {
   setenv("PYCOMPILER_EMULATED_MEMORY", "67108864", 1);
   RUN(counts);
@@ -178,5 +186,6 @@ int main() {
   RUN(freesInHostFunctions);
   RUN(servesThreads);
   RUN(namesAMissingDevice);
+  RUN(needsPools);
   return test::failures() != 0;
 }

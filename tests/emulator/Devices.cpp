@@ -245,7 +245,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     return CUDA_SUCCESS;
   }
   case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
-    *value = 1;
+    *value = fromEnvironment("PYCOMPILER_EMULATED_POOLS", "1") == "1";
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;

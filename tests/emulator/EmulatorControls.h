@@ -1,8 +1,8 @@
 /* What tests ask of the emulated CUDA driver beside CUDA's own functions; found by dlsym in the same library.
-   Variables of the environment, read by cuInit (PYCOMPILER_EMULATED_VERSION by cuDriverGetVersion):
-   PYCOMPILER_EMULATED_DEVICES (1), PYCOMPILER_EMULATED_MEMORY (bytes of each device, 4 GiB),
-   PYCOMPILER_EMULATED_CAPABILITY
-   ("9.0"), PYCOMPILER_EMULATED_VERSION (12080). */
+   Variables of the environment, read when the driver is asked:
+   - PYCOMPILER_EMULATED_DEVICES (1), and PYCOMPILER_EMULATED_MEMORY, the bytes of each (4 GiB): by cuInit
+   - PYCOMPILER_EMULATED_VERSION (12080)
+   - PYCOMPILER_EMULATED_CAPABILITY ("9.0"), and PYCOMPILER_EMULATED_POOLS: whether there are memory pools (1) */
 #ifndef PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H
 #define PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H
 

@@ -11,6 +11,11 @@ Result<std::unique_ptr<CudaMemory>> CudaMemory::create(const Context &context, C
   std::unique_ptr<CudaMemory> memory(new CudaMemory(context, stream));
   if (Status status = context.makeCurrent(); !status.isOk())
     return status;
+  int hasPools = 0;
+  CUresult asked = driver.cuDeviceGetAttribute(&hasPools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, context.device());
+  if (asked == CUDA_SUCCESS && !hasPools)
+    return Status(Code::LibraryFailed, "cuda:" + std::to_string(context.device()) +
+                                           " has no memory pools, which allocation in the order of a stream needs");
   Status status =
       driver.check(driver.cuDeviceGetDefaultMemPool(&memory->pool, context.device()), "cuDeviceGetDefaultMemPool");
   if (!status.isOk())
