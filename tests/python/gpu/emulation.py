@@ -3,7 +3,7 @@
 `Program(text)` takes a module after mapping and outlining: @main launches kernels of `gpu.module`s on its arguments,
 which have the roles of `array-prepare-entry` (`{array.role = "argument"}` or `"result"`). `array-emulate-gpu` makes
 functions of the kernels, the passes of the CPU lower them with @main, and the library of tests/emulator runs the
-threads of each launch.
+threads of each launch. `OnKernels(function, *args)` does so with what `array-to-gpu` makes of a function.
 """
 
 import atexit
@@ -17,6 +17,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
+import pycompiler as pc
+from pycompiler.compile import build_module
+from pycompiler.plan import plan_outputs
 
 ROOT = Path(__file__).resolve().parents[3]
 VERSION = (ROOT / "llvm-version.txt").read_text().strip()
@@ -151,3 +155,26 @@ def empty(shape, dtype):
     dtype = np.dtype(dtype)
     count = int(np.prod(shape, dtype=np.int64))
     return aligned(count * dtype.itemsize).view(dtype).reshape(shape)
+
+
+class OnKernels:
+    """A function compiled to kernels for these arguments. Running it gives the leaves of its result."""
+
+    def __init__(self, function, *args):
+        self.leaves, _ = pc.tree.flatten(args)
+        self.plan = plan_outputs(pc.jit(function).trace(*args).jaxpr)
+        self.kernels = ""
+        if self.plan.graph:
+            (self.kernels,) = kernels_of([str(build_module(self.plan.graph))])
+
+    def run(self):
+        computed = []
+        if self.plan.graph:
+            avals = [var.aval for var in self.plan.graph.inputs]
+            used = [self.leaves[i] for i in self.plan.used]
+            given = [np.asarray(leaf, aval.dtype) for leaf, aval in zip(used, avals, strict=True)]
+            given += [np.asarray(const) for const in self.plan.consts]
+            computed = [empty(aval.shape, aval.dtype) for aval in self.plan.result_avals]
+            Program(self.kernels)([np.asarray(array, order="C") for array in given], computed)
+        sources = {"result": computed, "arg": self.leaves}
+        return [np.asarray(sources[kind][i]) if kind in sources else np.asarray(i) for kind, i in self.plan.outputs]
