@@ -1,5 +1,6 @@
 """Programs of several kernels, with loops and conditionals between them, on the CPU: as the CPU's own code has it."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from emulation import OnKernels
@@ -7,6 +8,7 @@ from emulation import OnKernels
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, nn, random
+from pycompiler.core.config import enable_x64
 
 RNG = np.random.default_rng(11)
 
@@ -85,3 +87,35 @@ def test_kernels_give_what_the_cpu_gives(name):
         want = np.asarray(want)
         assert (got.shape, got.dtype) == (want.shape, want.dtype)
         np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+# So long that a thread, a warp, a block reduce them; the last of a warp's or a block's steps is not full.
+LENGTHS = (1, 31, 64, 300, 2049, 5000)
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int32", "int64", "uint32", "bool")
+
+
+def reductions(arrays):
+    every = []
+    for x in arrays:
+        for axis in (0, 1):
+            every += [x.max(axis), x.min(axis), pnp.argmax(x, axis), pnp.any(x, axis), x.sum(axis)]
+        every.append(x.sum())
+    return every
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions_of_every_length(dtype):
+    with enable_x64(True):
+        # Small integers: sums are exact in whatever order, but for half floats.
+        arrays = [RNG.integers(-3, 4, (3, length)).astype(dtype) for length in LENGTHS]
+        if dtype == "bool":
+            arrays = [array & (RNG.random(array.shape) < 0.01) for array in arrays]
+        compiled = OnKernels(reductions, arrays)
+        assert "gpu.shuffle" in compiled.kernels
+        assert "gpu.barrier" in compiled.kernels
+        expected = reductions([pnp.asarray(array) for array in arrays])
+        for got, want in zip(compiled.run(), expected, strict=True):
+            want = np.asarray(want)
+            assert (got.shape, got.dtype) == (want.shape, want.dtype)
+            rtol = 2 * float(ml_dtypes.finfo(dtype).eps) if dtype in ("float16", "bfloat16") else 0
+            np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol)
