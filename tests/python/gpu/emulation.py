@@ -10,6 +10,7 @@ import atexit
 import ctypes
 import functools
 import itertools
+import mmap
 import re
 import shutil
 import subprocess
@@ -29,6 +30,7 @@ LLVM = Path(
 )
 ARRAY_OPT = ROOT / "build" / "bin" / "array-opt"
 RUNTIME = ROOT / "build" / "runtime" / "libPyCompilerRuntime.a"  # has the roundings to narrow floats
+C = ctypes.CDLL(None)
 ALIGNMENT = 64  # of results and of the arena: PCRT_ALIGNMENT
 UNLIMITED = 2**63 - 1
 
@@ -101,15 +103,38 @@ def emulator():
     return built
 
 
-def aligned(size):
-    """So many bytes, at an address that fits everything. They are not zero: who reads before writing shows."""
-    memory = np.full(size + ALIGNMENT, 0xFF, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size]
+def guarded(size, alignment):
+    """So many bytes, before a page that nobody may touch, as near as the alignment allows. They are not zero: who reads
+    before writing shows."""
+    room = -(-max(size, 1) // alignment) * alignment
+    pages = -(-room // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = np.frombuffer(mmap.mmap(-1, pages + mmap.PAGESIZE), np.uint8)
+    assert C.mprotect(ctypes.c_void_p(memory.ctypes.data + pages), mmap.PAGESIZE, 0) == 0
+    memory[:pages] = 0xFF
+    return memory[pages - room : pages - room + size]
+
+
+def empty(shape, dtype):
+    """An array for a result."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    return guarded(count * dtype.itemsize, ALIGNMENT).view(dtype).reshape(shape)
+
+
+def guarded_copy(array):
+    # On a device, what is allocated is aligned to more than its elements are.
+    copied = guarded(array.nbytes, 16).view(array.dtype).reshape(array.shape)
+    copied[...] = array
+    return copied
+
+
+def bytes_of(array):
+    return ctypes.string_at(array.ctypes.data, array.nbytes)
 
 
 class Program:
-    """A module compiled and loaded. Calling it with arguments, and the arrays in which results come, runs @main."""
+    """A module compiled and loaded. Calling it with arguments, and the arrays in which results come (`empty`), runs
+    @main. Accesses beyond the end of any of them fail, and so does a change of the arguments."""
 
     def __init__(self, text):
         lowered = array_opt(text, TO_LLVM)
@@ -121,13 +146,19 @@ class Program:
         self.failure.restype = ctypes.c_char_p
 
     def __call__(self, args, results):
-        arena = aligned(max(self.arena_bytes, 1))
+        arena = guarded(self.arena_bytes, ALIGNMENT)
+        given, args = args, [guarded_copy(array) for array in args]
         frame = Frame(pointers(args), pointers(results), arena.ctypes.data, None, None, UNLIMITED)
         status = self.entry(ctypes.byref(frame))
         failure = self.failure().decode()
         if failure:
             raise LaunchError(failure)
         assert status == 0, f"@main returned the status {status}"
+        for number, (array, before) in enumerate(zip(args, given, strict=True)):
+            assert bytes_of(array) == np.asarray(before, order="C").tobytes(), f"argument {number} was changed"
+        for number, array in enumerate(results):
+            behind = ctypes.string_at(array.ctypes.data + array.nbytes, -array.nbytes % ALIGNMENT)
+            assert behind.count(0xFF) == len(behind), f"something was written behind result {number}"
         return results
 
 
@@ -150,13 +181,6 @@ def pointers(arrays):
     return ctypes.cast((ctypes.c_void_p * (len(arrays) or 1))(*(a.ctypes.data for a in arrays)), ctypes.c_void_p)
 
 
-def empty(shape, dtype):
-    """An array for a result."""
-    dtype = np.dtype(dtype)
-    count = int(np.prod(shape, dtype=np.int64))
-    return aligned(count * dtype.itemsize).view(dtype).reshape(shape)
-
-
 class OnKernels:
     """A function compiled to kernels for these arguments. Running it gives the leaves of its result."""
 
@@ -175,6 +199,6 @@ class OnKernels:
             given = [np.asarray(leaf, aval.dtype) for leaf, aval in zip(used, avals, strict=True)]
             given += [np.asarray(const) for const in self.plan.consts]
             computed = [empty(aval.shape, aval.dtype) for aval in self.plan.result_avals]
-            Program(self.kernels)([np.asarray(array, order="C") for array in given], computed)
+            Program(self.kernels)(given, computed)
         sources = {"result": computed, "arg": self.leaves}
         return [np.asarray(sources[kind][i]) if kind in sources else np.asarray(i) for kind, i in self.plan.outputs]

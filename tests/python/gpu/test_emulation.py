@@ -349,3 +349,27 @@ def test_an_access_beyond_the_shared_memory():
     )
     with pytest.raises(LaunchError, match=r"thread \(0, 0, 0\) of block \(0, 0, 0\) accesses 0x"):
         run([], [empty(1, np.int32)])
+
+
+@pytest.mark.parametrize("wrong", ["behind the result", "behind the argument", "into the argument"])
+def test_an_access_that_a_kernel_must_not_do(wrong):
+    # One element beyond 1024 is on the page that nobody may touch; beyond 1000, behind the result.
+    size = 1000 if wrong == "behind the result" else 1024
+    stored = "%x" if wrong == "into the argument" else "%y"
+    run = program(
+        [(f"memref<{size}xf32>", "argument"), (f"memref<{size}xf32>", "result")],
+        f"""
+    gpu.func @k(%x: memref<{size}xf32>, %y: memref<{size}xf32>) kernel {{
+      %i = gpu.global_id x
+      %one = arith.constant 1 : index
+      %next = arith.addi %i, %one : index
+      %v = memref.load %x[{"%next" if wrong == "behind the argument" else "%i"}] : memref<{size}xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, {stored}[{"%next" if wrong == "behind the result" else "%i"}] : memref<{size}xf32>
+      gpu.return
+    }}""",
+        ((size // 8, 1, 1), (8, 1, 1)),
+    )
+    message = "accesses 0x" if wrong == "behind the argument" else "behind result 0|argument 0 was changed"
+    with pytest.raises((LaunchError, AssertionError), match=message):
+        run([np.ones(size, np.float32)], [empty(size, np.float32)])
