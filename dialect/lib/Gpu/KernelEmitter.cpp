@@ -144,7 +144,6 @@ SmallVector<Value> KernelEmitter::emitLoops(ArrayRef<unsigned> dims, ArrayRef<Va
 
 /// One step: the new values of what is accumulated; the other outputs are stored.
 SmallVector<Value> KernelEmitter::emitBody(ArrayRef<Value> sums) {
-  Block &body = op->getRegion(0).front();
   IRMapping mapping;
   for (OpOperand *input : op.getDpsInputOperands())
     if (BlockArgument argument = op.getMatchingBlockArgument(input); !argument.use_empty())
@@ -157,6 +156,20 @@ SmallVector<Value> KernelEmitter::emitBody(ArrayRef<Value> sums) {
     else if (!argument.use_empty())
       mapping.map(argument, load(&out));
   }
+  SmallVector<Value> values = cloneBody(mapping);
+  SmallVector<Value> results;
+  for (auto [out, value] : llvm::zip_equal(op.getDpsInitsMutable(), values)) {
+    if (isAccumulated(out))
+      results.push_back(value);
+    else
+      store(value, &out);
+  }
+  return results;
+}
+
+/// What the body yields, for arguments and indices that are known.
+SmallVector<Value> KernelEmitter::cloneBody(IRMapping &mapping) {
+  Block &body = op->getRegion(0).front();
   for (Operation &inner : body.without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       mapping.map(index.getResult(), indices[index.getDim()]);
@@ -171,15 +184,68 @@ SmallVector<Value> KernelEmitter::emitBody(ArrayRef<Value> sums) {
       index.erase();
     }
   }
-  SmallVector<Value> results;
-  for (OpOperand &out : op.getDpsInitsMutable()) {
-    Value value = mapping.lookupOrDefault(op.getMatchingYieldValue(&out)->get());
-    if (isAccumulated(out))
-      results.push_back(value);
-    else
-      store(value, &out);
+  return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                             [&](Value yielded) { return mapping.lookupOrDefault(yielded); });
+}
+
+//===-- One thread for several points ---------------------------------------------------------------------------===//
+
+bool KernelEmitter::isDense(OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  return type && type.getLayout().isIdentity() && op.getMatchingIndexingMap(&operand).isIdentity() &&
+         type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() % 8 == 0;
+}
+
+int64_t KernelEmitter::neighbours() {
+  constexpr int64_t widest = 128; // bits of an access
+  if (!reduced.empty() || sizes.empty())
+    return 1;
+  int64_t bits = 0;
+  for (OpOperand &operand : op->getOpOperands())
+    if (isDense(operand))
+      bits = std::max<int64_t>(bits, cast<MemRefType>(operand.get().getType()).getElementTypeBitWidth());
+  bool storesDense = llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &out) { return isDense(out); });
+  if (!storesDense || bits == 0 || widest % bits != 0)
+    return 1;
+  return sizes.back() % (widest / bits) == 0 ? widest / bits : 1;
+}
+
+void KernelEmitter::emitNeighbours(Value point, int64_t count) {
+  place(parallel, point);
+  auto vectorOf = [&](Type element) { return VectorType::get({count}, element); };
+  auto alignment = [&](Type element) { return b.getI64IntegerAttr(count * element.getIntOrFloatBitWidth() / 8); };
+  // Everything is read before anything is written: an output may lie where an input does.
+  DenseMap<OpOperand *, Value> loaded;
+  for (OpOperand &operand : op->getOpOperands())
+    if (isDense(operand) && !op.getMatchingBlockArgument(&operand).use_empty()) {
+      Type element = getElementTypeOrSelf(operand.get());
+      auto vector = vector::LoadOp::create(b, vectorOf(element), operand.get(), indicesOf(&operand));
+      vector->setAttr("alignment", alignment(element));
+      loaded[&operand] = vector;
+    }
+  unsigned last = static_cast<unsigned>(sizes.size()) - 1;
+  Value first = indices[last];
+  SmallVector<SmallVector<Value>> results(op.getNumDpsInits());
+  for (int64_t number = 0; number < count; ++number) {
+    indices[last] = arith::AddIOp::create(b, first, arith::ConstantIndexOp::create(b, number));
+    IRMapping mapping;
+    for (OpOperand &operand : op->getOpOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(&operand);
+      if (argument.use_empty())
+        continue;
+      Value vector = loaded.lookup(&operand);
+      mapping.map(argument, vector ? vector::ExtractOp::create(b, vector, number).getResult() : load(&operand));
+    }
+    for (auto [result, value] : llvm::zip_equal(results, cloneBody(mapping)))
+      result.push_back(value);
   }
-  return results;
+  indices[last] = first;
+  for (auto [out, values] : llvm::zip_equal(op.getDpsInitsMutable(), results)) {
+    Type element = values.front().getType();
+    Value vector = vector::FromElementsOp::create(b, vectorOf(element), values);
+    auto stored = vector::StoreOp::create(b, vector, out.get(), indicesOf(&out));
+    stored->setAttr("alignment", alignment(element));
+  }
 }
 
 //===-- Threads that share a point ------------------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::array {
@@ -33,8 +34,14 @@ public:
   /// Whether the op adds to what is in a buffer, and uses it for nothing else.
   bool addsTo(Value buffer);
 
+  /// How many neighbouring points a thread should take, so that it reads and writes up to 16 bytes at once: 1 where
+  /// their elements do not lie side by side.
+  int64_t neighbours();
+
   /// The work of a thread that has a point, the number of which is given, to itself.
   void emitPoint(Value point);
+  /// The work of a thread that has so many points to itself, the first of which has the number `point`.
+  void emitNeighbours(Value point, int64_t count);
   /// The work of one of `threads` threads that share a point: of a warp, or of a block. All of them come here.
   void emitShare(Value point, Value thread, int64_t threads, gpu::LaunchOp launch);
 
@@ -46,7 +53,10 @@ private:
   void place(ArrayRef<unsigned> dims, Value number);
   SmallVector<Value> emitLoops(ArrayRef<unsigned> dims, ArrayRef<Value> sums);
   SmallVector<Value> emitBody(ArrayRef<Value> sums);
+  SmallVector<Value> cloneBody(IRMapping &mapping);
   SmallVector<Value> indicesOf(OpOperand *operand);
+  /// Whether neighbouring points have neighbouring elements in an operand, which can be moved together.
+  bool isDense(OpOperand &operand);
   Value load(OpOperand *operand);
   void store(Value value, OpOperand *operand);
   Value before(OpOperand *out);

@@ -2,8 +2,8 @@
 // temporaries need their places first; array-outline-gpu-kernels follows. What the threads do is in KernelEmitter.cpp.
 //
 // Points of the parallel dimensions are counted with the last one running fastest, so that neighbours of a warp read
-// neighbours in memory. A thread has a point to itself and sums in a loop, unless it would run along memory: then a
-// warp shares the point, or a block where there are many steps and few points.
+// neighbours in memory. A thread has a point to itself, or as many as are 16 bytes where they lie side by side. It sums
+// in a loop, unless it would run along memory: then a warp shares the point, or a block where there are many steps.
 #include "KernelEmitter.h"
 #include "array/Gpu/Passes.h"
 
@@ -85,7 +85,9 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
   }
 
   static void emitLaunch(ImplicitLocOpBuilder &b, KernelEmitter &emitter, StringRef name) {
-    int64_t points = emitter.points(), sharers = threadsFor(emitter);
+    int64_t neighbours = emitter.neighbours(), sharers = threadsFor(emitter);
+    // From here on a point stands for all that a thread takes.
+    int64_t points = emitter.points() / neighbours;
     int64_t warps = llvm::divideCeil(points * sharers, kWarpSize), threads = std::min(kBlockSize, kWarpSize * warps);
     int64_t pointsOfBlock = threads / sharers, blocks = llvm::divideCeil(points, pointsOfBlock);
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
@@ -100,7 +102,14 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
     }
     Value first = arith::MulIOp::create(b, launch.getBlockIds().x, constant(pointsOfBlock));
     Value point = arith::AddIOp::create(b, first, within);
-    auto emit = [&] { share ? emitter.emitShare(point, share, sharers, launch) : emitter.emitPoint(point); };
+    auto emit = [&] {
+      if (share)
+        emitter.emitShare(point, share, sharers, launch);
+      else if (neighbours > 1)
+        emitter.emitNeighbours(arith::MulIOp::create(b, point, constant(neighbours)), neighbours);
+      else
+        emitter.emitPoint(point);
+    };
     if (points == blocks * pointsOfBlock) { // always so for blocks that share a point: their barriers need every thread
       emit();
     } else {

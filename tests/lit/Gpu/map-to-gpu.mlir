@@ -5,13 +5,13 @@
 
 // One thread a point, the last dimension running fastest; those past the end do nothing.
 // CHECK-LABEL: func.func @elementwise(
-// CHECK-SAME:    %[[X:.*]]: memref<10x100xf32>, %[[Y:.*]]: memref<100x10xf32>, %[[R:.*]]: memref<10x100xf32>
+// CHECK-SAME:    %[[X:.*]]: memref<10x99xf32>, %[[Y:.*]]: memref<99x10xf32>, %[[R:.*]]: memref<10x99xf32>
 // CHECK-DAG:     %[[GRID:.*]] = arith.constant 4 : index
 // CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 256 : index
 // CHECK:         gpu.launch blocks(%[[B:.*]], %{{.*}}, %{{.*}}) in ({{.*}} = %[[GRID]], {{.*}}) threads(%[[T:.*]], %{{.*}}, %{{.*}}) in ({{.*}} = %[[BLOCK]]
 // CHECK:           %[[FIRST:.*]] = arith.muli %[[B]],
 // CHECK:           %[[THREAD:.*]] = arith.addi %[[FIRST]], %[[T]]
-// CHECK:           %[[END:.*]] = arith.constant 1000 : index
+// CHECK:           %[[END:.*]] = arith.constant 990 : index
 // CHECK:           %[[INSIDE:.*]] = arith.cmpi ult, %[[THREAD]], %[[END]]
 // CHECK:           scf.if %[[INSIDE]] {
 // CHECK:             %[[SHORT:.*]] = arith.index_cast %[[THREAD]] : index to i32
@@ -24,9 +24,9 @@
 // CHECK:             %[[S:.*]] = arith.addf %[[A]], %[[C]]
 // CHECK:             memref.store %[[S]], %[[R]][%[[I]], %[[J]]]
 // CHECK:         } {array.kernel = "map"}
-func.func @elementwise(%x: memref<10x100xf32>, %y: memref<100x10xf32>, %r: memref<10x100xf32>) {
+func.func @elementwise(%x: memref<10x99xf32>, %y: memref<99x10xf32>, %r: memref<10x99xf32>) {
   linalg.generic {indexing_maps = [#id, #transposed, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %y : memref<10x100xf32>, memref<100x10xf32>) outs(%r : memref<10x100xf32>) {
+      ins(%x, %y : memref<10x99xf32>, memref<99x10xf32>) outs(%r : memref<10x99xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %s = arith.addf %a, %b : f32
     linalg.yield %s : f32
@@ -164,5 +164,34 @@ func.func @nothing(%x: memref<0x3xf32>, %y: memref<0x3xf32>) {
 func.func @dynamic(%x: memref<?xf32>, %v: f32) {
   // expected-error @below {{a kernel is made of operations on buffers of static shapes}}
   linalg.fill ins(%v : f32) outs(%x : memref<?xf32>)
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d1)>
+
+// A thread takes as many neighbours as are 16 bytes of the widest operand. What does not lie side by side is read element
+// by element, and all that is read comes before what is written.
+// CHECK-LABEL: func.func @neighbours(
+// CHECK-SAME:    %[[X:.*]]: memref<10x64xf32>, %[[H:.*]]: memref<10x64xf16>, %[[Y:.*]]: memref<64xf32>
+// CHECK:         gpu.launch
+// CHECK:           %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK:           arith.muli %{{.*}}, %[[FOUR]]
+// CHECK:           vector.load %[[H]][{{.*}}] {alignment = 8 : i64} : memref<10x64xf16>, vector<4xf16>
+// CHECK:           vector.load %[[X]][{{.*}}] {alignment = 16 : i64} : memref<10x64xf32>, vector<4xf32>
+// CHECK-COUNT-4:   memref.load %[[Y]]
+// CHECK:           %[[ALL:.*]] = vector.from_elements
+// CHECK:           vector.store %[[ALL]], %[[X]][{{.*}}] {alignment = 16 : i64} : memref<10x64xf32>, vector<4xf32>
+func.func @neighbours(%x: memref<10x64xf32>, %h: memref<10x64xf16>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%h, %y : memref<10x64xf16>, memref<64xf32>) outs(%x : memref<10x64xf32>) {
+  ^bb0(%a: f16, %b: f32, %o: f32):
+    %w = arith.extf %a : f16 to f32
+    %s = arith.addf %w, %b : f32
+    %t = arith.addf %s, %o : f32
+    linalg.yield %t : f32
+  }
   return
 }

@@ -16,7 +16,8 @@ def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
     is left.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect", "::mlir::gpu::GPUDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def OutlineGpuKernels : Pass<"array-outline-gpu-kernels", "::mlir::ModuleOp"> {
