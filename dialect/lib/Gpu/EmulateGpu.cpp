@@ -80,7 +80,7 @@ private:
       if (global.getType().getMemorySpace())
         return global.emitError("'memref.global' in a memory space cannot be emulated: shared memory is a workgroup "
                                 "attribution of the kernel");
-    if (failed(expandReductions(gpuModule)))
+    if (failed(expandInstructions(gpuModule)) || failed(expandReductions(gpuModule)))
       return failure();
     forgetMemorySpaces(gpuModule);
     if (failed(moveOut(gpuModule)))

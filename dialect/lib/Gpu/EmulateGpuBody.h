@@ -8,6 +8,9 @@
 
 namespace mlir::array {
 
+/// Matrix instructions and asynchronous copies become shuffles and arithmetic.
+LogicalResult expandInstructions(gpu::GPUModuleOp module);
+
 /// Gives the body of a kernel the form of an `EmulatedKernel`: its block's arguments are the thread and the parameters,
 /// and no operation of the GPU dialect is left. Returns the bytes of shared memory that a block needs. The kernel is no
 /// valid `gpu.func` afterwards.

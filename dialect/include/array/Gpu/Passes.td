@@ -63,7 +63,8 @@ def EmulateGpu : Pass<"array-emulate-gpu", "::mlir::ModuleOp"> {
     void *const *params)`, which does the work of one thread; the structure is declared in
     tests/emulator/EmulatedKernel.h. The constants `<kernel>_params` and `<kernel>_shared` say how many bytes each
     argument has, and how many of shared memory a block of it needs besides what the launch asks for. Reductions over
-    warps and blocks become shuffles, and the `gpu.module` goes away.
+    warps and blocks become shuffles, and so do `nvgpu.mma.sync` and `nvgpu.ldmatrix`; an asynchronous copy is done at
+    once. The `gpu.module` goes away.
 
     A `gpu.launch_func` becomes a call of `void emulated_launch(EmulatedKernel kernel, int64_t gridX, int64_t gridY,
     int64_t gridZ, int64_t blockX, int64_t blockY, int64_t blockZ, int64_t sharedBytes, void *const *params)`.
@@ -74,7 +75,7 @@ def EmulateGpu : Pass<"array-emulate-gpu", "::mlir::ModuleOp"> {
   let options = [Option<"launchFunction", "launch-function", "std::string", "\"emulated_launch\"",
                         "The function that launches become calls of">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 #endif // ARRAY_GPU_PASSES
