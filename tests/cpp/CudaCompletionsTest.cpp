@@ -4,24 +4,13 @@
 #include "cuda/Completions.h"
 #include "runtime/Token.h"
 
-#include <atomic>
-
 using namespace pcrt;
 using namespace pcrt::cuda;
-
-static std::atomic<bool> gateOpen;
-static void waitAtGate(void *) {
-  while (!gateOpen)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-}
+using test::gateOpen, test::waitAtGate;
 
 namespace {
-struct Fixture {
+struct Fixture : test::StreamInUse {
   Fixture() {
-    auto retained = Context::retain(driver, 0);
-    REQUIRE(retained.isOk() && retained.value().makeCurrent().isOk());
-    context = retained.value();
-    REQUIRE(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     auto created = Completions::create(context, stream);
     REQUIRE(created.isOk());
     completions = created.take();
@@ -35,9 +24,6 @@ struct Fixture {
     CHECK(driver.cuLaunchHostFunc(stream, waitAtGate, nullptr) == CUDA_SUCCESS);
   }
 
-  const Driver &driver = test::emulatedDriver();
-  Context context;
-  CUstream stream = nullptr;
   std::unique_ptr<Completions> completions;
 };
 

@@ -32,7 +32,7 @@ struct DeviceToken : Token, Completion {
 };
 } // namespace
 
-static std::atomic<bool> gateOpen;
+using test::gateOpen;
 
 static void runsPrograms() {
   for (int number : {0, 1}) {

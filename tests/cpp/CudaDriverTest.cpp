@@ -254,11 +254,7 @@ static void runsOutOfMemory() {
 //===-- Streams, events, host functions
 //-----------------------------------------------------------------------------===//
 
-static std::atomic<bool> gateOpen;
-static void waitAtGate(void *) {
-  while (!gateOpen)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-}
+using test::gateOpen, test::waitAtGate;
 
 static void ordersStreamsByEvents() {
   Fixture fixture;

@@ -15,14 +15,8 @@ static bool contains(const Status &status, const char *part) {
 }
 
 namespace {
-struct Fixture {
-  Fixture() {
-    auto retained = Context::retain(driver, 0);
-    REQUIRE(retained.isOk() && retained.value().makeCurrent().isOk());
-    context = retained.value();
-    REQUIRE(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
-    REQUIRE(driver.cuMemAllocAsync(&memory, 4096, stream) == CUDA_SUCCESS);
-  }
+struct Fixture : test::StreamInUse {
+  Fixture() { REQUIRE(driver.cuMemAllocAsync(&memory, 4096, stream) == CUDA_SUCCESS); }
   ~Fixture() {
     module = nullptr;
     CHECK(driver.cuMemFreeAsync(memory, stream) == CUDA_SUCCESS);
@@ -42,9 +36,6 @@ struct Fixture {
     return result;
   }
 
-  const Driver &driver = test::emulatedDriver();
-  Context context;
-  CUstream stream = nullptr;
   CUdeviceptr memory = 0;
   std::unique_ptr<KernelModule> module;
 };

@@ -11,12 +11,8 @@ using namespace pcrt::cuda;
 static constexpr uint64_t mebibyte = uint64_t(1) << 20;
 
 namespace {
-struct Fixture {
+struct Fixture : test::StreamInUse {
   Fixture() {
-    auto retained = Context::retain(driver, 0);
-    REQUIRE(retained.isOk() && retained.value().makeCurrent().isOk());
-    context = retained.value();
-    REQUIRE(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     auto created = CudaMemory::create(context, stream);
     REQUIRE(created.isOk());
     memory = created.take();
@@ -33,9 +29,6 @@ struct Fixture {
     return taken.value();
   }
 
-  const Driver &driver = test::emulatedDriver();
-  Context context;
-  CUstream stream = nullptr;
   std::unique_ptr<CudaMemory> memory;
 };
 } // namespace
@@ -102,7 +95,7 @@ static void saysWhatTheDeviceHas() {
   memory.free(block);
 }
 
-static std::atomic<bool> gateOpen;
+using test::gateOpen;
 
 /// The block is in use until the stream has passed it: the next one that has no room waits for that.
 static void usesAgainWhatIsOnItsWay() {

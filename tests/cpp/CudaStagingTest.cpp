@@ -3,26 +3,16 @@
 #include "EmulatedDriver.h"
 #include "cuda/Staging.h"
 
-#include <atomic>
 #include <cstring>
 #include <numeric>
 
 using namespace pcrt;
 using namespace pcrt::cuda;
-
-static std::atomic<bool> gateOpen;
-static void waitAtGate(void *) {
-  while (!gateOpen)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-}
+using test::gateOpen, test::waitAtGate;
 
 namespace {
-struct Fixture {
+struct Fixture : test::StreamInUse {
   Fixture() {
-    auto retained = Context::retain(driver, 0);
-    REQUIRE(retained.isOk() && retained.value().makeCurrent().isOk());
-    context = retained.value();
-    REQUIRE(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     auto created = Completions::create(context, stream);
     REQUIRE(created.isOk());
     completions = created.take();
@@ -46,9 +36,6 @@ struct Fixture {
   }
 
   static constexpr size_t bytes = size_t(1) << 20;
-  const Driver &driver = test::emulatedDriver();
-  Context context;
-  CUstream stream = nullptr;
   CUdeviceptr memory = 0;
   std::unique_ptr<Completions> completions;
   std::unique_ptr<Staging> staging;

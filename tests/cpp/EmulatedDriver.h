@@ -1,15 +1,19 @@
-// For tests of the CUDA layer: the emulated driver, what it lets a test ask for, and a device of it in use.
+// For tests of the CUDA layer: the emulated driver, what it lets a test ask for, and a stream of it in use.
 #ifndef PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
 #define PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
 
 #include "Check.h"
 #include "EmulatorControls.h"
+#include "cuda/Context.h"
 #include "cuda/Driver.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace test {
 
@@ -36,6 +40,27 @@ template <typename Function> Function *control(Function *, const char *name) {
 }
 /// Calls it by its name; the declaration gives the type alone, as nothing is linked.
 #define CONTROL(name) ::test::control(static_cast<decltype(&name)>(nullptr), #name)
+
+/// A context of the first device, current in this thread, and a stream of it, which the test destroys.
+struct StreamInUse {
+  StreamInUse() {
+    auto retained = pcrt::cuda::Context::retain(driver, 0);
+    REQUIRE(retained.isOk() && retained.value().makeCurrent().isOk());
+    context = retained.value();
+    REQUIRE(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  }
+
+  const pcrt::cuda::Driver &driver = emulatedDriver();
+  pcrt::cuda::Context context;
+  CUstream stream = nullptr;
+};
+
+/// For cuLaunchHostFunc: the stream goes on when the gate is opened.
+inline std::atomic<bool> gateOpen;
+inline void waitAtGate(void *) {
+  while (!gateOpen)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
 
 inline std::string readFile(const char *path) {
   std::ifstream file(path, std::ios::binary);
