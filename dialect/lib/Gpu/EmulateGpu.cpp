@@ -99,7 +99,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(*gpuModule.getBody())) {
       if (isa<gpu::GPUFuncOp>(op))
         continue;
-      if (!isa<func::FuncOp, memref::GlobalOp, LLVM::LLVMFuncOp>(op))
+      if (!isa<func::FuncOp, memref::GlobalOp, LLVM::GlobalOp, LLVM::LLVMFuncOp>(op))
         return op.emitError("'") << op.getName() << "' cannot be emulated in a 'gpu.module'";
       Operation *taken = symbols.lookup(SymbolTable::getSymbolName(&op));
       if (!taken)

@@ -93,14 +93,13 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
   /// What a kernel refers to by name, constants and functions, stands in its module as well.
   static void copySymbols(Operation *user, ModuleOp module, gpu::GPUModuleOp kernels) {
     std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(user);
-    SymbolTable own(kernels);
     for (SymbolTable::SymbolUse use : uses.value_or(SymbolTable::UseRange({}))) {
       StringAttr name = use.getSymbolRef().getRootReference();
       Operation *symbol = SymbolTable::lookupSymbolIn(module, name);
-      if (!symbol || isa<gpu::GPUModuleOp>(symbol) || own.lookup(name))
+      if (!symbol || isa<gpu::GPUModuleOp>(symbol) || SymbolTable::lookupSymbolIn(kernels, name))
         continue;
       Operation *copy = symbol->clone();
-      own.insert(copy, kernels.getBody()->begin());
+      kernels.getBody()->push_front(copy);
       copySymbols(copy, module, kernels);
     }
   }

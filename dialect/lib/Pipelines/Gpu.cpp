@@ -41,12 +41,16 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
+  pm.addPass(createMapRoutinesToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
+  pm.addPass(createLinkDeviceLibrary());
   // The same formulas as on the CPU, on scalars.
   pm.addPass(createExpandMath({/*vectorBits=*/32}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineGpuKernels());
+  // What kernels call is in their module now.
+  pm.addPass(createSymbolDCEPass());
 }
 
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip) {

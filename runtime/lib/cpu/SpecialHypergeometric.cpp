@@ -84,12 +84,16 @@ Extended confluent(Extended a, Extended b, Extended x) {
   }
   if (std::isinf(a) || std::isinf(b) || std::isinf(x))
     return x > 0 && a > 0 && b > 0 && !std::isinf(a) && !std::isinf(b) ? infinity : undefined;
+#ifdef __cpp_exceptions
   try {
     return boost::math::hypergeometric_1F1(a, b, x, Quiet());
   } catch (const std::exception &) {
     // In spite of the policy: on its way it makes integers of parameters.
     return undefined;
   }
+#else // for devices, where the policy holds everywhere
+  return boost::math::hypergeometric_1F1(a, b, x, Quiet());
+#endif
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,11 +9,11 @@ from emulation import OnKernels
 from test_table import NAMES, assert_near, expected, samples
 
 from pycompiler.core.config import enable_x64
-from pycompiler.ops import PRIMITIVES, bits, compare, creation, math, movement, shape
+from pycompiler.ops import PRIMITIVES, bits, compare, creation, math, movement, shape, special
 
 ROUTINE = "array.runtime_call"
 # All of their primitives have kernels.
-FAMILIES = (bits, compare, creation, math, movement, shape)
+FAMILIES = (bits, compare, creation, math, movement, shape, special)
 WITHOUT_ROUTINES = {entry.name for family in FAMILIES for entry in family.TABLE}
 
 

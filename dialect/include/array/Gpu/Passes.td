@@ -20,6 +20,35 @@ def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def MapRoutinesToGpu : Pass<"array-map-routines-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Make launches of the device library's functions of calls of the runtime's";
+  let description = [{
+    An `array.runtime_call` of a routine that has a row in the pass's table becomes `gpu.launch`es, the threads of which
+    call functions of the device library (dialect/device) on bare pointers to their buffers; a special function becomes a
+    `linalg.generic` that calls it for each element. The functions are declared; array-link-device-library defines them.
+    A routine without a row stays a call.
+
+    Invariants: buffers are whole and of static shapes; temporaries have their places (array-plan-memory).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def LinkDeviceLibrary : Pass<"array-link-device-library", "::mlir::ModuleOp"> {
+  let summary = "Give the device library's functions that kernels call their bodies";
+  let description = [{
+    An `llvm.func` without a body is looked up in the device library (dialect/device), and copied with all that it calls
+    and reads, as private functions of no target. Calls of the C library's mathematical functions become operations of
+    the math dialect. A function that asks what its thread is (dialect/device/Device.h) becomes a part of the
+    `gpu.launch` that calls it, as operations of the GPU dialect. A module that declares none costs nothing.
+
+    Invariants: such a function is called in the body of a `gpu.launch` itself, in no region inside. Afterwards no
+    `llvm.func` of the module is external.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
+}
+
 def OutlineGpuKernels : Pass<"array-outline-gpu-kernels", "::mlir::ModuleOp"> {
   let summary = "Make kernels of one gpu.module of the launches of @main";
   let description = [{

@@ -1,0 +1,75 @@
+// Launches of the device library's functions on whole buffers.
+#include "RoutineLauncher.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::array {
+
+std::string elementName(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return "c" + std::to_string(2 * complex.getElementType().getIntOrFloatBitWidth());
+  std::string bits = std::to_string(type.getIntOrFloatBitWidth());
+  if (type.isInteger(1))
+    return "u8"; // as it is stored
+  if (type.isBF16())
+    return "bf16";
+  return (isa<FloatType>(type) ? "f" : type.isUnsignedInteger() ? "u" : "i") + bits;
+}
+
+int64_t blocksFor(int64_t count, int64_t threads) { return llvm::divideCeil(count, threads); }
+
+Value RoutineLauncher::number(int64_t value) { return arith::ConstantIntOp::create(b, value, 64); }
+
+FlatSymbolRefAttr RoutineLauncher::declare(StringRef function, Type type) {
+  if (!module.lookupSymbol(function)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    auto declared = LLVM::LLVMFuncOp::create(b, function, type);
+    declared.setPrivate();
+  }
+  return FlatSymbolRefAttr::get(b.getContext(), function);
+}
+
+FlatSymbolRefAttr RoutineLauncher::doubles(StringRef function, unsigned inputs) {
+  Type f64 = b.getF64Type();
+  return declare(function, LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(inputs, f64)));
+}
+
+Value RoutineLauncher::pointerTo(Value buffer) {
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), integer);
+}
+
+void RoutineLauncher::launch(StringRef entry, int64_t blocks, int64_t threads, ArrayRef<Value> operands,
+                             int64_t sharedBytes) {
+  if (blocks == 0)
+    return;
+  auto size = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
+  Value one = size(1);
+  auto launch = gpu::LaunchOp::create(b, size(blocks), one, one, size(threads), one, one);
+  launch->setAttr("array.kernel", b.getStringAttr(entry));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&launch.getBody().front());
+  SmallVector<Value> arguments;
+  for (Value operand : operands)
+    arguments.push_back(isa<MemRefType>(operand.getType()) ? pointerTo(operand) : operand);
+  if (sharedBytes > 0) {
+    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+    // Of 64 bits, so that they are aligned for every element.
+    int64_t words = llvm::divideCeil(sharedBytes, 8);
+    auto type = MemRefType::get({words}, b.getI64Type(), MemRefLayoutAttrInterface(), space);
+    Value shared = launch.addWorkgroupAttribution(type, b.getLoc());
+    auto generic = MemRefType::get({words}, b.getI64Type());
+    arguments.push_back(pointerTo(memref::MemorySpaceCastOp::create(b, generic, shared)));
+  }
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                          llvm::to_vector(ValueRange(arguments).getTypes()));
+  LLVM::CallOp::create(b, type, declare(entry, type), arguments);
+  gpu::TerminatorOp::create(b);
+}
+
+} // namespace mlir::array
