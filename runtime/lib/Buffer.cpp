@@ -237,7 +237,7 @@ Result<RefPtr<Buffer>> BufferPool::allocate(size_t bytes) {
 
 Status BufferPool::refusal(size_t bytes) {
   MemoryStatistics now = statistics();
-  std::string where = device ? std::string(device->platform()) + ":" + std::to_string(device->id()) + " has " : "";
+  std::string where = device ? device->name() + " has " : "";
   std::string text = "out of memory: cannot allocate " + formatBytes(bytes) + " (" + std::to_string(bytes) +
                      " bytes); " + where + "a limit of " + formatBytes(limit()) + ", and " +
                      formatBytes(now.liveBytes) + " are live in " + std::to_string(now.liveBuffers) + " buffers";

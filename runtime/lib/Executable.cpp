@@ -12,7 +12,7 @@ using namespace pcrt;
 static constexpr size_t stackArenaBytes = 4096;
 
 const PcrtTable &pcrt::libraryTable() {
-  static const PcrtTable table = {PCRT_ABI_VERSION, library::parallelFor,
+  static const PcrtTable table = {PCRT_ABI_VERSION, library::parallelFor, library::launch, library::read,
 #define PCRT_SLOT(name) library::name,
                                   PCRT_LIBRARY_CALLS(PCRT_SLOT)
 #undef PCRT_SLOT

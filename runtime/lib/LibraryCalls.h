@@ -1,5 +1,5 @@
-// The routines of the table in the call frame: one function for each name of PCRT_LIBRARY_CALLS, and loops that threads
-// share.
+// The routines of the table in the call frame: one function for each name of PCRT_LIBRARY_CALLS, loops that threads
+// share, and kernels.
 #ifndef PYCOMPILER_RUNTIME_LIB_LIBRARYCALLS_H
 #define PYCOMPILER_RUNTIME_LIB_LIBRARYCALLS_H
 
@@ -16,6 +16,10 @@ PCRT_LIBRARY_CALLS(PCRT_DECLARE)
 /// The table's parallel_for, over the threads of the run's device. Without a run, or where everything runs in the
 /// thread that asks for it: in this thread.
 int32_t parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain);
+
+/// What the run's device does of itself: see PcrtLaunch and PcrtRead.
+int32_t launch(const PcrtFrame *frame, int32_t kernel, const PcrtLaunchShape *shape, void *const *params);
+int32_t read(const PcrtFrame *frame, const void *source, void *target, int64_t bytes);
 
 } // namespace pcrt::library
 

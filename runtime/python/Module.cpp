@@ -42,7 +42,8 @@ template <typename T> static T orThrow(T value) {
 static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
                                        const std::string &name, double costNs, bool mayBlock, double attemptNs,
                                        const std::vector<std::pair<std::string, std::string>> &sites,
-                                       nb::sequence callbacks, int effects) {
+                                       nb::sequence callbacks, int effects, nb::bytes image,
+                                       const std::vector<std::string> &kernels) {
   std::string_view bytes(object.c_str(), object.size());
   // Who calls Python may wait for it.
   mayBlock |= nb::len(callbacks) != 0;
@@ -55,6 +56,9 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
   for (const auto &[primitive, place] : sites)
     table.push_back({primitive, place});
   loaded.value()->setSites(std::move(table));
+  if (!kernels.empty())
+    loaded.value()->setImage(
+        RefPtr<KernelImage>::adopt(new KernelImage(std::string(image.c_str(), image.size()), kernels)));
   orThrow(readCallbacks(*loaded.value(), callbacks.ptr(), effects));
   return {loaded.take()};
 }
@@ -259,8 +263,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def_prop_ro("process_index", [](const Device &) { return 0; })
       .def("memory_stats", deviceMemory)
       .def("reset_peak_memory", [](Device &device) { device.memory().resetPeak(); })
-      .def("__str__",
-           [](const Device &device) { return std::string(device.platform()) + ":" + std::to_string(device.id()); })
+      .def("__str__", &Device::name)
       .def("__repr__", deviceName);
   // One object for each, so that `is` compares them.
   static const std::vector<PyObject *> objects = [] {
@@ -314,7 +317,8 @@ NB_MODULE(_runtime, module) {
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false,
                   nb::arg("attempt_ns") = Executable::noAttempts, nb::arg("sites") = nb::list(),
-                  nb::arg("callbacks") = nb::tuple(), nb::arg("effects") = 0)
+                  nb::arg("callbacks") = nb::tuple(), nb::arg("effects") = 0, nb::arg("image") = nb::bytes("", 0),
+                  nb::arg("kernels") = nb::list())
       .def_static("built", builtExecutable, nb::arg("op"), nb::arg("dtype"), nb::arg("operands"), nb::arg("count"),
                   nb::arg("name"))
       .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))

@@ -37,7 +37,7 @@ using test::gateOpen;
 static void runsPrograms() {
   for (int number : {0, 1}) {
     auto own = device(number);
-    CHECK(own->properties().name == "emulated device " + std::to_string(number));
+    CHECK(own->properties().name == "Emulated device " + std::to_string(number));
     auto module = kernels(*own, {"places", "sum"});
     gateOpen = false;
     auto wait = [](void *) {
@@ -51,10 +51,10 @@ static void runsPrograms() {
     CUdeviceptr input = own->memory().allocate(1024).take(), sums = own->memory().allocate(8).take();
     CHECK(own->staging().upload(input, values.data(), 1024).isOk());
     void *sumParams[] = {&input, &sums}, *placesParams[] = {&input};
-    CHECK(module->launch(1, {{2, 1, 1}, {128, 1, 1}, 16}, own->stream(), sumParams).isOk());
+    CHECK(module->launch(1, {{2, 1, 1}, {128, 1, 1}, {1, 1, 1}, 16}, own->stream(), sumParams).isOk());
     Result<void *> first = own->staging().download(sums, 8);
-    CHECK(module->launch(0, {{2, 1, 1}, {128, 1, 1}, 0}, own->stream(), placesParams).isOk());
-    CHECK(module->launch(1, {{2, 1, 1}, {128, 1, 1}, 16}, own->stream(), sumParams).isOk());
+    CHECK(module->launch(0, {{2, 1, 1}, {128, 1, 1}, {1, 1, 1}, 0}, own->stream(), placesParams).isOk());
+    CHECK(module->launch(1, {{2, 1, 1}, {128, 1, 1}, {1, 1, 1}, 16}, own->stream(), sumParams).isOk());
     Result<void *> second = own->staging().download(sums, 8);
     own->memory().free(input);
     own->memory().free(sums);
@@ -88,7 +88,7 @@ static void saysWhatADeviceLacks() {
     CUdeviceptr memory = own->memory().allocate(64).take();
     uint64_t nowhere = 16, value = 0;
     void *params[] = {&nowhere};
-    CHECK(module->launch(0, {{1, 1, 1}, {1, 1, 1}, 0}, own->stream(), params).isOk());
+    CHECK(module->launch(0, {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, own->stream(), params).isOk());
     auto token = RefPtr<DeviceToken>::adopt(new DeviceToken());
     bool told = own->completions().add(*token).isOk();
     CHECK(!told || (token->wait() && token->error()));

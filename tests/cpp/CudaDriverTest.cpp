@@ -98,7 +98,7 @@ static void describesTheDevice() {
   Result<DeviceProperties> found = driver.properties(1);
   REQUIRE(found.isOk());
   const DeviceProperties &one = found.value();
-  CHECK(one.name == "emulated device 1" && one.major == 8 && one.minor == 6 && one.totalBytes == uint64_t(64) << 20);
+  CHECK(one.name == "Emulated device 1" && one.major == 8 && one.minor == 6 && one.totalBytes == uint64_t(64) << 20);
   CHECK(one.multiprocessors > 0 && one.sharedBytes == 49152 && one.maxSharedBytes > one.sharedBytes);
   Result<DeviceProperties> none = driver.properties(2);
   CHECK(!none.isOk() && contains(none.status().message(), "cuDeviceGetName failed: invalid device ordinal "

@@ -48,11 +48,11 @@ static void launchesByNumber() {
   void *params[] = {&fixture.memory};
   // In a thread that has no context yet.
   std::thread([&] {
-    CHECK(fixture.module->launch(1, {{5, 2, 1}, {3, 1, 2}, 0}, fixture.stream, params).isOk());
+    CHECK(fixture.module->launch(1, {{5, 2, 1}, {3, 1, 2}, {1, 1, 1}, 0}, fixture.stream, params).isOk());
   }).join();
   std::vector<uint32_t> got = fixture.values(60);
   CHECK(got[0] == 1 && got[59] == 60);
-  CHECK(fixture.module->launch(0, {{1, 1, 1}, {64, 1, 1}, 256}, fixture.stream, params).isOk());
+  CHECK(fixture.module->launch(0, {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 256}, fixture.stream, params).isOk());
   CHECK(fixture.values(64)[0] == 63 * 1001);
 }
 
@@ -60,7 +60,7 @@ static void leavesOutEmptyGrids() {
   Fixture fixture;
   REQUIRE(fixture.load({"places"}).isOk());
   uint64_t before = CONTROL(emulatorCallCount)("cuLaunchKernel");
-  CHECK(fixture.module->launch(0, {{1, 0, 1}, {64, 1, 1}, 0}, fixture.stream, nullptr).isOk());
+  CHECK(fixture.module->launch(0, {{1, 0, 1}, {64, 1, 1}, {1, 1, 1}, 0}, fixture.stream, nullptr).isOk());
   CHECK(CONTROL(emulatorCallCount)("cuLaunchKernel") == before);
 }
 
@@ -70,9 +70,10 @@ static void asksForSharedMemory() {
   void *params[] = {&fixture.memory};
   uint64_t before = CONTROL(emulatorCallCount)("cuFuncSetAttribute");
   for (uint32_t kibibytes : {48, 100, 60, 100, 200})
-    CHECK(fixture.module->launch(0, {{1, 1, 1}, {32, 1, 1}, kibibytes << 10}, fixture.stream, params).isOk());
+    CHECK(
+        fixture.module->launch(0, {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, kibibytes << 10}, fixture.stream, params).isOk());
   CHECK(CONTROL(emulatorCallCount)("cuFuncSetAttribute") == before + 2);
-  Status status = fixture.module->launch(0, {{1, 1, 1}, {32, 1, 1}, 228 << 10}, fixture.stream, params);
+  Status status = fixture.module->launch(0, {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 228 << 10}, fixture.stream, params);
   CHECK(contains(status, "kernel 'places', a grid of 1 x 1 x 1 blocks of 32 x 1 x 1 threads with 228.0 KiB of shared "
                          "memory: cuFuncSetAttribute failed: invalid argument (CUDA_ERROR_INVALID_VALUE, 1)"));
 }
@@ -83,9 +84,12 @@ static void refusesByName() {
                  "kernel 'absent': cuModuleGetFunction failed: named symbol not found (CUDA_ERROR_NOT_FOUND, 500)"));
   REQUIRE(fixture.load({"places"}).isOk());
   void *params[] = {&fixture.memory};
-  CHECK(contains(fixture.module->launch(0, {{1, 1, 1}, {1025, 1, 1}, 0}, fixture.stream, params),
+  CHECK(contains(fixture.module->launch(0, {{1, 1, 1}, {1025, 1, 1}, {1, 1, 1}, 0}, fixture.stream, params),
                  "kernel 'places', a grid of 1 x 1 x 1 blocks of 1025 x 1 x 1 threads with 0 bytes of shared memory: "
                  "cuLaunchKernel failed: invalid argument"));
+  CHECK(contains(fixture.module->launch(0, {{4, 1, 1}, {32, 1, 1}, {2, 1, 1}, 0}, fixture.stream, params),
+                 "a grid of 4 x 1 x 1 blocks in clusters of 2 x 1 x 1 of 32 x 1 x 1 threads with 0 bytes of shared "
+                 "memory: cuLaunchKernelEx failed: operation not supported"));
   auto none = KernelModule::load(fixture.context, "no module", {"places"});
   CHECK(contains(none.status(), "cuModuleLoadDataEx failed: device kernel image is invalid"));
 }

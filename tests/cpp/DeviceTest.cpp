@@ -123,6 +123,34 @@ static void oneExecutableRunsOnEveryDevice() {
   }
 }
 
+static int32_t launchesAKernel(const PcrtFrame *frame) {
+  PcrtLaunchShape shape = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
+  return frame->table->launch(frame, 0, &shape, nullptr);
+}
+
+static int32_t readsItsArgument(const PcrtFrame *frame) {
+  int64_t value = 0;
+  int32_t status = frame->table->read(frame, frame->args[0], &value, sizeof(value));
+  *static_cast<int64_t *>(frame->results[0]) = value;
+  return status;
+}
+
+static void aCpuHasNoKernels() {
+  Fixture fixture;
+  RefPtr<Buffer> source = Fixture::value(fixture.first, 5);
+  auto launches = RefPtr<Executable>::adopt(new Executable(launchesAKernel, 0, "launches", 100));
+  auto failure = [&] {
+    RefPtr<Buffer> result = Fixture::launch(fixture.first, launches.get(), *source, true);
+    return result->error() ? result->error()->message : "";
+  };
+  CHECK(failure() == "compiled code launches kernel 0, and has 0 of them");
+  launches->setImage(RefPtr<KernelImage>::adopt(new KernelImage("PTX", {"add", "sum"})));
+  CHECK(failure() == "cpu:0 can't launch the kernels of a program that was compiled for a GPU (add, ...); compile it "
+                     "for the device that it runs on");
+  auto reads = RefPtr<Executable>::adopt(new Executable(readsItsArgument, 0, "reads", 100));
+  CHECK(read(*Fixture::launch(fixture.first, reads.get(), *source, true)) == 5);
+}
+
 /// Copies to and fro, from several threads.
 static void manyCopies() {
   Fixture fixture;
@@ -146,6 +174,7 @@ int main() {
   RUN(aCopyWaitsForWhatItCopies);
   RUN(aCopyOfWhatFailedFails);
   RUN(oneExecutableRunsOnEveryDevice);
+  RUN(aCpuHasNoKernels);
   RUN(manyCopies);
   return test::failures() != 0;
 }

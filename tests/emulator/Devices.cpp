@@ -204,7 +204,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   if (CUresult refused = begin(Call::cuDeviceGetName); refused != CUDA_SUCCESS)
     return refused;
-  std::snprintf(name, static_cast<size_t>(length), "emulated device %d", device);
+  std::snprintf(name, static_cast<size_t>(length), "Emulated device %d", device);
   return findDevice(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 

@@ -258,6 +258,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, uns
   return CUDA_SUCCESS;
 }
 
+/// Blocks of a cluster would share their memory, which no emulated block does.
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
+  PCRT_ENTER(cuLaunchKernelEx);
+  if (!config || !function || extra)
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData) {
   PCRT_ENTER_STREAM(cuLaunchHostFunc);
   if (!function)

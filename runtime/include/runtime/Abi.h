@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-enum { PCRT_ABI_VERSION = 3 };
+enum { PCRT_ABI_VERSION = 4 };
 
-// Bytes to which the runtime aligns the arena and every result. Arguments may be borrowed from elsewhere: only the
-// alignment of their element type holds for them.
+// Bytes to which the runtime aligns the arena and every result; on a GPU they are aligned to 256. Arguments may be
+// borrowed from elsewhere: only the alignment of their element type holds for them.
 enum { PCRT_ALIGNMENT = 64 };
 
 enum PcrtStatus {
@@ -100,6 +100,22 @@ typedef int32_t (*PcrtLoopBody)(const struct PcrtFrame *frame, const void *captu
 // each of at least `grain` iterations but for the last one. `captured` is for the body, and lives until this returns.
 typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody body, const void *captured,
                                    int64_t count, int64_t grain);
+
+// The shape of the launch of a kernel.
+typedef struct PcrtLaunchShape {
+  // How many blocks there are, and the threads of each; the blocks of a cluster, 1 x 1 x 1 without clusters.
+  uint32_t grid[3], block[3], cluster[3];
+  // Beside the shared memory that the kernel has by itself.
+  uint32_t sharedBytes;
+} PcrtLaunchShape;
+
+// Launches a kernel of the executable's image, which is known by its number there, and returns. `params` points to the
+// value of each argument; they are copied. What is launched runs in the order of the launches.
+typedef int32_t (*PcrtLaunch)(const struct PcrtFrame *frame, int32_t kernel, const PcrtLaunchShape *shape,
+                              void *const *params);
+
+// Copies bytes of the device's memory to the host's once everything that was launched before is done. The run waits.
+typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, void *target, int64_t bytes);
 
 // Every library routine, one slot of the table each. X(name). Append only.
 //   sort: params = {dimension, number of keys, stable}; as many outputs as inputs.
@@ -200,11 +216,14 @@ enum PcrtReduction {
 typedef struct PcrtTable {
   int64_t abiVersion;
   PcrtParallelFor parallel_for;
+  PcrtLaunch launch;
+  PcrtRead read;
 #define PCRT_TABLE_SLOT(name) PcrtLibraryCall name;
   PCRT_LIBRARY_CALLS(PCRT_TABLE_SLOT)
 #undef PCRT_TABLE_SLOT
 } PcrtTable;
 
+// The arguments, the results and the arena are pointers into the memory of the device that the run is on.
 typedef struct PcrtFrame {
   const void *const *args;
   void *const *results;

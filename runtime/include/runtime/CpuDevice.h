@@ -13,10 +13,14 @@ public:
       : Device(number), pool(pool), buffers(this), executions(*this, inPlace, bound) {}
 
   const char *platform() const override { return "cpu"; }
+  std::string name() const override { return "cpu:" + std::to_string(id()); }
   std::string kind() const override { return "cpu"; }
   BufferPool &memory() override { return buffers; }
   Stream &stream() override { return executions; }
   ThreadPool &threads() override { return pool; }
+  Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) override;
+  Status read(const void *source, void *target, size_t bytes) override;
+  Status write(void *target, const void *source, size_t bytes) override;
 
 private:
   ThreadPool &pool;

@@ -4,6 +4,7 @@
 #define PYCOMPILER_RUNTIME_DEVICE_H
 
 #include "runtime/Buffer.h"
+#include "runtime/KernelImage.h"
 #include "runtime/Stream.h"
 #include "runtime/ThreadPool.h"
 
@@ -25,14 +26,24 @@ public:
 
   /// Counted from 0 within its platform.
   int id() const { return number; }
-  /// "cpu".
+  /// "cpu" or "gpu".
   virtual const char *platform() const = 0;
+  /// What messages call it: "cpu:0", "cuda:0".
+  virtual std::string name() const = 0;
   /// What the hardware calls itself.
   virtual std::string kind() const = 0;
   virtual BufferPool &memory() = 0;
   virtual Stream &stream() = 0;
   /// The host's threads that serve it; devices may share them.
   virtual ThreadPool &threads() = 0;
+
+  /// The kernels of an image, ready to be launched here; or why they can't be.
+  virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
+  /// Copies bytes of its memory to the host's, once everything that was enqueued on it before is done.
+  virtual Status read(const void *source, void *target, size_t bytes) = 0;
+  /// Copies bytes of the host's memory to its own, after what was enqueued on it before. The source is the caller's
+  /// again at once.
+  virtual Status write(void *target, const void *source, size_t bytes) = 0;
 
   /// Waits for everything in flight on any device; false when `hook` ended the wait.
   static bool synchronizeAll(InterruptHook hook = nullptr);

@@ -6,6 +6,7 @@
 #include "runtime/BlockKernel.h"
 #include "runtime/Buffer.h"
 #include "runtime/HostCallback.h"
+#include "runtime/KernelImage.h"
 #include "runtime/RunContext.h"
 
 #include <algorithm>
@@ -56,6 +57,9 @@ public:
     return slot >= 0 && static_cast<size_t>(slot) < callbacks.size() ? callbacks[slot].get() : nullptr;
   }
   size_t codeBytes() const { return code.size(); }
+  /// The kernels that it launches; null if it launches none. Set before it runs.
+  KernelImage *image() const { return kernels.get(); }
+  void setImage(RefPtr<KernelImage> image) { kernels = std::move(image); }
 
   /// What the numbers above PCRT_STATUS_BITS of a failure's status mean, from 1. Before anybody else knows the
   /// executable.
@@ -97,6 +101,7 @@ private:
   std::vector<Site> sites;
   Effects kind = Effects::None;
   std::vector<RefPtr<HostCallback>> callbacks;
+  RefPtr<KernelImage> kernels;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
   /// How many calls attempt nothing, after the last failure and from now on.

@@ -47,18 +47,35 @@ Status KernelModule::raiseSharedLimit(Function &function, uint32_t bytes) {
   return driver.check(result, "cuFuncSetAttribute");
 }
 
-Status KernelModule::describe(const Function &function, const LaunchShape &shape, const Status &why) const {
+static bool hasClusters(const PcrtLaunchShape &shape) {
+  return shape.cluster[0] != 1 || shape.cluster[1] != 1 || shape.cluster[2] != 1;
+}
+
+Status KernelModule::describe(const Function &function, const PcrtLaunchShape &shape, const Status &why) const {
   auto product = [](const uint32_t *sizes) {
     return std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " + std::to_string(sizes[2]);
   };
-  return Status(why.code(), "kernel '" + function.name + "', a grid of " + product(shape.grid) + " blocks of " +
-                                product(shape.block) + " threads with " + formatBytes(shape.sharedBytes) +
+  std::string clusters = hasClusters(shape) ? " in clusters of " + product(shape.cluster) : "";
+  return Status(why.code(), "kernel '" + function.name + "', a grid of " + product(shape.grid) + " blocks" + clusters +
+                                " of " + product(shape.block) + " threads with " + formatBytes(shape.sharedBytes) +
                                 " of shared memory: " + why.message());
 }
 
-Status KernelModule::launch(size_t kernel, const LaunchShape &shape, CUstream stream, void **params) {
+static CUresult launchFunction(const Driver &driver, CUfunction function, const PcrtLaunchShape &shape, CUstream stream,
+                               void **params) {
+  const auto &[grid, block, cluster, sharedBytes] = shape;
+  if (!hasClusters(shape))
+    return driver.cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], sharedBytes, stream,
+                                 params, nullptr);
+  CUlaunchAttribute attribute = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
+  attribute.value.clusterDim = {cluster[0], cluster[1], cluster[2]};
+  CUlaunchConfig config = {grid[0], grid[1], grid[2], block[0], block[1], block[2], sharedBytes, stream, &attribute, 1};
+  return driver.cuLaunchKernelEx(&config, function, params, nullptr);
+}
+
+Status KernelModule::launch(size_t kernel, const PcrtLaunchShape &shape, CUstream stream, void *const *params) {
   Function &function = functions[kernel];
-  const auto &[grid, block, sharedBytes] = shape;
+  const auto &[grid, block, cluster, sharedBytes] = shape;
   // An empty array has no work; the driver refuses such grids.
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return Status::ok();
@@ -68,8 +85,7 @@ Status KernelModule::launch(size_t kernel, const LaunchShape &shape, CUstream st
     if (Status status = raiseSharedLimit(function, sharedBytes); !status.isOk())
       return describe(function, shape, status);
   const Driver &driver = context.driver();
-  CUresult result = driver.cuLaunchKernel(function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                          sharedBytes, stream, params, nullptr);
-  Status status = driver.check(result, "cuLaunchKernel");
+  CUresult result = launchFunction(driver, function.handle, shape, stream, const_cast<void **>(params));
+  Status status = driver.check(result, hasClusters(shape) ? "cuLaunchKernelEx" : "cuLaunchKernel");
   return status.isOk() ? std::move(status) : describe(function, shape, status);
 }

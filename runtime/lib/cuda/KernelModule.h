@@ -4,6 +4,7 @@
 #define PYCOMPILER_RUNTIME_LIB_CUDA_KERNELMODULE_H
 
 #include "cuda/Context.h"
+#include "runtime/Abi.h"
 
 #include <atomic>
 #include <memory>
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace pcrt::cuda {
-
-struct LaunchShape {
-  uint32_t grid[3], block[3];
-  /// Beside the shared memory that the kernel has by itself.
-  uint32_t sharedBytes = 0;
-};
 
 class KernelModule {
 public:
@@ -33,7 +28,7 @@ public:
   size_t kernelCount() const { return functions.size(); }
   /// Returns at once. `params` points to the value of each argument; they are copied. In any thread. What the kernel
   /// itself fails of comes later, by whoever waits for the stream.
-  Status launch(size_t kernel, const LaunchShape &shape, CUstream stream, void **params);
+  Status launch(size_t kernel, const PcrtLaunchShape &shape, CUstream stream, void *const *params);
 
 private:
   struct Function {
@@ -44,7 +39,7 @@ private:
   };
   KernelModule(const Context &context, size_t count) : context(context), functions(count) {}
   Status raiseSharedLimit(Function &function, uint32_t bytes);
-  Status describe(const Function &function, const LaunchShape &shape, const Status &why) const;
+  Status describe(const Function &function, const PcrtLaunchShape &shape, const Status &why) const;
 
   const Context context;
   CUmodule module = nullptr;

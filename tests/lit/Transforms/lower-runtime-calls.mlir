@@ -21,7 +21,7 @@
 // CHECK:         llvm.store %[[D1]], %[[AT32]]
 // CHECK:         %[[SLOT:.*]] = llvm.getelementptr inbounds %[[FRAME]][24]
 // CHECK:         %[[TABLE:.*]] = llvm.load %[[SLOT]]
-// CHECK:         %[[SORT:.*]] = llvm.getelementptr inbounds %[[TABLE]][16]
+// CHECK:         %[[SORT:.*]] = llvm.getelementptr inbounds %[[TABLE]][32]
 // CHECK:         %[[ROUTINE:.*]] = llvm.load %[[SORT]]
 // CHECK:         %[[STATUS:.*]] = llvm.call %[[ROUTINE]](%[[FRAME]], %[[INPUTS]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i32, !llvm.ptr, i32, !llvm.ptr) -> i32
 // CHECK:         %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]

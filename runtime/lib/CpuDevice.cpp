@@ -1,0 +1,22 @@
+// What a CPU does with kernels and with its memory, which is the host's.
+#include "runtime/CpuDevice.h"
+
+#include <cstring>
+
+using namespace pcrt;
+
+Result<std::unique_ptr<LoadedKernels>> CpuDevice::load(const KernelImage &image) {
+  std::string first = image.kernels().empty() ? "" : " (" + image.kernels().front() + ", ...)";
+  return Status(Code::InvalidArgument, name() + " can't launch the kernels of a program that was compiled for a GPU" +
+                                           first + "; compile it for the device that it runs on");
+}
+
+Status CpuDevice::read(const void *source, void *target, size_t bytes) {
+  std::memcpy(target, source, bytes);
+  return Status::ok();
+}
+
+Status CpuDevice::write(void *target, const void *source, size_t bytes) {
+  std::memcpy(target, source, bytes);
+  return Status::ok();
+}
