@@ -319,12 +319,15 @@ class Executable:
         sites: Sequence[tuple[str, str]] = (),
         callbacks: Sequence[_HostCall] = (),
         effects: int = 0,
+        image: bytes = b"",
+        kernels: Sequence[str] = (),
     ) -> Executable:
         """Load an object whose function `entry` is called with the frame of runtime/Abi.h.
 
         `callbacks` are the functions that it calls by slot: (function of Arrays, their avals, those of the results,
         whether the code goes on at once, a name). A function gives buffers of the bytes of each result. `effects`: 0
-        none, 1 some, 2 ordered ones.
+        none, 1 some, 2 ordered ones. `image` has the kernels that it launches, PTX or a cubin, and kernel number i is
+        `kernels[i]`.
 
         `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
         counts. It decides whether a call may run in place, until runs have been measured; with `inf` it never may.
