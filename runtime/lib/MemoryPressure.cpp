@@ -1,7 +1,7 @@
 // The limits of the machine and of the cgroup (version 2, or 1), and what is left of them. A file that can't be read
 // sets no limit.
 #include "MemoryPressure.h"
-#include "runtime/Buffer.h"
+#include "runtime/HostBufferPool.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -53,7 +53,7 @@ static constexpr Cgroup cgroups[] = {
     {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",
      "/sys/fs/cgroup/memory/memory.stat", "total_inactive_file"}};
 
-uint64_t BufferPool::defaultMemoryLimit() {
+uint64_t HostBufferPool::defaultMemoryLimit() {
   auto limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   for (const Cgroup &cgroup : cgroups)
     limit = std::min(limit, numberIn(cgroup.limit, unlimited));

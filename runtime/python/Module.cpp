@@ -240,11 +240,10 @@ static nb::dict deviceMemory(Device &device) {
   return result;
 }
 
-/// Of each device; 0: what the machine, or the cgroup, has.
+/// Of each device; 0: what the machine, the cgroup, or the GPU has.
 static void setMemoryLimit(uint64_t bytes) {
-  static const uint64_t everything = BufferPool::defaultMemoryLimit();
   for (Device *device : Device::all())
-    device->memory().setLimit(bytes ? bytes : everything);
+    device->memory().setLimit(bytes ? bytes : device->memory().defaultLimit());
 }
 
 static std::string deviceName(const Device &device) {

@@ -1,7 +1,7 @@
 // Kernels of blocks: every count, operands that are no whole blocks, scalars, conversions.
 #include "runtime/BlockKernel.h"
 #include "Check.h"
-#include "runtime/Buffer.h"
+#include "runtime/HostBufferPool.h"
 #include "runtime/Executable.h"
 
 #include <cstring>
@@ -53,7 +53,7 @@ static int32_t run(const PcrtEntry (&entries)[blockCount], DType dtype, DType re
 }
 
 static void everyCount() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (int64_t count : counts) {
     auto bytes = static_cast<size_t>(count) * sizeof(float);
     RefPtr<Buffer> a = allocate(pool, bytes), result = allocate(pool, bytes);
@@ -78,7 +78,7 @@ static void everyCount() {
 }
 
 static void scalarsAndConversions() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (int64_t count : counts) {
     RefPtr<Buffer> result = allocate(pool, static_cast<size_t>(count) * sizeof(float));
     std::vector<int32_t> integers(static_cast<size_t>(count));
@@ -102,7 +102,7 @@ static void scalarsAndConversions() {
 }
 
 static void narrowResults() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (int64_t count : counts) {
     RefPtr<Buffer> result = allocate(pool, static_cast<size_t>(count));
     std::vector<int32_t> values(static_cast<size_t>(count) + 16); // a whole line may be read
@@ -117,7 +117,7 @@ static void narrowResults() {
 }
 
 static void longBlocksWhereTheyFit() {
-  BufferPool pool;
+  HostBufferPool pool;
   constexpr int64_t count = 2 * 1024 + 3 * 128 + 2 * 16 + 1;
   RefPtr<Buffer> a = allocate(pool, count * sizeof(float)), result = allocate(pool, count * sizeof(float));
   std::memset(a->data(), 0, count * sizeof(float));

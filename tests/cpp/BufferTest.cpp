@@ -1,5 +1,5 @@
 // Buffers: alignment, reuse, limits, statistics.
-#include "runtime/Buffer.h"
+#include "runtime/HostBufferPool.h"
 #include "Check.h"
 #include "MemoryPressure.h"
 #include "runtime/Device.h"
@@ -17,7 +17,7 @@ static RefPtr<Buffer> allocate(BufferPool &pool, size_t bytes) {
 }
 
 static void alignedAndLargeEnough() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (size_t bytes : {0, 1, 63, 64, 65, 256, 257, 320, 321, 511, 512, 513, 4095, 4097, 100000, (2 << 20) - 1, 2 << 20,
                        (2 << 20) + 1, 5000001}) {
     RefPtr<Buffer> buffer = allocate(pool, bytes);
@@ -31,7 +31,7 @@ static void alignedAndLargeEnough() {
 
 /// Neighbours fall into other sets of a cache whose sets repeat after a page.
 static void largeBlocksDoNotAllStartAtOnePlace() {
-  BufferPool pool;
+  HostBufferPool pool;
   std::vector<RefPtr<Buffer>> blocks;
   for (int i = 0; i < 12; ++i) {
     blocks.push_back(allocate(pool, 4 << 20));
@@ -45,7 +45,7 @@ static void largeBlocksDoNotAllStartAtOnePlace() {
 }
 
 static void everyClassFits() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (size_t bytes = 1; bytes < 20000; ++bytes) {
     RefPtr<Buffer> buffer = allocate(pool, bytes);
     uint64_t capacity = pool.statistics().liveBytes;
@@ -66,7 +66,7 @@ static void wrappedMemoryGoesBackToItsOwner() {
     CHECK(released == 0);
   }
   CHECK(released == 1);
-  BufferPool pool;
+  HostBufferPool pool;
   CHECK(!allocate(pool, 8)->isWrapped());
 }
 
@@ -122,7 +122,7 @@ static void wrappedMemoryIsReleasedOnce() {
 }
 
 static void freedBlocksAreReused() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (size_t bytes : {size_t(100), size_t(4) << 20}) {
     RefPtr<Buffer> first = allocate(pool, bytes);
     void *data = first->data();
@@ -134,7 +134,7 @@ static void freedBlocksAreReused() {
 }
 
 static void freshTokenAfterReuse() {
-  BufferPool pool;
+  HostBufferPool pool;
   RefPtr<Buffer> buffer = allocate(pool, 64);
   buffer->setToken(Token::failed(RefPtr<Error>::adopt(new Error(Code::Unknown, "x", "", ""))));
   CHECK(buffer->error());
@@ -143,7 +143,7 @@ static void freshTokenAfterReuse() {
 }
 
 static void statisticsAddUp() {
-  BufferPool pool;
+  HostBufferPool pool;
   {
     RefPtr<Buffer> a = allocate(pool, 1024), b = allocate(pool, 4096);
     MemoryStatistics now = pool.statistics();
@@ -157,7 +157,7 @@ static void statisticsAddUp() {
 }
 
 static void limits() {
-  BufferPool pool(nullptr, /*memoryLimit=*/1 << 20, /*cacheLimit=*/1 << 16);
+  HostBufferPool pool(nullptr, /*memoryLimit=*/1 << 20, /*cacheLimit=*/1 << 16);
   RefPtr<Buffer> held = allocate(pool, 1 << 19);
   Result<RefPtr<Buffer>> tooMuch = pool.allocate((1 << 19) + 1);
   CHECK(tooMuch.status().code() == Code::OutOfMemory);
@@ -172,7 +172,7 @@ static void limits() {
 
 /// A view holds the memory alone, whatever it was made of, and is counted there.
 static void viewsHoldTheirRoot() {
-  BufferPool pool;
+  HostBufferPool pool;
   RefPtr<Buffer> whole = allocate(pool, 1 << 20);
   std::memset(whole->data(), 1, 1 << 20);
   RefPtr<Buffer> half = Buffer::view(*whole, 1 << 19, 1 << 19), quarter = Buffer::view(*half, 64, 1 << 18);
@@ -194,7 +194,7 @@ static void viewsHoldTheirRoot() {
 }
 
 static void viewsAreLargeParts() {
-  BufferPool pool;
+  HostBufferPool pool;
   RefPtr<Buffer> small = allocate(pool, 100), large = allocate(pool, 1 << 20);
   CHECK(small->mayView(100) && !small->mayView(99));
   CHECK(large->mayView(1 << 17) && !large->mayView((1 << 17) - 1) && !Buffer::isWorthViewing(65535, 70000));
@@ -205,7 +205,7 @@ static void viewsAreLargeParts() {
 }
 
 static void viewsShareTheToken() {
-  BufferPool pool;
+  HostBufferPool pool;
   RefPtr<Buffer> whole = allocate(pool, 1 << 17);
   auto token = RefPtr<Token>::adopt(new Token());
   whole->setToken(token);
@@ -217,7 +217,7 @@ static void viewsShareTheToken() {
 }
 
 static void viewsEndInAnyThread() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (int round = 0; round < 200; ++round) {
     RefPtr<Buffer> whole = allocate(pool, 1 << 17);
     std::vector<std::thread> threads;
@@ -234,7 +234,7 @@ static void viewsEndInAnyThread() {
 }
 
 static void statisticsOfTheWholeLife() {
-  BufferPool pool;
+  HostBufferPool pool;
   for (int i = 0; i < 3; ++i)
     allocate(pool, 64);
   allocate(pool, 5 << 20);
@@ -244,7 +244,7 @@ static void statisticsOfTheWholeLife() {
 }
 
 static void refusalsNameTheLargest() {
-  BufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/0);
+  HostBufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/0);
   RefPtr<Buffer> large = allocate(pool, 4 << 20), unnamed = allocate(pool, 2 << 20), small = allocate(pool, 1000);
   pool.note(*large, "f32[1048576] made at model.py:7 by dot");
   std::string text = pool.allocate(4 << 20).status().message();
@@ -260,7 +260,7 @@ static void refusalsNameTheLargest() {
 }
 
 static void cachedBlocksCountAgainstTheLimit() {
-  BufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/8 << 20);
+  HostBufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/8 << 20);
   allocate(pool, 6 << 20);
   CHECK(pool.statistics().cachedBytes == 6 << 20);
   RefPtr<Buffer> other = allocate(pool, 4 << 20); // of another class
@@ -273,7 +273,7 @@ static uint64_t almostNothing() { return 1 << 20; }
 /// Freed blocks of every device go when the system is short of memory, and stay when it is not.
 static void pressureEmptiesEveryPool() {
   Device &device = Device::cpu();
-  BufferPool own;
+  HostBufferPool own;
   constexpr size_t bytes = size_t(64) << 20;
   for (bool isShort : {false, true}) {
     memorySource = plenty;
@@ -288,12 +288,12 @@ static void pressureEmptiesEveryPool() {
     CHECK((own.statistics().cachedBytes < 3 << 20) == isShort);
   }
   memorySource = availableMemory;
-  CHECK(availableMemory() > 0 && BufferPool::defaultMemoryLimit() > 0);
+  CHECK(availableMemory() > 0 && HostBufferPool::defaultMemoryLimit() > 0);
 }
 
 /// Reports are made while others allocate.
 static void reportsAmongThreads() {
-  BufferPool pool(nullptr, /*memoryLimit=*/64 << 20, /*cacheLimit=*/64 << 20);
+  HostBufferPool pool(nullptr, /*memoryLimit=*/64 << 20, /*cacheLimit=*/64 << 20);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
@@ -310,7 +310,7 @@ static void reportsAmongThreads() {
 }
 
 static void manyThreads() {
-  BufferPool pool;
+  HostBufferPool pool;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {

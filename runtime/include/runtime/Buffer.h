@@ -1,5 +1,5 @@
-// Memory of arrays: counted buffers from a pool that keeps freed blocks for the next call. A buffer also holds the
-// token of the execution that fills it. After Token; before Stream and Executable.
+// Memory of arrays: counted buffers, each of a device's pool, or over the memory of somebody else. A buffer also holds
+// the token of the execution that fills it. After Token; before BufferPool, Stream and Executable.
 #ifndef PYCOMPILER_RUNTIME_BUFFER_H
 #define PYCOMPILER_RUNTIME_BUFFER_H
 
@@ -8,7 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <vector>
+#include <string>
 
 namespace pcrt {
 
@@ -24,8 +24,11 @@ public:
 
   /// Where the memory is; null only for buffers of a pool without a device, in tests.
   Device *device() const { return home; }
+  /// Whether the host may look at `data`; else Device::read and Device::write have the bytes.
+  bool isHostReadable() const;
 
-  /// What fills the buffer; null when it was filled before it was shared. Set once, before the buffer is shared.
+  /// What fills the buffer; null when it was filled before it was shared (in a device's memory: when what fills it was
+  /// enqueued before). Set once, before the buffer is shared.
   Token *token() const { return producer.get(); }
   void setToken(RefPtr<Token> token) { producer = std::move(token); }
   bool isReady() const { return !producer || producer->isDone(); }
@@ -66,6 +69,7 @@ public:
 private:
   friend class RefCounted<Buffer>;
   friend class BufferPool;
+  friend class HostBufferPool;
   Buffer(Device *home, BufferPool *pool, void *memory, unsigned sizeClass)
       : home(home), pool(pool), memory(memory), sizeClass(sizeClass) {}
   ~Buffer() = default;
@@ -92,85 +96,6 @@ private:
   /// Of blocks that are listed: their neighbours in the list, and who made them.
   Buffer *previousListed = nullptr, *nextListed = nullptr;
   std::string made;
-};
-
-/// The peak is exact for large blocks; what small ones add to it is an upper bound (the sum of each class's own peak).
-struct MemoryStatistics {
-  uint64_t liveBytes, peakBytes, cachedBytes, liveBuffers;
-  /// Since the process began: how many allocations there were, and the bytes of the largest block.
-  uint64_t allocations, largestBytes;
-};
-
-/// A block that is in use: its bytes as asked for, and what was said of it.
-struct LiveBlock {
-  uint64_t bytes;
-  std::string made;
-};
-
-class BufferPool {
-public:
-  /// Keeps at most `cacheLimit` bytes of freed blocks, and refuses to have more than `memoryLimit` bytes live: an error
-  /// that names the sizes is better than the kernel's killer.
-  explicit BufferPool(Device *device = nullptr, uint64_t memoryLimit = defaultMemoryLimit());
-  BufferPool(Device *device, uint64_t memoryLimit, uint64_t cacheLimit)
-      : device(device), memoryLimit(memoryLimit), cacheLimit(cacheLimit) {}
-  ~BufferPool();
-  BufferPool(const BufferPool &) = delete;
-  BufferPool &operator=(const BufferPool &) = delete;
-
-  /// OutOfMemory names the size, and what is live.
-  Result<RefPtr<Buffer>> allocate(size_t bytes);
-  /// Gives freed blocks back to the system. They are kept for the next call otherwise, unless memory is short: then the
-  /// blocks of every device go.
-  void trim();
-  MemoryStatistics statistics();
-  void resetPeak();
-  uint64_t limit() const { return memoryLimit.load(std::memory_order_relaxed); }
-  /// How many bytes may be live from now on; what is live already stays.
-  void setLimit(uint64_t bytes) { memoryLimit.store(bytes, std::memory_order_relaxed); }
-
-  /// From this size on, a block is worth a note of who made it.
-  static constexpr size_t listedBytes = size_t(1) << 20;
-  /// Says of a buffer of this pool, of at least `listedBytes`, what it holds and who made it, for errors.
-  void note(Buffer &buffer, std::string made);
-  /// The largest blocks in use, of those that are listed.
-  std::vector<LiveBlock> largest(size_t count);
-
-  /// The machine's memory, or the cgroup's limit if it is lower.
-  static uint64_t defaultMemoryLimit();
-
-  /// Around fork(), so that no lock is held by a thread that the child does not have.
-  void beforeFork();
-  void afterFork();
-
-private:
-  friend class Buffer;
-  void recycle(Buffer *buffer);
-  Buffer *popFree(unsigned sizeClass);
-  Buffer *acquire(unsigned sizeClass);
-  void relievePressure(size_t capacity);
-  void trimEverywhere();
-  void countLarge(Buffer *buffer, size_t capacity);
-  Status refusal(size_t bytes);
-
-  /// Four classes for each doubling: see capacityOf.
-  static constexpr unsigned classCount = 4 * 44;
-  struct alignas(64) FreeList {
-    std::atomic_flag lock = ATOMIC_FLAG_INIT;
-    Buffer *head = nullptr;
-    uint32_t cachedCount = 0, liveCount = 0, peakCount = 0;
-    uint64_t allocations = 0;
-  };
-  FreeList lists[classCount];
-  Device *const device;
-  std::atomic<uint64_t> memoryLimit;
-  const uint64_t cacheLimit;
-  /// Of large blocks; small ones are counted in their lists alone, because an atomic operation more for each allocation
-  /// would be felt there.
-  std::atomic<uint64_t> largeLive{0}, largePeak{0}, largeCached{0};
-  /// The blocks in use of at least `listedBytes`.
-  std::atomic_flag listedLock = ATOMIC_FLAG_INIT;
-  Buffer *listed = nullptr;
 };
 
 } // namespace pcrt

@@ -3,6 +3,7 @@
 #define PYCOMPILER_RUNTIME_CPUDEVICE_H
 
 #include "runtime/Device.h"
+#include "runtime/HostBufferPool.h"
 
 namespace pcrt {
 
@@ -10,7 +11,7 @@ class CpuDevice final : public Device {
 public:
   /// `inPlace`: every launch runs in the thread that makes it.
   CpuDevice(int number, ThreadPool &pool, bool inPlace, RunAhead bound = {})
-      : Device(number), pool(pool), buffers(this), executions(*this, inPlace, bound) {}
+      : Device(number, /*onHost=*/true), pool(pool), buffers(this), executions(*this, inPlace, bound) {}
 
   const char *platform() const override { return "cpu"; }
   std::string name() const override { return "cpu:" + std::to_string(id()); }
@@ -24,7 +25,7 @@ public:
 
 private:
   ThreadPool &pool;
-  BufferPool buffers;
+  HostBufferPool buffers;
   Stream executions;
 };
 

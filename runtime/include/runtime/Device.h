@@ -3,7 +3,7 @@
 #ifndef PYCOMPILER_RUNTIME_DEVICE_H
 #define PYCOMPILER_RUNTIME_DEVICE_H
 
-#include "runtime/Buffer.h"
+#include "runtime/BufferPool.h"
 #include "runtime/KernelImage.h"
 #include "runtime/Stream.h"
 #include "runtime/ThreadPool.h"
@@ -50,11 +50,15 @@ public:
   /// Waits for everything in flight and ends the threads; what is launched later runs in place.
   static void shutdownAll();
 
+  /// Whether the host may look at its memory.
+  bool hasHostMemory() const { return onHost; }
+
 protected:
-  explicit Device(int number) : number(number) {}
+  Device(int number, bool onHost) : number(number), onHost(onHost) {}
 
 private:
   const int number;
+  const bool onHost;
 };
 
 } // namespace pcrt

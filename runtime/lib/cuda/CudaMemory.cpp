@@ -30,7 +30,7 @@ Result<std::unique_ptr<CudaMemory>> CudaMemory::create(const Context &context, C
   status = driver.check(driver.cuDeviceTotalMem(&total, context.device()), "cuDeviceTotalMem");
   if (!status.isOk())
     return status;
-  memory->most = total;
+  memory->total = memory->most = total;
   return memory;
 }
 

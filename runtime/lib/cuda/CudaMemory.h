@@ -4,7 +4,7 @@
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDAMEMORY_H
 
 #include "cuda/Context.h"
-#include "runtime/Buffer.h"
+#include "runtime/BufferPool.h"
 
 #include <mutex>
 #include <unordered_map>
@@ -32,6 +32,8 @@ public:
   void resetPeak();
   /// Gives what is free back to the device; waits for the stream, as freed blocks are in use until it has passed them.
   Status trim();
+  /// What the device has.
+  uint64_t totalBytes() const { return total; }
   uint64_t limit();
   /// How many bytes may be live from now on; what is live already stays.
   void setLimit(uint64_t bytes);
@@ -55,6 +57,7 @@ private:
   const Context context;
   CUstream const stream;
   CUmemoryPool pool = nullptr;
+  uint64_t total = 0;
 
   std::mutex lock;
   std::unordered_map<CUdeviceptr, LiveBlock> blocks;

@@ -1,0 +1,41 @@
+// Buffers in a CUDA device's memory: headers on the host over blocks of CudaMemory, which keeps them for the next call.
+// After CudaMemory; CudaDevice has one.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDABUFFERPOOL_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_CUDABUFFERPOOL_H
+
+#include "cuda/CudaMemory.h"
+
+namespace pcrt::cuda {
+
+/// A buffer may be used by what is enqueued on the device's stream after its allocation, and is free for others after
+/// what was enqueued there before its release.
+class CudaBufferPool final : public BufferPool {
+public:
+  CudaBufferPool(Device &device, CudaMemory &memory) : device(device), memory(memory) {}
+
+  Result<RefPtr<Buffer>> allocate(size_t bytes) override;
+  /// Waits for the stream.
+  void trim() override { (void)memory.trim(); }
+  MemoryStatistics statistics() override { return memory.statistics(); }
+  void resetPeak() override { memory.resetPeak(); }
+  uint64_t defaultLimit() const override { return memory.totalBytes(); }
+  uint64_t limit() override { return memory.limit(); }
+  void setLimit(uint64_t bytes) override { memory.setLimit(bytes); }
+  void note(Buffer &buffer, std::string made) override;
+  std::vector<LiveBlock> largest(size_t count) override { return memory.largest(count); }
+  void beforeFork() override { memory.beforeFork(); }
+  void afterFork() override { memory.afterFork(); }
+
+private:
+  void recycle(Buffer *buffer) override;
+
+  Device &device;
+  CudaMemory &memory;
+};
+
+/// A place in the device's memory, as the driver counts it.
+inline CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_CUDABUFFERPOOL_H
