@@ -1,5 +1,5 @@
-// What a device's memory is had from: an interface, with what is said of every device's memory. After Buffer; Device has
-// one, of its kind.
+// What a device's memory is had from: an interface, with what is said of every device's memory. After Buffer; Device
+// has one, of its kind.
 #ifndef PYCOMPILER_RUNTIME_BUFFERPOOL_H
 #define PYCOMPILER_RUNTIME_BUFFERPOOL_H
 

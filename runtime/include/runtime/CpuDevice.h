@@ -2,6 +2,7 @@
 #ifndef PYCOMPILER_RUNTIME_CPUDEVICE_H
 #define PYCOMPILER_RUNTIME_CPUDEVICE_H
 
+#include "runtime/CpuStream.h"
 #include "runtime/Device.h"
 #include "runtime/HostBufferPool.h"
 
@@ -26,7 +27,7 @@ public:
 private:
   ThreadPool &pool;
   HostBufferPool buffers;
-  Stream executions;
+  CpuStream executions;
 };
 
 } // namespace pcrt

@@ -41,6 +41,9 @@ public:
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
   /// Copies bytes of its memory to the host's, once everything that was enqueued on it before is done.
   virtual Status read(const void *source, void *target, size_t bytes) = 0;
+  /// Copies the bytes of one of its buffers, which is ready and did not fail, to the host's memory; does not wait for
+  /// more than they need.
+  virtual Status readBuffer(const Buffer &source, void *target) { return read(source.data(), target, source.size()); }
   /// Copies bytes of the host's memory to its own, after what was enqueued on it before. The source is the caller's
   /// again at once.
   virtual Status write(void *target, const void *source, size_t bytes) = 0;

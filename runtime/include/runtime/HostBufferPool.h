@@ -1,5 +1,5 @@
-// The pool of the host's memory: a free list keeps whole buffers, header and block, so that the common allocation is one
-// pop. After BufferPool; CpuDevice has one.
+// The pool of the host's memory: a free list keeps whole buffers, header and block, so that the common allocation is
+// one pop. After BufferPool; CpuDevice has one.
 #ifndef PYCOMPILER_RUNTIME_HOSTBUFFERPOOL_H
 #define PYCOMPILER_RUNTIME_HOSTBUFFERPOOL_H
 

@@ -1,9 +1,10 @@
-// Executions in flight: each starts as soon as its inputs are ready, on the pool or in place, and completes a token.
-// Before it: Executable, Buffer, ThreadPool; after it: whoever launches (the binding, array-run).
+// Executions in flight on a device: each starts as soon as its inputs are ready, and completes a token. What it takes
+// to start one is the device's (CpuStream, cuda/CudaStream); how far the program may run ahead is counted here. Before
+// it: Executable, Buffer, ThreadPool; after it: whoever launches (the binding, array-run).
 #ifndef PYCOMPILER_RUNTIME_STREAM_H
 #define PYCOMPILER_RUNTIME_STREAM_H
 
-#include "runtime/Buffer.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Executable.h"
 #include "runtime/ThreadPool.h"
 
@@ -44,23 +45,23 @@ class Device;
 
 class Stream {
 public:
-  /// `inPlace`: every launch runs in the thread that makes it.
-  Stream(Device &device, bool inPlace, RunAhead bound = {}) : device(device), inPlace(inPlace), bound(bound) {}
+  virtual ~Stream() = default;
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
 
+  /// Every launch is done when the thread that makes it goes on.
   bool isInPlace() const { return inPlace; }
 
   /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread
   /// holds. Long: in place too, but let others go on meanwhile. Enqueue: hand it over. Attempt: it depends on data
   /// whether that pays, so try it in place, and hand it over if that takes too long.
   enum class Manner { Short, Long, Attempt, Enqueue };
-  Manner mannerOf(const Launch &launch) const;
+  virtual Manner mannerOf(const Launch &launch) const = 0;
 
   /// Runs the launch here; its inputs must be ready. Afterwards the results are filled, or carry an error.
-  void runInPlace(const Launch &launch);
+  virtual void runInPlace(const Launch &launch) = 0;
   /// As runInPlace, while holding a lock: false, and nothing has happened, when the run would have taken long.
-  bool attempt(const Launch &launch);
+  virtual bool attempt(const Launch &launch) = 0;
   /// Returns at once; the results carry the token of the execution.
   void enqueue(const Launch &launch);
 
@@ -74,12 +75,19 @@ public:
   unsigned callsInFlight() const { return calls.load(); }
   uint64_t bytesInFlight() const { return bytes.load(); }
 
+protected:
+  Stream(Device &device, bool inPlace, RunAhead bound) : device(device), inPlace(inPlace), bound(bound) {}
+  /// As `enqueue`, which records it in the profile.
+  virtual void start(const Launch &launch) = 0;
+
+  Device &device;
+
 private:
   friend class Execution;
+  void begun(uint64_t resultBytes);
   void finished(uint64_t resultBytes);
   template <typename Condition> bool waitUntil(Condition condition, InterruptHook hook);
 
-  Device &device;
   const bool inPlace;
   const RunAhead bound;
   std::atomic<unsigned> calls{0}, waiters{0};

@@ -17,6 +17,8 @@ struct Continuation {
 /// Called while a thread waits, when a signal arrived or a tenth of a second passed. True ends the wait.
 using InterruptHook = bool (*)();
 
+class Stream;
+
 class Token : public RefCounted<Token> {
 public:
   Token() = default;
@@ -32,6 +34,9 @@ public:
   void complete(RefPtr<Error> failure = nullptr);
   /// Runs `continuation` when the token is done. False when it is done already: then nothing is kept.
   bool then(Continuation *continuation);
+  /// What work has to wait for before it is enqueued on `stream`: the token itself, or, if the stream keeps the order
+  /// of what it is given, that this was enqueued there. Lives as long as this token.
+  virtual Token *orderedOn(const Stream &) { return this; }
   /// Waits until the token is done; false when `hook` ended the wait.
   bool wait(InterruptHook hook = nullptr);
 

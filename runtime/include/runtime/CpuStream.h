@@ -1,0 +1,26 @@
+// The stream of a CPU: executions run on the pool's threads, or in the thread that launches them where that is short.
+// After Stream; CpuDevice has one.
+#ifndef PYCOMPILER_RUNTIME_CPUSTREAM_H
+#define PYCOMPILER_RUNTIME_CPUSTREAM_H
+
+#include "runtime/Stream.h"
+
+namespace pcrt {
+
+class CpuStream final : public Stream {
+public:
+  /// `inPlace`: every launch runs in the thread that makes it.
+  CpuStream(Device &device, bool inPlace, RunAhead bound = {}) : Stream(device, inPlace, bound) {}
+
+  Manner mannerOf(const Launch &launch) const override;
+  void runInPlace(const Launch &launch) override;
+  bool attempt(const Launch &launch) override;
+
+private:
+  friend class CpuExecution;
+  void start(const Launch &launch) override;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_CPUSTREAM_H
