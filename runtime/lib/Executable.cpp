@@ -8,7 +8,7 @@
 
 using namespace pcrt;
 
-/// An arena up to this size lives on the stack of the run.
+/// An arena up to this size lives on the stack of a run on the host.
 static constexpr size_t stackArenaBytes = 4096;
 
 const PcrtTable &pcrt::libraryTable() {
@@ -101,7 +101,7 @@ Status Executable::run(const RunContext &context, const void *const *args, void 
   bool timed = (number < 8 || number % 64 == 0) && !std::isinf(costNs);
   int64_t start = timed ? nowNs() : 0;
   Status status;
-  if (arenaSize <= stackArenaBytes) {
+  if (arenaSize == 0 || (arenaSize <= stackArenaBytes && context.device.hasHostMemory())) {
     alignas(PCRT_ALIGNMENT) char arena[stackArenaBytes];
     status = runWithArena(context, args, results, arena, budget);
   } else {

@@ -195,7 +195,8 @@ static void copiesBetweenDevices() {
   OK(driver.cuCtxSetCurrent(other));
   OK(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   OK(driver.cuMemAllocAsync(&there, 12, stream));
-  OK(driver.cuMemcpyDtoDAsync(there, here, 12, stream));
+  CHECK(driver.cuMemcpyDtoDAsync(there, here, 12, stream) == CUDA_ERROR_INVALID_VALUE);
+  OK(driver.cuMemcpyPeerAsync(there, other, here, fixture.context, 12, stream));
   OK(driver.cuCtxSynchronize());
   int got[3] = {};
   OK(driver.cuMemcpyDtoHAsync(got, there, 12, stream));

@@ -175,19 +175,20 @@ CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CU
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream) {
   PCRT_ENTER_STREAM(cuMemcpyDtoDAsync);
-  // Either may be another device's.
-  auto ownerOf = [bytes](CUdeviceptr pointer) -> CUcontext {
-    CUcontext device = nullptr;
-    for (int number = 0; (device = findDevice(number)); ++number)
-      if (device->memory.holds(pointer, bytes))
-        return device;
-    return nullptr;
-  };
-  CUcontext to = ownerOf(target), from = ownerOf(source);
-  if (!to || !from)
+  // Memory of a pool is its device's alone, unless other devices are let in.
+  if (!stream->context->memory.holds(target, bytes) || !stream->context->memory.holds(source, bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  enqueueAccess(stream, [=] { std::memmove(hostView<void>(target), hostView<void>(source), bytes); });
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext targetContext, CUdeviceptr source, CUcontext sourceContext,
+                           size_t bytes, CUstream stream) {
+  PCRT_ENTER_STREAM(cuMemcpyPeerAsync);
+  if (!targetContext->memory.holds(target, bytes) || !sourceContext->memory.holds(source, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   stream->enqueue([=](BlockRunner &) {
-    DeviceMemory::Access read(from->memory), write(to->memory);
+    DeviceMemory::Access read(sourceContext->memory), write(targetContext->memory);
     std::memmove(hostView<void>(target), hostView<void>(source), bytes);
     return CUDA_SUCCESS;
   });

@@ -32,6 +32,8 @@ public:
   virtual std::string name() const = 0;
   /// What the hardware calls itself.
   virtual std::string kind() const = 0;
+  /// Which instructions a GPU has, "9.0"; empty for a CPU.
+  virtual std::string computeCapability() const { return ""; }
   virtual BufferPool &memory() = 0;
   virtual Stream &stream() = 0;
   /// The host's threads that serve it; devices may share them.

@@ -45,6 +45,8 @@ public:
   const std::string &name() const { return label; }
   uint64_t arenaBytes() const { return arenaSize; }
   bool mayBlock() const { return blocks; }
+  /// Whether it is a kernel that the build compiled, for the host.
+  bool isBuilt() const { return static_cast<bool>(kernel); }
   /// What a run does beside giving its results.
   enum class Effects : uint8_t { None, Unordered, Ordered };
   Effects effects() const { return kind; }

@@ -5,6 +5,8 @@
 
 #include "cuda/Driver.h"
 
+#include <atomic>
+
 namespace pcrt::cuda {
 
 /// A device's primary context, which it shares with the other libraries of the process. Kept until the process ends.
@@ -14,13 +16,23 @@ public:
   static Result<Context> retain(const Driver &driver, int number);
 
   const Driver &driver() const { return *table; }
-  CUdevice device() const { return handle; }
-  /// For the calls that this thread makes from now on. Threads start without one.
-  Status makeCurrent() const { return table->check(table->cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
+  CUdevice device() const { return number; }
+  CUcontext handle() const { return context; }
+  /// For the calls that this thread makes from now on. Threads start without one. Fails in the child of a fork, where
+  /// the driver must not be called: whoever works on the device comes by here first.
+  Status makeCurrent() const {
+    if (isChild.load(std::memory_order_relaxed))
+      return forkedStatus();
+    return table->check(table->cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  }
+  static void afterForkInChild() { isChild.store(true, std::memory_order_relaxed); }
 
 private:
+  static Status forkedStatus();
+  static std::atomic<bool> isChild;
+
   const Driver *table = nullptr;
-  CUdevice handle = 0;
+  CUdevice number = 0;
   CUcontext context = nullptr;
 };
 

@@ -20,10 +20,11 @@ Result<std::unique_ptr<DeviceResources>> DeviceResources::create(const Driver &d
     return status;
   if (Status status = made->own.makeCurrent(); !status.isOk())
     return status;
-  // One that does not wait for the legacy default stream, which other libraries may use.
-  Status status = driver.check(driver.cuStreamCreate(&made->work, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  if (!status.isOk())
-    return status;
+  // They don't wait for the legacy default stream, which other libraries may use.
+  for (CUstream *stream : {&made->work, &made->reads})
+    if (Status status = driver.check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+        !status.isOk())
+      return status;
   if (Status failed = unpack(CudaMemory::create(made->own, made->work), made->blocks); !failed.isOk())
     return failed;
   if (Status failed = unpack(Completions::create(made->own, made->work), made->watcher); !failed.isOk())
@@ -52,5 +53,7 @@ DeviceResources::~DeviceResources() {
   if (blocks)
     (void)blocks->trim();
   blocks = nullptr;
-  own.driver().cuStreamDestroy(work);
+  for (CUstream stream : {work, reads})
+    if (stream)
+      own.driver().cuStreamDestroy(stream);
 }

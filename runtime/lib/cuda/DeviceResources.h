@@ -23,6 +23,8 @@ public:
   /// All kernels and copies of the device, in the order of the program: so that a block that is given back may serve
   /// what comes next, and a result can be read by whatever is enqueued after the kernel.
   CUstream stream() const { return work; }
+  /// For copies to the host of what is done, which don't wait for the work.
+  CUstream readingStream() const { return reads; }
   CudaMemory &memory() { return *blocks; }
   Staging &staging() { return *copies; }
   Completions &completions() { return *watcher; }
@@ -35,7 +37,7 @@ private:
 
   Context own;
   DeviceProperties known;
-  CUstream work = nullptr;
+  CUstream work = nullptr, reads = nullptr;
   std::unique_ptr<CudaMemory> blocks;
   std::unique_ptr<Completions> watcher;
   std::unique_ptr<Staging> copies;

@@ -133,14 +133,15 @@ Status Staging::upload(CUdeviceptr target, const void *source, size_t bytes) {
   return status;
 }
 
-Result<void *> Staging::download(CUdeviceptr source, size_t bytes) {
+Result<void *> Staging::download(CUdeviceptr source, size_t bytes, CUstream on) {
   if (Status status = context.makeCurrent(); !status.isOk())
     return status;
   Result<void *> block = take(bytes);
   if (!block.isOk() || bytes == 0)
     return block;
   const Driver &driver = context.driver();
-  Status status = driver.check(driver.cuMemcpyDtoHAsync(block.value(), source, bytes, stream), "cuMemcpyDtoHAsync");
+  Status status =
+      driver.check(driver.cuMemcpyDtoHAsync(block.value(), source, bytes, on ? on : stream), "cuMemcpyDtoHAsync");
   if (!status.isOk()) {
     release(block.value());
     return status;

@@ -25,8 +25,8 @@ public:
   /// Enqueues a copy to the device. The source is the caller's again at once.
   Status upload(CUdeviceptr target, const void *source, size_t bytes);
   /// Enqueues a copy to a block of the host, which holds the bytes when the stream has come so far, and is the caller's
-  /// until `release`. OutOfMemory when the system does not let so much be locked.
-  Result<void *> download(CUdeviceptr source, size_t bytes);
+  /// until `release`. OutOfMemory when the system does not let so much be locked. `on`: another stream of the device.
+  Result<void *> download(CUdeviceptr source, size_t bytes, CUstream on = nullptr);
   /// In any thread, in a host function too; not before the copy is done.
   void release(void *block);
 

@@ -1,0 +1,117 @@
+// What a GPU does with kernels and bytes.
+#include "cuda/CudaDevice.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace pcrt;
+using namespace pcrt::cuda;
+
+/// Bytes go to the host in parts of this size, as page-locked memory is scarce.
+static constexpr size_t partBytes = size_t(32) << 20;
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int number, ThreadPool &threads,
+                                                       bool inPlace, RunAhead bound) {
+  Result<std::unique_ptr<DeviceResources>> made = DeviceResources::create(driver, number);
+  if (!made.isOk())
+    return Status(made.status().code(), made.status().message());
+  return std::unique_ptr<CudaDevice>(new CudaDevice(made.take(), number, threads, inPlace, bound));
+}
+
+CudaDevice::CudaDevice(std::unique_ptr<DeviceResources> made, int number, ThreadPool &threads, bool inPlace,
+                       RunAhead bound)
+    : Device(number, /*onHost=*/false), resources(std::move(made)), pool(threads), buffers(*this, resources->memory()),
+      executions(*this, *resources, inPlace, bound) {}
+
+std::string CudaDevice::computeCapability() const {
+  const DeviceProperties &known = resources->properties();
+  return std::to_string(known.major) + "." + std::to_string(known.minor);
+}
+
+//===-- Kernels
+//-----------------------------------------------------------------------------------------------------===//
+
+namespace {
+class CudaKernels final : public LoadedKernels {
+public:
+  CudaKernels(std::unique_ptr<KernelModule> module, CUstream stream) : module(std::move(module)), stream(stream) {}
+  Status launch(size_t kernel, const PcrtLaunchShape &shape, void *const *params) override {
+    return module->launch(kernel, shape, stream, params);
+  }
+
+private:
+  const std::unique_ptr<KernelModule> module;
+  CUstream const stream;
+};
+} // namespace
+
+Result<std::unique_ptr<LoadedKernels>> CudaDevice::load(const KernelImage &image) {
+  Result<std::unique_ptr<KernelModule>> module =
+      KernelModule::load(resources->context(), image.bytes().c_str(), image.kernels());
+  if (!module.isOk())
+    return Status(module.status().code(), name() + " can't load the program's kernels: " + module.status().message());
+  return std::unique_ptr<LoadedKernels>(new CudaKernels(module.take(), resources->stream()));
+}
+
+//===-- Bytes
+//-------------------------------------------------------------------------------------------------------===//
+
+/// Waits for what is on `stream`, and for the copy behind it.
+Status CudaDevice::receive(CUstream stream, CUdeviceptr source, void *target, size_t bytes) {
+  const Driver &driver = resources->context().driver();
+  Staging &copies = resources->staging();
+  for (size_t at = 0; at < bytes; at += partBytes) {
+    size_t part = std::min(partBytes, bytes - at);
+    Result<void *> block = copies.download(source + at, part, stream);
+    if (!block.isOk())
+      return Status(block.status().code(), block.status().message());
+    BlockingScope blocking;
+    Status status = driver.check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+    if (status.isOk())
+      std::memcpy(static_cast<char *>(target) + at, block.value(), part);
+    copies.release(block.value());
+    if (!status.isOk())
+      return status;
+  }
+  return Status::ok();
+}
+
+Status CudaDevice::read(const void *source, void *target, size_t bytes) {
+  return receive(resources->stream(), addressOf(source), target, bytes);
+}
+
+Status CudaDevice::readBuffer(const Buffer &source, void *target) {
+  // What has a token was filled before that was done. Without one it was written by a copy that may still be on the
+  // stream.
+  CUstream stream = source.token() ? resources->readingStream() : resources->stream();
+  return receive(stream, addressOf(source.data()), target, source.size());
+}
+
+Status CudaDevice::write(void *target, const void *source, size_t bytes) {
+  return resources->staging().upload(addressOf(target), source, bytes);
+}
+
+Status CudaDevice::copyTo(DeviceResources &other, const Buffer &source, CUdeviceptr target) {
+  const Context &here = resources->context(), &there = other.context();
+  const Driver &driver = here.driver();
+  if (Status status = here.makeCurrent(); !status.isOk())
+    return status;
+  CUdeviceptr from = addressOf(source.data());
+  if (&other == resources.get())
+    return driver.check(driver.cuMemcpyDtoDAsync(target, from, source.size(), other.stream()), "cuMemcpyDtoDAsync");
+  CUevent filled = nullptr;
+  Status status = driver.check(driver.cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  if (status.isOk())
+    status = driver.check(driver.cuEventRecord(filled, resources->stream()), "cuEventRecord");
+  if (status.isOk())
+    status = there.makeCurrent();
+  if (status.isOk())
+    status = driver.check(driver.cuStreamWaitEvent(other.stream(), filled, 0), "cuStreamWaitEvent");
+  if (status.isOk())
+    status = driver.check(
+        driver.cuMemcpyPeerAsync(target, there.handle(), from, here.handle(), source.size(), other.stream()),
+        "cuMemcpyPeerAsync");
+  if (filled && here.makeCurrent().isOk())
+    driver.cuEventDestroy(filled);
+  return status;
+}

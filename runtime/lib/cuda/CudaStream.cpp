@@ -1,0 +1,135 @@
+// Executions on a CUDA device. Memory is given up when the host's part has run, long before the device comes to it:
+// what is enqueued later may have it, as the stream keeps the order.
+#include "cuda/CudaStream.h"
+
+#include "Execution.h"
+#include "cuda/CudaDevice.h"
+#include "runtime/Collective.h"
+#include "runtime/Profile.h"
+
+using namespace pcrt;
+using namespace pcrt::cuda;
+
+/// The most that the launching thread copies to page-locked memory itself: some microseconds' worth.
+static constexpr uint64_t shortCopyBytes = 256 << 10;
+
+//===-- CudaExecution
+//-----------------------------------------------------------------------------------------------===//
+
+namespace pcrt::cuda {
+
+/// Runs the host's part as a task or at once, then waits for the device as a Completion.
+class CudaExecution final : public Execution, public Completion {
+public:
+  static RefPtr<Token> start(CudaStream &stream, const Launch &launch) {
+    auto *made = create<CudaExecution>(stream, launch);
+    RefPtr<Token> token(made);
+    for (unsigned i = 0; i < launch.resultCount; ++i)
+      launch.results[i]->setToken(token);
+    if (!made->waitForInputs())
+      return token;
+    if (stream.isShort(launch))
+      made->runTask();
+    else
+      made->inputsReady();
+    return token;
+  }
+
+  void runTask() override;
+  void done(const Status &status) override;
+  Token *orderedOn(const Stream &stream) override { return &stream == &owner ? &enqueued : this; }
+
+private:
+  friend class Execution;
+  CudaExecution(CudaStream &stream, const Launch &launch) : Execution(stream, launch, this + 1), owner(stream) {}
+  void inputsReady() override { owner.device.threads().submit(this); }
+  /// Of what another device's stream fills, a copy is ordered by an event.
+  Token *awaited(const Buffer &argument, Token *token) const override {
+    return argument.isHostReadable() ? token : token->orderedOn(argument.device()->stream());
+  }
+
+  CudaStream &owner;
+  /// Done when the host's part has run; nobody holds a reference.
+  Token enqueued;
+};
+
+} // namespace pcrt::cuda
+
+void CudaExecution::runTask() {
+  // The completion may come, and end the execution, before this returns.
+  RefPtr<Token> held(this);
+  RefPtr<Error> error = owner.perform(request);
+  endParticipant(request.participant, error.get());
+  if (error) {
+    end(std::move(error));
+    enqueued.complete();
+    return;
+  }
+  // What others own, or what is used by the order of another stream, has to stay until the device is done.
+  const Device &device = owner.device;
+  releaseBuffersIf(
+      [&](const Buffer &buffer) { return buffer.isHostReadable() || (buffer.device() == &device && buffer.isOurs()); });
+  enqueued.complete();
+  if (Status status = owner.resources.completions().add(*this); !status.isOk())
+    done(status);
+}
+
+void CudaExecution::done(const Status &status) { end(status.isOk() ? nullptr : owner.lose(errorOf(request, status))); }
+
+//===-- CudaStream
+//--------------------------------------------------------------------------------------------------===//
+
+void CudaStream::start(const Launch &launch) { CudaExecution::start(*this, launch); }
+
+void CudaStream::runInPlace(const Launch &launch) { CudaExecution::start(*this, launch)->wait(); }
+
+bool CudaStream::isShort(const Launch &launch) const {
+  if (!launch.executable)
+    return bytesOf(launch.args, launch.argCount) <= shortCopyBytes;
+  KernelImage *image = launch.executable->image();
+  return !launch.executable->mayBlock() && !launch.participant && (!image || image->find(device));
+}
+
+RefPtr<Error> CudaStream::perform(const Launch &launch) {
+  if (Error *poison = poisonOf(launch))
+    return RefPtr<Error>(poison);
+  if (RefPtr<Error> failure = failureOfDevice())
+    return failure;
+  if (!launch.executable)
+    return errorOf(launch, copy(launch));
+  if (launch.executable->isBuilt())
+    return errorOf(launch, Status(Code::InvalidArgument, device.name() + " can't run a kernel that was built for the "
+                                                                         "host; compile it for the device"));
+  if (Status status = resources.context().makeCurrent(); !status.isOk())
+    return errorOf(launch, status);
+  return errorOf(launch, runCode(device, launch, PCRT_UNLIMITED));
+}
+
+Status CudaStream::copy(const Launch &launch) {
+  ProfileScope scope(ProfileKind::Copy, "copy between devices", launch.place);
+  for (unsigned i = 0; i < launch.argCount; ++i) {
+    const Buffer &from = *launch.args[i];
+    CUdeviceptr target = addressOf(launch.results[i]->data());
+    // A GPU that is not the host's is of this kind.
+    Status status = from.isHostReadable() ? resources.staging().upload(target, from.data(), from.size())
+                                          : static_cast<CudaDevice *>(from.device())->copyTo(resources, from, target);
+    if (!status.isOk())
+      return status;
+  }
+  return Status::ok();
+}
+
+RefPtr<Error> CudaStream::lose(RefPtr<Error> failure) {
+  std::lock_guard<std::mutex> guard(lock);
+  if (!lost)
+    lost = std::move(failure);
+  isLost.store(true, std::memory_order_release);
+  return lost;
+}
+
+RefPtr<Error> CudaStream::failureOfDevice() {
+  if (!isLost.load(std::memory_order_acquire))
+    return nullptr;
+  std::lock_guard<std::mutex> guard(lock);
+  return lost;
+}

@@ -1,0 +1,43 @@
+// The stream of a CUDA device: the host's part of an execution runs as soon as its inputs are on the stream too, and
+// the tokens are done when the device is. After Execution and DeviceResources; CudaDevice has one.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDASTREAM_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_CUDASTREAM_H
+
+#include "cuda/DeviceResources.h"
+#include "runtime/Stream.h"
+
+#include <mutex>
+
+namespace pcrt::cuda {
+
+class CudaStream final : public Stream {
+public:
+  CudaStream(Device &device, DeviceResources &resources, bool inPlace, RunAhead bound)
+      : Stream(device, inPlace, bound), resources(resources) {}
+
+  /// Enqueue: launching is never long, and where the host's part may be, it is the pool's.
+  Manner mannerOf(const Launch &) const override { return isInPlace() ? Manner::Long : Manner::Enqueue; }
+  void runInPlace(const Launch &launch) override;
+  bool attempt(const Launch &) override { return false; }
+
+private:
+  friend class CudaExecution;
+  void start(const Launch &launch) override;
+  /// Whether the host's part of a launch is so short that the thread that launches may run it.
+  bool isShort(const Launch &launch) const;
+  /// Puts a launch on the stream; null when that went well.
+  RefPtr<Error> perform(const Launch &launch);
+  Status copy(const Launch &launch);
+  /// The first failure of the device, which a kernel has made unusable, and which everything after it carries.
+  RefPtr<Error> lose(RefPtr<Error> failure);
+  RefPtr<Error> failureOfDevice();
+
+  DeviceResources &resources;
+  std::mutex lock;
+  std::atomic<bool> isLost{false};
+  RefPtr<Error> lost;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_CUDASTREAM_H
