@@ -1,18 +1,16 @@
 // array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol
-// for it; what loops spend is counted against the frame's budget. Every offset comes from
-// runtime/include/runtime/Abi.h. array-emit-entry passes the frame on.
+// for it; what loops spend is counted against the frame's budget. TableCalls.cpp emits the calls.
+#include "TableCalls.h"
 #include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
-#include "array/Transforms/Sites.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cstddef>
@@ -95,175 +93,88 @@ std::optional<PcrtDType> dtypeCode(Type type) {
   }
 }
 
-/// Lowers the calls of one function. Stack space is taken once, in the entry block, so that a call in a loop does not
-/// grow it.
-class CallLowering {
-public:
-  CallLowering(func::FuncOp function, Value frame)
-      : builder(function.getLoc(), function.getContext()), entry(&function.getBody().front()), frame(frame) {}
-
-  LogicalResult lower(RuntimeCallOp call) {
-    std::optional<int64_t> slot = slotOffset(call.getName());
-    if (!slot)
-      return call.emitError("the runtime has no library routine named '") << call.getName() << "'";
-    builder.setLoc(call.getLoc());
-    builder.setInsertionPoint(call);
-
-    FailureOr<Value> inputs = describe(call, call.getIns(), 0);
-    FailureOr<Value> outputs = describe(call, call.getOuts(), call.getIns().size());
-    if (failed(inputs) || failed(outputs))
-      return failure();
-    Value params = reserve(call.getParams().size() * sizeof(int64_t));
-    for (auto [index, param] : llvm::enumerate(call.getParams()))
-      store(constant(param, 64), params, index * sizeof(int64_t));
-
-    Value table = loadPointer(builder, call.getLoc(), frame, offsetof(PcrtFrame, table));
-    Value routine = loadPointer(builder, call.getLoc(), table, *slot);
-    Type pointer = frame.getType(), i32 = builder.getI32Type();
-    auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, i32, pointer, i32, pointer});
-    auto status = LLVM::CallOp::create(builder, type,
-                                       ValueRange{routine, frame, *inputs, constant(call.getIns().size(), 32), *outputs,
-                                                  constant(call.getOuts().size(), 32), params});
-    returnOnFailure(call, status.getResult());
-    call.erase();
-    return success();
-  }
-
-  void lower(SpendOp spend) {
-    builder.setLoc(spend.getLoc());
-    if (!budget)
-      budget = takeBudget();
-    builder.setInsertionPoint(spend);
-    Type i64 = builder.getI64Type();
-    Value left = LLVM::LoadOp::create(builder, i64, budget);
-    left = LLVM::SubOp::create(builder, left, constant(spend.getOperations(), 64));
-    LLVM::StoreOp::create(builder, left, budget);
-    Value isOver = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, left, constant(0, 64));
-    leaveIf(isOver, spend, [&] { return constant(PCRT_OUT_OF_BUDGET, 32); });
-    spend.erase();
-  }
-
-private:
-  Value constant(int64_t value, unsigned bits) {
-    return LLVM::ConstantOp::create(builder, builder.getIntegerType(bits), value);
-  }
-
-  void store(Value value, Value base, int64_t offset) {
-    LLVM::StoreOp::create(builder, value, offsetPointer(builder, builder.getLoc(), base, offset));
-  }
-
-  /// Stack space for a call's structures.
-  Value reserve(int64_t bytes) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(entry);
-    return LLVM::AllocaOp::create(builder, frame.getType(), builder.getI8Type(),
-                                  constant(std::max<int64_t>(bytes, 1), 64), alignof(PcrtTensor));
-  }
-
-  /// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
-  FailureOr<Value> describe(RuntimeCallOp call, ValueRange operands, size_t firstOperand) {
-    int64_t dims = operands.size() * sizeof(PcrtTensor), bytes = dims;
-    for (Value operand : operands)
-      bytes += cast<ShapedType>(operand.getType()).getRank() * sizeof(int64_t);
-    Value tensors = reserve(bytes);
-    for (auto [index, operand] : llvm::enumerate(operands)) {
-      auto type = dyn_cast<MemRefType>(operand.getType());
-      std::optional<PcrtDType> dtype =
-          dtypeCode(cast<TypeAttr>(call.getElementTypes()[firstOperand + index]).getValue());
-      bool isEmpty = type && type.hasStaticShape() && type.getNumElements() == 0;
-      if (!type || (!isEmpty && !memref::isStaticShapeAndContiguousRowMajor(type)))
-        return call.emitError("operand #")
-               << firstOperand + index << " must be a dense buffer of static shape, but is " << operand.getType();
-      if (!dtype)
-        return call.emitError("operand #") << firstOperand + index << " has an element type that libraries don't take";
-      int64_t tensor = index * sizeof(PcrtTensor);
-      store(dataPointer(operand, type), tensors, tensor + offsetof(PcrtTensor, data));
-      store(offsetPointer(builder, call.getLoc(), tensors, dims), tensors, tensor + offsetof(PcrtTensor, dims));
-      store(constant(type.getRank(), 32), tensors, tensor + offsetof(PcrtTensor, rank));
-      store(constant(*dtype, 32), tensors, tensor + offsetof(PcrtTensor, dtype));
-      for (int64_t dim : type.getShape()) {
-        store(constant(dim, 64), tensors, dims);
-        dims += sizeof(int64_t);
-      }
+/// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
+FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange operands, size_t firstOperand) {
+  ImplicitLocOpBuilder &builder = calls.before(call);
+  int64_t dims = operands.size() * sizeof(PcrtTensor), bytes = dims;
+  for (Value operand : operands)
+    bytes += cast<ShapedType>(operand.getType()).getRank() * sizeof(int64_t);
+  Value tensors = calls.reserve(bytes);
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    std::optional<PcrtDType> dtype = dtypeCode(cast<TypeAttr>(call.getElementTypes()[firstOperand + index]).getValue());
+    bool isEmpty = type && type.hasStaticShape() && type.getNumElements() == 0;
+    if (!type || (!isEmpty && !memref::isStaticShapeAndContiguousRowMajor(type)))
+      return call.emitError("operand #") << firstOperand + index << " must be a dense buffer of static shape, but is "
+                                         << operand.getType();
+    if (!dtype)
+      return call.emitError("operand #") << firstOperand + index << " has an element type that libraries don't take";
+    int64_t tensor = index * sizeof(PcrtTensor);
+    calls.store(calls.pointerTo(operand), tensors, tensor + offsetof(PcrtTensor, data));
+    calls.store(offsetPointer(builder, call.getLoc(), tensors, dims), tensors, tensor + offsetof(PcrtTensor, dims));
+    calls.store(calls.constant(type.getRank(), 32), tensors, tensor + offsetof(PcrtTensor, rank));
+    calls.store(calls.constant(*dtype, 32), tensors, tensor + offsetof(PcrtTensor, dtype));
+    for (int64_t dim : type.getShape()) {
+      calls.store(calls.constant(dim, 64), tensors, dims);
+      dims += sizeof(int64_t);
     }
-    return tensors;
   }
+  return tensors;
+}
 
-  Value dataPointer(Value buffer, MemRefType type) {
-    auto metadata = memref::ExtractStridedMetadataOp::create(builder, buffer);
-    Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, buffer);
-    Value width = arith::ConstantIndexOp::create(builder, llvm::divideCeil(type.getElementTypeBitWidth(), 8));
-    Value offset = arith::MulIOp::create(builder, metadata.getOffset(), width);
-    Value address = arith::AddIOp::create(builder, base, offset);
-    Value integer = arith::IndexCastOp::create(builder, builder.getI64Type(), address);
-    return LLVM::IntToPtrOp::create(builder, frame.getType(), integer);
-  }
+LogicalResult lower(TableCalls &calls, RuntimeCallOp call) {
+  std::optional<int64_t> slot = slotOffset(call.getName());
+  if (!slot)
+    return call.emitError("the runtime has no library routine named '") << call.getName() << "'";
+  FailureOr<Value> inputs = describe(calls, call, call.getIns(), 0);
+  FailureOr<Value> outputs = describe(calls, call, call.getOuts(), call.getIns().size());
+  if (failed(inputs) || failed(outputs))
+    return failure();
+  Value params = calls.reserve(call.getParams().size() * sizeof(int64_t));
+  for (auto [index, param] : llvm::enumerate(call.getParams()))
+    calls.store(calls.constant(param, 64), params, index * sizeof(int64_t));
+  calls.call(
+      call, *slot,
+      {*inputs, calls.constant(call.getIns().size(), 32), *outputs, calls.constant(call.getOuts().size(), 32), params});
+  call.erase();
+  return success();
+}
 
-  /// Splits the block after the call: what follows runs only when the routine succeeded; its failure is returned with
-  /// the number of the call.
-  void returnOnFailure(RuntimeCallOp call, Value status) {
-    Value failed = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, status, constant(PCRT_OK, 32));
-    leaveIf(failed, call, [&] {
-      auto site = call->getAttrOfType<IntegerAttr>(kSiteAttr);
-      return site ? LLVM::OrOp::create(builder, status, constant(site.getInt() << PCRT_STATUS_BITS, 32)).getResult()
-                  : status;
-    });
-  }
+/// What the run may still spend, on the stack: LLVM keeps it in a register.
+Value takeBudget(TableCalls &calls, func::FuncOp function) {
+  Value counter = calls.reserve(sizeof(int64_t));
+  ImplicitLocOpBuilder &builder = calls.before(counter.getDefiningOp()->getNextNode());
+  Value given = offsetPointer(builder, function.getLoc(), calls.frame(), offsetof(PcrtFrame, budget));
+  LLVM::StoreOp::create(builder, LLVM::LoadOp::create(builder, builder.getI64Type(), given), counter);
+  return counter;
+}
 
-  /// Splits the block before `op`, which runs only if the condition does not hold.
-  void leaveIf(Value condition, Operation *op, llvm::function_ref<Value()> makeStatus) {
-    Block *before = op->getBlock();
-    Block *after = before->splitBlock(op);
-    Block *leave = builder.createBlock(after);
-    func::ReturnOp::create(builder, makeStatus());
-    builder.setInsertionPointToEnd(before);
-    cf::CondBranchOp::create(builder, condition, leave, after);
-  }
-
-  /// What the run may still spend, on the stack: LLVM keeps it in a register.
-  Value takeBudget() {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(entry);
-    Type i64 = builder.getI64Type();
-    Value counter = LLVM::AllocaOp::create(builder, frame.getType(), i64, constant(1, 64), alignof(int64_t));
-    Value given = offsetPointer(builder, builder.getLoc(), frame, offsetof(PcrtFrame, budget));
-    LLVM::StoreOp::create(builder, LLVM::LoadOp::create(builder, i64, given), counter);
-    return counter;
-  }
-
-  ImplicitLocOpBuilder builder;
-  Block *entry;
-  Value frame, budget;
-};
+void lower(TableCalls &calls, SpendOp spend, Value budget) {
+  ImplicitLocOpBuilder &builder = calls.before(spend);
+  Value left = LLVM::LoadOp::create(builder, builder.getI64Type(), budget);
+  left = LLVM::SubOp::create(builder, left, calls.constant(spend.getOperations(), 64));
+  LLVM::StoreOp::create(builder, left, budget);
+  Value isOver = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, left, calls.constant(0, 64));
+  calls.leaveIf(isOver, spend, [&] { return calls.constant(PCRT_OUT_OF_BUDGET, 32); });
+  spend.erase();
+}
 
 struct LowerRuntimeCalls : impl::LowerRuntimeCallsBase<LowerRuntimeCalls> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    SmallVector<RuntimeCallOp> calls;
+    SmallVector<RuntimeCallOp> routines;
     SmallVector<SpendOp> spends;
-    function.walk([&](RuntimeCallOp call) { calls.push_back(call); });
+    function.walk([&](RuntimeCallOp call) { routines.push_back(call); });
     function.walk([&](SpendOp spend) { spends.push_back(spend); });
-    if (calls.empty() && spends.empty())
+    if (routines.empty() && spends.empty())
       return;
-    Value frame = returnStatus(function);
-    CallLowering lowering(function, frame);
-    for (RuntimeCallOp call : calls)
-      if (failed(lowering.lower(call)))
+    TableCalls calls(function);
+    for (RuntimeCallOp call : routines)
+      if (failed(lower(calls, call)))
         return signalPassFailure();
+    Value budget = spends.empty() ? Value() : takeBudget(calls, function);
     for (SpendOp spend : spends)
-      lowering.lower(spend);
-  }
-
-  /// A status as the result, and the frame among the arguments.
-  static Value returnStatus(func::FuncOp function) {
-    OpBuilder builder(function.getContext());
-    function.walk([&](func::ReturnOp leave) {
-      builder.setInsertionPoint(leave);
-      Value ok = LLVM::ConstantOp::create(builder, leave.getLoc(), builder.getI32Type(), int64_t(PCRT_OK));
-      leave->setOperands(ok);
-    });
-    (void)function.insertResult(0, builder.getI32Type(), DictionaryAttr());
-    return takeFrame(function);
+      lower(calls, spend, budget);
   }
 };
 

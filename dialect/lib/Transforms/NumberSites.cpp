@@ -55,19 +55,32 @@ std::vector<std::pair<std::string, std::string>> getSites(ModuleOp module) {
   return sites;
 }
 
+SiteTable::SiteTable(ModuleOp module) : module(module) {
+  if (auto table = module->getAttrOfType<ArrayAttr>(kSitesAttr))
+    for (Attribute row : table)
+      numbers.insert({row, static_cast<int64_t>(numbers.size()) + 1});
+}
+
+void SiteTable::add(Operation *op, StringRef primitive) {
+  Builder builder(op->getContext());
+  Attribute site = builder.getStrArrayAttr({primitive, placeText(op->getLoc())});
+  int64_t number = numbers.insert({site, static_cast<int64_t>(numbers.size()) + 1}).first->second;
+  op->setAttr(kSiteAttr, builder.getI64IntegerAttr(number));
+}
+
+void SiteTable::write() {
+  if (!numbers.empty())
+    module->setAttr(kSitesAttr,
+                    Builder(module.getContext()).getArrayAttr(llvm::to_vector(llvm::make_first_range(numbers))));
+}
+
 namespace {
 
 struct NumberSites : impl::NumberSitesBase<NumberSites> {
   void runOnOperation() override {
-    Builder builder(&getContext());
-    llvm::MapVector<Attribute, int64_t> sites;
-    getOperation().walk([&](RuntimeCallOp call) {
-      Attribute site = builder.getStrArrayAttr({primitiveOf(call), placeText(call.getLoc())});
-      int64_t number = sites.insert({site, static_cast<int64_t>(sites.size()) + 1}).first->second;
-      call->setAttr(kSiteAttr, builder.getI64IntegerAttr(number));
-    });
-    if (!sites.empty())
-      getOperation()->setAttr(kSitesAttr, builder.getArrayAttr(llvm::to_vector(llvm::make_first_range(sites))));
+    SiteTable sites(getOperation());
+    getOperation().walk([&](RuntimeCallOp call) { sites.add(call, primitiveOf(call)); });
+    sites.write();
   }
 };
 

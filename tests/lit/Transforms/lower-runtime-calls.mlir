@@ -4,7 +4,7 @@
 // them; unsigned 32-bit integers are dtype 7. The routine is found through frame->table, and a status that is not 0 is returned.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[X:.*]]: memref<2x3xi32>, %[[R:.*]]: memref<2x3xi32>, %[[FRAME:.*]]: !llvm.ptr {array.role = "frame"}) -> i32
-// CHECK-DAG:     %[[IN:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 8 : i64}
+// CHECK-DAG:     %[[IN:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 16 : i64}
 // CHECK:         %[[ADDRESS:.*]] = llvm.inttoptr
 // CHECK:         llvm.store %[[ADDRESS]], %[[INPUTS:.*]] : !llvm.ptr, !llvm.ptr
 // CHECK:         %[[DIMS:.*]] = llvm.getelementptr inbounds %[[INPUTS]][24]
@@ -66,7 +66,7 @@ func.func @main(%x: memref<4xi32>, %r: memref<4xi32>) {
 // status 5.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[FRAME:[a-z0-9]+]]: !llvm.ptr {array.role = "frame"}) -> i32
-// CHECK:         %[[COUNTER:.*]] = llvm.alloca %{{.*}} x i64
+// CHECK:         %[[COUNTER:.*]] = llvm.alloca %{{.*}} x i8
 // CHECK:         %[[PLACE:.*]] = llvm.getelementptr inbounds %[[FRAME]][40]
 // CHECK:         %[[BUDGET:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> i64
 // CHECK:         llvm.store %[[BUDGET]], %[[COUNTER]]

@@ -1,9 +1,10 @@
 // What of a compiled module can fail while it runs, and where the program asked for it. array-number-sites makes the
-// table; lib/Target gives it to the runtime beside the object.
+// table, array-lower-launches adds kernels to it; lib/Target gives it to the runtime beside the object.
 #ifndef ARRAY_TRANSFORMS_SITES_H
 #define ARRAY_TRANSFORMS_SITES_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,20 @@ std::string placeText(Location location);
 
 /// The table as it is given to the runtime: primitives and places; a place is empty when it is not known.
 std::vector<std::pair<std::string, std::string>> getSites(ModuleOp module);
+
+/// The table of a module, to be added to.
+class SiteTable {
+public:
+  explicit SiteTable(ModuleOp module);
+  /// Gives an operation that can fail its number. Those of one name at one place share it.
+  void add(Operation *op, StringRef primitive);
+  /// Writes the table into the module.
+  void write();
+
+private:
+  ModuleOp module;
+  llvm::MapVector<Attribute, int64_t> numbers;
+};
 
 } // namespace mlir::array
 
