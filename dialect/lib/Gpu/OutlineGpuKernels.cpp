@@ -1,5 +1,6 @@
 // array-outline-gpu-kernels: the launches of @main call kernels of one gpu.module, in which those that compute the same
 // stand once. Comes after array-map-to-gpu; the module is compiled for a GPU from here on, @main for the host.
+#include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,10 +69,15 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
     for (gpu::LaunchOp launch : launches)
       if (failed(outline(launch, module, kernels)))
         return signalPassFailure();
+    // Their numbers are settled here: what becomes of the kernels does not keep them.
+    SmallVector<Attribute> names;
+    for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+      names.push_back(kernel.getNameAttr());
+    module->setAttr(kKernelNamesAttr, b.getArrayAttr(names));
   }
 
   static LogicalResult outline(gpu::LaunchOp launch, ModuleOp module, gpu::GPUModuleOp kernels) {
-    auto named = launch->getAttrOfType<StringAttr>("array.kernel");
+    auto named = launch->getAttrOfType<StringAttr>(kLaunchNameAttr);
     recomputeIn(launch.getBody());
     SmallVector<Value> operands;
     gpu::GPUFuncOp kernel = outlineKernelFunc(launch, named ? named.getValue() : "kernel", operands);

@@ -64,8 +64,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createParallelizeLoops());
 }
 
-/// The end, of programs as of shared functions.
-static void addConversionToLLVM(OpPassManager &pm) {
+void buildConversionToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createLowerMasks());
   // Views become arithmetic on their offsets, then one conversion takes every dialect to LLVM's.
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -84,13 +83,13 @@ void buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
   pm.addPass(createEmitEntry());
 
-  addConversionToLLVM(pm);
+  buildConversionToLLVMPipeline(pm);
 }
 
 void buildSharedToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createExpandBFloat16());
   pm.addPass(createSCFToControlFlowPass());
-  addConversionToLLVM(pm);
+  buildConversionToLLVMPipeline(pm);
 }
 
 void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features) {

@@ -37,13 +37,33 @@ StringRef chipName(GpuChip chip) {
   return names[static_cast<unsigned>(chip)];
 }
 
+std::optional<GpuChip> chipFor(unsigned capability) {
+  std::optional<GpuChip> best;
+  for (GpuChip chip : {
+#define ARRAY_GPU_CHIP_VALUE(name, feature) GpuChip::name,
+           ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_VALUE)
+#undef ARRAY_GPU_CHIP_VALUE
+       }) {
+    // In the order of what they can do. Code for one with a letter runs on GPUs of this very capability alone.
+    StringRef number = chipName(chip).drop_front(StringRef("sm_").size());
+    bool isExact = number.consume_back("a");
+    unsigned needed;
+    if (!number.getAsInteger(10, needed) && (isExact ? needed == capability : needed <= capability))
+      best = chip;
+  }
+  return best;
+}
+
 void buildBuffersToKernelsPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
-  pm.addNestedPass<func::FuncOp>(createPlanMemory());
   pm.addPass(createMapRoutinesToGpu());
+  pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
   pm.addPass(createLinkDeviceLibrary());
+  pm.addNestedPass<func::FuncOp>(createLaunchAccesses());
+  // When all that asks for memory has done so.
+  pm.addNestedPass<func::FuncOp>(createPlanMemory());
   // The same formulas as on the CPU, on scalars.
   pm.addPass(createExpandMath({/*vectorBits=*/32}));
   pm.addPass(createCanonicalizerPass());
@@ -72,16 +92,41 @@ void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip) {
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip) {
-  CpuFeatures features;
-  features.bfloat16Pairs = true; // products of bf16 stay as they are
-  buildArrayToLinalgPipeline(pm);
-  buildLinalgToBuffersPipeline(pm, features);
-  buildBuffersToKernelsPipeline(pm);
+void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip) {
   buildKernelsToNvvmPipeline(pm, chip);
   GpuModuleToBinaryPassOptions binary;
   binary.compilationTarget = "isa";
   pm.addPass(createGpuModuleToBinaryPass(binary));
+}
+
+void buildKernelsToEmulationPipeline(OpPassManager &pm) {
+  pm.addNestedPass<gpu::GPUModuleOp>(createDefineDeviceFunctions());
+  pm.addPass(createEmulateGpu());
+  buildSharedToLLVMPipeline(pm);
+}
+
+void buildLaunchesToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createNumberSites());
+  // Of the host alone: kernels have their own way.
+  pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
+  pm.addPass(createLowerLaunches());
+  pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
+  pm.addPass(createEmitEntry());
+  buildConversionToLLVMPipeline(pm);
+}
+
+CpuFeatures gpuFeatures() {
+  CpuFeatures features;
+  features.bfloat16Pairs = true; // products of bf16 stay as they are
+  return features;
+}
+
+void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip) {
+  buildArrayToLinalgPipeline(pm);
+  buildLinalgToBuffersPipeline(pm, gpuFeatures());
+  buildBuffersToKernelsPipeline(pm);
+  buildKernelsToPtxPipeline(pm, chip);
+  buildLaunchesToLLVMPipeline(pm);
 }
 
 namespace {
@@ -97,7 +142,7 @@ struct GpuOptions : PassPipelineOptions<GpuOptions> {
 
 void registerGpuPipelines() {
   PassPipelineRegistration<GpuOptions>(
-      "array-to-gpu", "Compile @main to launches of kernels, and these to PTX",
+      "array-to-gpu", "Compile @main to the LLVM dialect, and the kernels that it launches to PTX",
       [](OpPassManager &pm, const GpuOptions &options) { buildArrayToGpuPipeline(pm, options.chip); });
 }
 

@@ -2,7 +2,7 @@
 
 // Launches that differ in their buffers alone share a kernel. Constants, and views that are more than a pointer, are
 // computed in the kernel; a dense view is passed, and so is a scalar of the host.
-// CHECK-LABEL: module attributes {gpu.container_module}
+// CHECK-LABEL: module attributes {array.kernels = ["map"], gpu.container_module}
 // CHECK:         memref.global "private" constant @table
 // CHECK:         func.func @main(%[[X:.*]]: memref<256xf32>, %[[Y:.*]]: memref<512xf32>, %[[ARENA:.*]]: memref<4096xi8>, %[[N:.*]]: index)
 // CHECK:           %[[T:.*]] = memref.view %[[ARENA]]

@@ -4,11 +4,14 @@
 
 // UNKNOWN: Cannot find option named 'sm_20'
 
-// CHECK-LABEL: func.func @main(
-// CHECK-SAME:    %[[X:.*]]: memref<100x30xf32> {array.role = "argument"}, %[[R:.*]]: memref<100xf32> {array.role = "result"}
-// The fill is the reduction's initial value.
-// CHECK-NOT:     @fill
-// CHECK:         gpu.launch_func @kernels::@reduce {{.*}} args(%[[X]] : memref<100x30xf32>, %[[R]] : memref<100xf32>)
+// CHECK:         module attributes {array.kernels = ["reduce"], array.sites = {{\[}}["reduce", "{{.*}}array-to-gpu.mlir:{{[0-9]+}}"]]
+// The fill is the reduction's initial value: there is one launch, through the frame's table.
+// CHECK-LABEL: llvm.func internal @main(
+// CHECK:         %[[TABLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK:         llvm.getelementptr inbounds %[[TABLE]][16]
+// CHECK:         llvm.call
+// CHECK-NOT:     llvm.call
+// CHECK-LABEL: llvm.func @pcrt_main(
 // SM80:        gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_80", features = "+ptx70">
 // SM90:        gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">
 // SM80-SAME:   .target sm_80

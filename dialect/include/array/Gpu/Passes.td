@@ -28,7 +28,7 @@ def MapRoutinesToGpu : Pass<"array-map-routines-to-gpu", "::mlir::ModuleOp"> {
     `linalg.generic` that calls it for each element. The functions are declared; array-link-device-library defines them.
     A routine without a row stays a call.
 
-    Invariants: buffers are whole and of static shapes; temporaries have their places (array-plan-memory).
+    Invariants: buffers are whole and of static shapes; temporaries are not planned yet.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
@@ -49,16 +49,63 @@ def LinkDeviceLibrary : Pass<"array-link-device-library", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
 }
 
+def MapLoopsToGpu : Pass<"array-map-loops-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Give small loops and conditionals as a whole to one thread of a GPU";
+  let description = [{
+    The host can go on with a loop, or choose a branch, only when it has read what the device computed: it waits for that,
+    and each operation inside is a launch. Where every operation inside an `scf.for`, `scf.while` or `scf.if` works on few
+    elements, a thread of the device does better alone: the whole becomes a `gpu.launch` of one thread, its linalg ops
+    loops. Their temporaries are allocated before it.
+
+    Invariants: buffers have static shapes, temporaries are not planned yet. What calls the runtime's library stays.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def LaunchAccesses : Pass<"array-launch-accesses", "::mlir::func::FuncOp"> {
+  let summary = "Have a GPU do what @main does to memory itself";
+  let description = [{
+    What @main stores, with the loops and conditionals that launch nothing, becomes a `gpu.launch` of one thread. What it
+    loads is loaded in the kernels that need it; where it is overwritten before these run, its value is kept in a temporary.
+    Loads are left where the host must know the value: the condition of a loop or of a branch, the bounds of a loop.
+
+    Invariants: linalg ops are launches (array-map-to-gpu), temporaries are not planned yet. Afterwards @main writes no
+    memory but by launches and by calls of the runtime's library, and no launch captures what is loaded outside of it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def OutlineGpuKernels : Pass<"array-outline-gpu-kernels", "::mlir::ModuleOp"> {
   let summary = "Make kernels of one gpu.module of the launches of @main";
   let description = [{
     A launch becomes a `gpu.launch_func` of a `gpu.func` of the module @kernels. Launches that differ in what they are given
-    alone share a kernel. Constants, and views that are more than a pointer, are computed in the kernel. What it refers to by name, constants and functions, is copied into its module.
+    alone share a kernel. Constants, and views that are more than a pointer, are computed in the kernel. What it refers to
+    by name, constants and functions, is copied into its module. The attribute `array.kernels` of the module numbers
+    the kernels.
 
     Invariants: a kernel captures whole buffers of static shapes (they are passed as bare pointers) and scalars, each
     an argument in the order of its first use.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
+def LowerLaunches : Pass<"array-lower-launches", "::mlir::ModuleOp"> {
+  let summary = "Launch kernels by number, and read a device's memory, through the call frame's table";
+  let description = [{
+    `gpu.launch_func` becomes a call of the slot `launch` of PcrtTable (runtime/include/runtime/Abi.h), with the kernel's
+    number in the attribute `array.kernels`. A `memref.load` of
+    the host becomes a call of the slot `read`, which waits for the device: then the module gets the attribute
+    `array.waits`. Both can fail, and get numbers in the table `array.sites`. As array-lower-runtime-calls does, @main
+    gets the frame and returns a status.
+
+    A call of the runtime's library is an error, but for those that are the host's wherever the operands are (callbacks,
+    collectives).
+
+    Invariants: structured control flow is lowered; @main writes memory by launches alone (array-launch-accesses).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def DefineDeviceFunctions : Pass<"array-define-device-functions", "::mlir::gpu::GPUModuleOp"> {

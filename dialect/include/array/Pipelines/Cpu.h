@@ -29,6 +29,9 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
 /// Loops -> the LLVM dialect, with the C entry.
 void buildLoopsToLLVMPipeline(OpPassManager &pm);
 
+/// The end of every way to the LLVM dialect, when structured control flow is lowered.
+void buildConversionToLLVMPipeline(OpPassManager &pm);
+
 /// Shared functions (array/Transforms/SharedFunctions.h) alone -> the LLVM dialect.
 void buildSharedToLLVMPipeline(OpPassManager &pm);
 

@@ -1,6 +1,8 @@
-// The named pipeline for GPUs. lib/Pipelines/Gpu.cpp reads top to bottom.
+// The pipelines for GPUs, one of them named. lib/Pipelines/Gpu.cpp reads top to bottom.
 #ifndef ARRAY_PIPELINES_GPU_H
 #define ARRAY_PIPELINES_GPU_H
+
+#include "array/Pipelines/Cpu.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
@@ -25,13 +27,32 @@ enum class GpuChip {
 #undef ARRAY_GPU_CHIP
 };
 
+/// The best chip for GPUs of a compute capability, counted as in the chips' names (9.0 is 90); none where they are too
+/// old.
+std::optional<GpuChip> chipFor(unsigned capability);
+
+/// What the way to buffers may leave to kernels.
+CpuFeatures gpuFeatures();
+
+/// "sm_90a".
+llvm::StringRef chipName(GpuChip chip);
+
 /// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module.
 void buildBuffersToKernelsPipeline(OpPassManager &pm);
 
 /// The gpu.module -> the NVVM dialect.
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
 
-/// All of it, from the array dialect to PTX in a gpu.binary: `--array-to-gpu`.
+/// The gpu.module -> PTX in a gpu.binary.
+void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip);
+
+/// The gpu.module -> functions of the CPU in the LLVM dialect, for the emulated device of the tests.
+void buildKernelsToEmulationPipeline(OpPassManager &pm);
+
+/// @main, which launches kernels -> the LLVM dialect, with the C entry. The kernels stay as they are.
+void buildLaunchesToLLVMPipeline(OpPassManager &pm);
+
+/// All of it, from the array dialect to the LLVM dialect with PTX in a gpu.binary: `--array-to-gpu`.
 void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip);
 
 /// Registers `--array-to-gpu`.

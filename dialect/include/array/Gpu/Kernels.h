@@ -1,0 +1,20 @@
+// What the passes of lib/Gpu and lib/Target tell each other of a module's kernels.
+#ifndef ARRAY_GPU_KERNELS_H
+#define ARRAY_GPU_KERNELS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::array {
+
+/// The attribute of a `gpu.launch`: what its kernel is called.
+inline constexpr llvm::StringLiteral kLaunchNameAttr = "array.kernel";
+
+/// The attribute of a module with kernels: their names, in the order of their numbers.
+inline constexpr llvm::StringLiteral kKernelNamesAttr = "array.kernels";
+
+/// The attribute of a module whose @main waits for what a device has computed, before it can go on.
+inline constexpr llvm::StringLiteral kWaitsAttr = "array.waits";
+
+} // namespace mlir::array
+
+#endif // ARRAY_GPU_KERNELS_H
