@@ -1,4 +1,4 @@
-// _compiler.compile_to_object and module_at: the C++ API of array/Target/Compile.h.
+// _compiler.compile_to_object, compile_for_gpu and module_at: the C++ API of array/Target/Compile.h.
 #include "Binding.h"
 #include "array/Target/BuiltFunctions.h"
 
@@ -22,6 +22,18 @@ static CompiledObject compile(const PyModule &module, const std::string &cpu, co
   }
   if (mlir::failed(result))
     diagnostics.raise("compilation failed");
+  return std::move(*result);
+}
+
+static CompiledObject compileForGpu(const PyModule &module, const std::string &capability, bool isEmulated) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  mlir::FailureOr<CompiledObject> result = mlir::failure();
+  {
+    nb::gil_scoped_release release;
+    result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated});
+  }
+  if (mlir::failed(result))
+    diagnostics.raise("compilation for a GPU failed");
   return std::move(*result);
 }
 
@@ -74,6 +86,11 @@ void bindCompile(nb::module_ &module) {
       .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
       .def_ro("gives_up", &CompiledObject::givesUp, "Then: a call gives up when its frame's budget is used up.")
       .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
+      .def_prop_ro(
+          "image", [](const CompiledObject &self) { return nb::bytes(self.image.data(), self.image.size()); },
+          "For a GPU: its kernels, as the driver takes them.")
+      .def_ro("kernels", &CompiledObject::kernels, "Their names, by number.")
+      .def_ro("waits", &CompiledObject::waits, "A call waits for what the GPU computes, before it can go on.")
       .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.")
       .def_ro("passes", &CompiledObject::passes, "(pass, milliseconds), in order, of the stages before LLVM's.");
 
@@ -83,6 +100,11 @@ void bindCompile(nb::module_ &module) {
              "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a\n"
              "triple the least one of its kind.\n\n"
              "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
+  module.def(
+      "compile_for_gpu", compileForGpu, nb::arg("module"), nb::arg("capability"), nb::arg("emulated") = false,
+      "Compile @main of a module of the array dialect for this machine, and the kernels that it launches for the\n"
+      "GPUs of a compute capability (\"9.0\"): PTX, or an object of this machine for the emulated GPU of the tests.\n\n"
+      "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");
   module.def(

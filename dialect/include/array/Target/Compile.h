@@ -1,4 +1,5 @@
-// From a module of the array dialect to object code in memory that runtime/ loads without LLVM.
+// From a module of the array dialect to object code in memory that runtime/ loads without LLVM, with a device's kernels
+// if it is for one.
 #ifndef ARRAY_TARGET_COMPILE_H
 #define ARRAY_TARGET_COMPILE_H
 
@@ -27,12 +28,25 @@ struct CompiledObject {
   bool givesUp = false;     ///< Then: a call gives up when its frame's budget is used up.
   /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
   std::vector<std::pair<std::string, std::string>> sites;
+  std::vector<char> image;          ///< For a GPU: its kernels, as the driver takes them.
+  std::vector<std::string> kernels; ///< Their names, by number.
+  bool waits = false;               ///< A call waits for what the device has computed, before it can go on.
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
   std::vector<std::pair<std::string, double>> passes;  ///< The passes of the first stages, in order of their end.
 };
 
 /// Compiles @main. The module is left as it is. On failure a diagnostic has been emitted.
 FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions &options);
+
+struct GpuOptions {
+  std::string capability; ///< Compute capability, "9.0".
+  /// Kernels as an object for this CPU, which the emulated device of the tests takes, rather than PTX.
+  bool isEmulated = false;
+};
+
+/// Compiles @main for this machine and the kernels that it launches for a GPU. The module is left as it is. On failure
+/// a diagnostic has been emitted.
+FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &options);
 
 /// Forgets the objects of kernels that were kept for other modules.
 void forgetObjects();

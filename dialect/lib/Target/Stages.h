@@ -1,0 +1,44 @@
+// The stages that compilations for a CPU (Compile.cpp) and for a GPU (Gpu.cpp) share.
+#ifndef ARRAY_LIB_TARGET_STAGES_H
+#define ARRAY_LIB_TARGET_STAGES_H
+
+#include "BuiltLevel.h"
+#include "KeptPipelines.h"
+#include "array/Target/Compile.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include <chrono>
+
+namespace mlir::array {
+
+/// Runs `stage` and notes its time under `name`.
+template <typename Stage> auto timed(Timings &timings, StringRef name, Stage stage) {
+  auto start = std::chrono::steady_clock::now();
+  auto result = stage();
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  timings.emplace_back(name.str(), elapsed.count());
+  return result;
+}
+
+/// Tells the pipelines apart that are kept.
+std::string nameOf(const CpuFeatures &features);
+
+/// A diagnostic of an error, if it is one.
+LogicalResult report(ModuleOp module, llvm::Error error);
+
+FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options);
+
+/// linalg on tensors -> linalg on buffers. Bufferization sees less than there is: where it finds no order in which the
+/// carry of the loops can be updated in place, the carry is copied.
+LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes);
+
+/// The size of the arena that was planned.
+uint64_t arenaBytes(ModuleOp module);
+
+/// The LLVM dialect -> a relocatable object that the runtime's loader takes; `built` has functions that it may call.
+FailureOr<std::vector<char>> toObject(ModuleOp module, const HostTarget &target, const BuiltLevel *built,
+                                      const CompileOptions &options, Timings &timings);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TARGET_STAGES_H
