@@ -54,6 +54,7 @@ class Device:
     platform: str  # "cpu"
     id: int
     device_kind: str
+    compute_capability: str  # of a GPU, "9.0"; "" of a CPU
     local_hardware_id: int
     process_index: int
     # repr: CpuDevice(id=0), str: cpu:0
@@ -366,6 +367,8 @@ class CompiledCall:
     aliases: pairs of a result and a donated argument of the executable in whose memory it is computed.
     device: where the function itself puts values; a call runs there.
     copying: called with the leaves instead, when one of them has memory that is not to be viewed.
+    capability: the compute capability of the GPUs that the executable is for, "" for CPUs.
+    elsewhere: gives the call for a device that it is not for.
     """
 
     def __init__(
@@ -385,6 +388,8 @@ class CompiledCall:
         aliases: tuple[tuple[int, int], ...] = (),
         device: Device | None = None,
         copying: Callable[..., Any] | None = None,
+        capability: str = "",
+        elsewhere: Callable[[Device], CompiledCall] | None = None,
     ) -> None: ...
     executable: Executable | None
     in_used: tuple[int, ...]
@@ -395,6 +400,7 @@ class CompiledCall:
     donated: tuple[int, ...]
     aliases: tuple[tuple[int, int], ...]
     device: Device | None
+    capability: str
     def __call__(self, *leaves: Array) -> Any:
         """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 

@@ -40,6 +40,7 @@ from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.callbacks import host_call, host_calls
 from pycompiler.ops.placement import device_put
 from pycompiler.plan import Plan, in_place, plan_outputs
+from pycompiler.targets import HOST, Target, target_of
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -148,10 +149,12 @@ class Compilation:
     # Where the function puts values itself.
     device: Device | None = None
     milliseconds: dict[str, float] = field(default_factory=dict)
-    # Compiles the same without views.
+    # Compiles the same without views, and for other devices.
     without_views: Callable[[], Compilation] | None = None
     from_disk: bool = False
     tuning: measure.Tuning = measure.UNTUNED
+    target: Target = HOST
+    for_target: Callable[[Target], Compilation] | None = None
 
     @functools.cached_property
     def module(self) -> ir.Module | None:
@@ -163,7 +166,16 @@ class Compilation:
         plan = self.plan
         parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
         aliases = self.aliases if donated else ()
-        return CompiledCall(*parts, donated, aliases, self.device, self._copying(out_tree, donated))
+        copying = self._copying(out_tree, donated)
+        elsewhere = self._elsewhere(out_tree, donated) if self.executable is not None else None
+        return CompiledCall(*parts, donated, aliases, self.device, copying, self.target.capability, elsewhere)
+
+    def _elsewhere(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[[Device], CompiledCall] | None:
+        """What gives the call for a device that this code is not for: compiled when first needed."""
+        if self.for_target is None:
+            return None
+        compile_for = self.for_target
+        return lambda device: compile_for(target_of(device)).call(out_tree, donated)
 
     def _copying(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[..., Any] | None:
         """What is called when the memory of an argument is not to be looked at: compiled when first needed."""
@@ -229,9 +241,10 @@ def compile_graph(
     may_block: bool = False,
     viewing: bool = False,
     eager: bool = False,
+    target: Target = HOST,
 ) -> Compilation:
-    """Compile and load. Results are computed in the memory of donated inputs, where they fit. With `may_block`, a run
-    may wait for other runs.
+    """Compile for a target, and load. Results are computed in the memory of donated inputs, where they fit. With
+    `may_block`, a run may wait for other runs.
 
     When `viewing`, outputs that are parts of inputs are views of them, and not computed.
 
@@ -241,29 +254,32 @@ def compile_graph(
     start = time.perf_counter()
     plan = plan_outputs(closed, keep_unused, viewing)
     again = (
-        functools.partial(compiled, closed, name, keep_unused, donated, may_block, False) if plan.has_views else None
+        functools.partial(compiled, closed, name, keep_unused, donated, may_block, False, target=target)
+        if plan.has_views
+        else None
     )
+    elsewhere = functools.partial(compiled, closed, name, keep_unused, donated, may_block, viewing, eager)
     device = named_device(name, closed.graph)
     if plan.graph is None:
         return Compilation(plan, name, None, device=device, without_views=again)
-    built = built_executable(plan.graph, name) if eager else None
+    built = built_executable(plan.graph, name) if eager and target.is_host else None
     if built is not None:
-        return Compilation(plan, name, built, device=device, without_views=again)
+        return Compilation(plan, name, built, device=device, without_views=again, for_target=elsewhere)
     milliseconds = {"plan": (time.perf_counter() - start) * 1e3}
-    if _decomposes(plan.graph):
+    if target.is_host and _decomposes(plan.graph):
         begin = time.perf_counter()
         require_lapack()
         milliseconds["lapack"] = (time.perf_counter() - begin) * 1e3
     aliases = in_place(plan, donated)
     tuning = measure.UNTUNED
-    if config.tuning != "off":
+    if config.tuning != "off" and target.is_host:
         begin = time.perf_counter()
         tuning = tuning_of(plan.graph)
         milliseconds["tuning"] = (time.perf_counter() - begin) * 1e3
-    key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, name, may_block, milliseconds)
+    key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds)
     is_kept = executable is not None
     if artifact is None or executable is None:
-        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds)
+        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target)
         executable = _load(artifact, name, plan.graph, may_block, milliseconds)
     if key and not is_kept:
         begin = time.perf_counter()
@@ -287,15 +303,23 @@ def compile_graph(
         again,
         is_kept,
         tuning,
+        target,
+        elsewhere,
     )
 
 
 def _from_disk(
-    graph: Graph, aliases: Aliases, tuning: str, name: str, may_block: bool, milliseconds: dict[str, float]
+    graph: Graph,
+    aliases: Aliases,
+    tuning: str,
+    target: Target,
+    name: str,
+    may_block: bool,
+    milliseconds: dict[str, float],
 ) -> tuple[cache.Key | None, Artifact | None, Executable | None]:
     """By what the disk cache knows a graph, and what it has under this, loaded; notes the times."""
     begin = time.perf_counter()
-    key = cache.key_of(graph, aliases, tuning)
+    key = cache.key_of(graph, aliases, tuning, "" if target.is_host else str(target))
     if key is None:
         return None, None, None
     keyed = time.perf_counter()
@@ -315,16 +339,23 @@ def _compile(
     aliases: Aliases,
     plans: Mapping[int, cache.Plan],
     milliseconds: dict[str, float],
+    target: Target = HOST,
     quiet: bool = False,
 ) -> Artifact:
     """Code for a graph, in whose results' memory the aliases hold; notes the times."""
     begin = time.perf_counter()
     compiler = _load_module("pycompiler._compiler")
+
+    def translate(module: ir.Module) -> Any:
+        if target.is_host:
+            return compiler.compile_to_object(module)
+        return compiler.compile_for_gpu(module, target.capability, target.is_emulated)
+
     module = build_module(graph, aliases, plans)
     milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
     try:
         with _lock:
-            result = compiler.compile_to_object(module)
+            result = translate(module)
     except compiler.ir.MLIRError:
         if not aliases:
             raise
@@ -332,7 +363,7 @@ def _compile(
         aliases = ()
         module = build_module(graph, (), plans)
         with _lock:
-            result = compiler.compile_to_object(module)
+            result = translate(module)
     milliseconds.update(result.timings)
     if config.debug and not quiet:
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
@@ -346,6 +377,9 @@ def _compile(
         result.gives_up,
         result.sites,
         aliases,
+        result.image,
+        tuple(result.kernels),
+        result.waits,
     )
 
 
@@ -361,10 +395,12 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         # is made, that gives up.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
         attempt_ns=estimate if artifact.gives_up else math.inf,
-        may_block=may_block,
+        may_block=may_block or artifact.waits,
         sites=artifact.sites,
         callbacks=[host_call(equation) for equation in host_calls(graph)],
         effects=_effects(graph),
+        image=artifact.image,
+        kernels=artifact.kernels,
     )
     milliseconds["load"] = (time.perf_counter() - begin) * 1e3
     return executable
@@ -389,6 +425,7 @@ def compiled(
     may_block: bool = False,
     viewing: bool = True,
     eager: bool = False,
+    target: Target = HOST,
 ) -> Compilation:
     """The compiled code of a graph, which lives as long as the graph. See `compile_graph`.
 
@@ -398,4 +435,7 @@ def compiled(
     key = key if viewing else (*key, "copying")
     # What is called eagerly was traced whatever the setting is.
     key = key if config.tuning == "off" else (*key, config.tuning)
-    return graph.derive(key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager))
+    key = key if target.is_host else (*key, target)
+    return graph.derive(
+        key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager, target)
+    )

@@ -25,6 +25,7 @@ from pycompiler.core.record import record
 from pycompiler.core.trace import Origin
 from pycompiler.core.tree import tree_flatten
 from pycompiler.ops.placement import device_put
+from pycompiler.targets import expected_target
 
 # One jitted function for each primitive and set of parameters.
 _functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
@@ -90,12 +91,13 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
             graphs.put(known, graph)
         return graph, made
 
-    def serve(graph: ClosedGraph) -> Callable[..., Any]:
-        if distribution.concerns(graph):
-            return sharded
-        return served(compiled(graph, primitive.name, eager=True).call(_tree(primitive, graph.out_avals)), graph)
-
     def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+        def serve(graph: ClosedGraph) -> Callable[..., Any]:
+            if distribution.concerns(graph):
+                return sharded
+            found = compiled(graph, primitive.name, eager=True, target=expected_target(args))
+            return served(found.call(_tree(primitive, graph.out_avals)), graph)
+
         return graph_for(args, serve)[1]
 
     def sharded(*args: Any) -> Any:
@@ -117,7 +119,8 @@ def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
     def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
         if distribution.concerns(graph):
             return sharded
-        return served(compiled(graph, name).call(tree_flatten(graph.out_avals)[1]), graph)
+        found = compiled(graph, name, target=expected_target(args))
+        return served(found.call(tree_flatten(graph.out_avals)[1]), graph)
 
     def sharded(*args: Any) -> tuple[Any, ...]:
         return tuple(distribution.execute(graph, name, args))

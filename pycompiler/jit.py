@@ -30,7 +30,7 @@ from pycompiler._runtime import (
     wait_for_tree,
 )
 from pycompiler.checks import are_on, watched
-from pycompiler.compile import Compilation, compiled, forget_code
+from pycompiler.compile import Compilation, compiled, forget_code, named_device
 from pycompiler.core import axes, errors
 from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
 from pycompiler.core.boundary import boundary
@@ -48,6 +48,7 @@ from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.lax import tracing
 from pycompiler.lax.shardings import constrained
 from pycompiler.stages import Lowered, Signature, Traced
+from pycompiler.targets import Target, expected_target
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
 
@@ -165,7 +166,7 @@ class _Program:
             return self.fun
         if config.explain_cache_misses:
             _log.warning("%s", self.explain_last_miss())
-        signature, _ = self.signature(args, kwargs)
+        signature, leaves = self.signature(args, kwargs)
         if signature.graph.axis_names:
             # The traces of these axes take the call.
             return self.traced
@@ -174,10 +175,11 @@ class _Program:
             return self.traced
         if distribution.concerns(signature.graph):
             return self.sharded
-        call = self._compile(signature)
-        return self._checked(signature, call) if are_on() else call
+        target = expected_target(leaves, named_device(self.name, signature.graph.graph))
+        call = self._compile(signature, target)
+        return self._checked(signature, call, target) if are_on() else call
 
-    def _compile(self, signature: Signature) -> CompiledCall:
+    def _compile(self, signature: Signature, target: Target) -> CompiledCall:
         with self.traces.making(("compiled", id(signature))):
             start = time.perf_counter()
             is_new = ("compiled", signature.keep_unused, signature.donated, False) not in signature.graph.derived
@@ -187,6 +189,7 @@ class _Program:
                 signature.keep_unused,
                 signature.donated,
                 eager=self.options.from_anywhere,
+                target=target,
             )
         if is_new:
             avals = ", ".join(map(short, signature.graph.in_avals))
@@ -195,9 +198,10 @@ class _Program:
             self._check_donation(signature, found)
         return found.call(signature.out_tree, signature.donated)
 
-    def _checked(self, signature: Signature, call: CompiledCall) -> Callable[..., Any]:
+    def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
         """Calls, then looks at the results. Donated arrays are kept until then: the replay of a fault reads them."""
-        keeping = compiled(signature.graph, self.name, signature.keep_unused).call(signature.out_tree)
+        found = compiled(signature.graph, self.name, signature.keep_unused, target=target)
+        keeping = found.call(signature.out_tree)
 
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]

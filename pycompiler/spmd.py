@@ -32,6 +32,7 @@ from pycompiler.ops.elementwise import div
 from pycompiler.ops.exchange import all_gather, all_to_all, reduce_scatter
 from pycompiler.ops.sending import pbroadcast, ppermute
 from pycompiler.ops.shape import reshaped
+from pycompiler.targets import target_of
 
 MeshAxes = tuple[tuple[Name, int], ...]
 
@@ -239,6 +240,12 @@ class SpmdProgram:
                 f"{self.compilation.name}: {self.count} participants take as many devices and lists of arguments, got "
                 f"{len(devices)} and {len(args)}"
             )
+        for device in devices:
+            if not target_of(device).is_host:
+                raise NotImplementedError(
+                    f"{self.compilation.name}: {device} is one of its participants, but programs over a mesh run on "
+                    "CPUs alone so far; make the mesh of devices('cpu'), or call the function without a mesh on one GPU"
+                )
         plan, executable = self.compilation.plan, self.compilation.executable
         found: list[list[Array]] = [[] for _ in args]
         if executable is not None:

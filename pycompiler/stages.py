@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import PyTreeDef
-from pycompiler.compile import build_module, compiled, memory_plan, module_at, tuning_of
+from pycompiler.compile import build_module, compiled, memory_plan, module_at, named_device, tuning_of
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.tree import tree_flatten
 from pycompiler.memory_plan import MemoryAnalysis
 from pycompiler.plan import in_place, plan_outputs, to_array
+from pycompiler.targets import expected_target
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -160,8 +161,14 @@ class Compiled(_Stage):
     def __init__(self, signature: Signature) -> None:
         super().__init__(signature)
         # Every output is in the module that is shown: none is a view of an input.
+        named = named_device(signature.fun_name, signature.graph.graph)
         self._compilation = compiled(
-            signature.graph, signature.fun_name, signature.keep_unused, signature.donated, viewing=False
+            signature.graph,
+            signature.fun_name,
+            signature.keep_unused,
+            signature.donated,
+            viewing=False,
+            target=expected_target((), named),
         )
         self._call = self._compilation.call(signature.out_tree, signature.donated)
 

@@ -97,9 +97,10 @@ def _target() -> str | None:
     return target
 
 
-def key_of(graph: Graph, aliases: Aliases, tuning: str = "") -> Key | None:
+def key_of(graph: Graph, aliases: Aliases, tuning: str = "", device: str = "") -> Key | None:
     """What the code of a graph is found by; None when it is not to be looked for: the cache is off, or the graph holds
-    what means nothing in another process. `tuning` says by which measured plans it is compiled."""
+    what means nothing in another process. `tuning` says by which measured plans it is compiled, `device` for what
+    besides this processor."""
     target = _target()
     if target is None:
         return None
@@ -109,8 +110,8 @@ def key_of(graph: Graph, aliases: Aliases, tuning: str = "") -> Key | None:
         _log.debug("not kept, as a graph holds %s", reason)
         return None
     options = f"{len(aliases)} results in place, {_digest(aliases, 6)}" if aliases else "nothing in place"
-    if tuning:
-        options = f"{options}; {tuning}"
+    for choice in (tuning, device):
+        options = f"{options}; {choice}" if choice else options
     parts = (digest.hex(), options, identity.compiler(), target)
     return Key(_digest(parts, 20), *parts, places)
 

@@ -18,7 +18,7 @@ Aliases = tuple[tuple[int, int], ...]
 # Magic, form, bytes of what is known, bytes of the code; the checksum follows.
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"PYCCODE\0"
-_FORM = 1
+_FORM = 2
 _CHECKSUM = 16
 _START = _HEAD.size + _CHECKSUM
 
@@ -42,6 +42,10 @@ class Artifact:
     sites: Sequence[tuple[str, str]]
     # The results that are computed in the memory of inputs.
     aliases: Aliases
+    # For a GPU: its kernels, as the driver takes them, and their names; whether a call waits for what they compute.
+    image: bytes = b""
+    kernels: tuple[str, ...] = ()
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,13 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "gives_up": artifact.gives_up,
         "sites": tuple([(primitive, numbers.get(place, -1)) for primitive, place in artifact.sites]),
         "aliases": artifact.aliases,
-        "checksum": _checksum(artifact.object),
+        "image": len(artifact.image),
+        "kernels": artifact.kernels,
+        "waits": artifact.waits,
+        "checksum": _checksum(artifact.object, artifact.image),
     }
-    return seal(_MAGIC, key.digest, known, len(artifact.object)) + artifact.object
+    size = len(artifact.object) + len(artifact.image)
+    return b"".join((seal(_MAGIC, key.digest, known, size), artifact.object, artifact.image))
 
 
 def seal(magic: bytes, digest: str, known: dict[str, Any], following: int) -> bytes:
@@ -91,8 +99,9 @@ def unpack(key: Key, data: bytes) -> Artifact:
     if _checksum(code) != known["checksum"]:
         raise DamagedError("the checksum of its code is wrong")
     places = (*key.places, "")
+    end = size - known["image"]
     return Artifact(
-        code,
+        code[:end],
         known["entry"],
         known["arena_bytes"],
         known["flops"],
@@ -100,6 +109,9 @@ def unpack(key: Key, data: bytes) -> Artifact:
         known["gives_up"],
         [(primitive, places[number]) for primitive, number in known["sites"]],
         known["aliases"],
+        code[end:],
+        known["kernels"],
+        known["waits"],
     )
 
 

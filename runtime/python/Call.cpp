@@ -417,6 +417,31 @@ static PyObject *unflattenPlaced(const CompiledCallObject *call, const Placement
   return tree;
 }
 
+/// Whether the code of a call is for a device.
+static bool isFor(const CompiledCallObject *call, const Device &device) {
+  return !call->loaded || PyUnicode_CompareWithASCIIString(call->capability, device.computeCapability().c_str()) == 0;
+}
+
+/// The call for a device that the code of this one is not for; null with an exception.
+static CompiledCallObject *callFor(CompiledCallObject *call, Device &device) {
+  for (const CallElsewhere &other : *call->others)
+    if (other.device == &device)
+      return asCall(other.call);
+  if (!call->elsewhere) {
+    PyErr_Format(PyExc_RuntimeError, "%s: its code is not for %R", call->loaded->name().c_str(), deviceObject(device));
+    return nullptr;
+  }
+  PyRef made = PyRef::steal(PyObject_CallOneArg(call->elsewhere, deviceObject(device)));
+  if (!made)
+    return nullptr;
+  if (!isCompiledCall(made.get()) || !isFor(asCall(made.get()), device)) {
+    PyErr_SetString(PyExc_TypeError, "CompiledCall: elsewhere gave no call for the device");
+    return nullptr;
+  }
+  call->others->push_back({&device, made.get()});
+  return asCall(made.take());
+}
+
 /// `several`: whether there is more than one device, so that leaves may have to be moved.
 template <bool several>
 [[gnu::always_inline]] static inline PyObject *runCall(CompiledCallObject *call, ArrayObject *const *leaves) {
@@ -425,6 +450,10 @@ template <bool several>
     const char *name = call->loaded ? call->loaded->name().c_str() : "a jitted function";
     if (!placeLeaves(leaves, call->placed->data(), call->placed->size(), call->place, name, where))
       return nullptr;
+    if (!isFor(call, *where.device)) {
+      CompiledCallObject *other = callFor(call, *where.device);
+      return other ? runCompiledCall(other, leaves) : nullptr;
+    }
   } else {
     where.device = &Device::cpu();
   }

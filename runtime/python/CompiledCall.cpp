@@ -131,17 +131,18 @@ static bool readCall(CompiledCallObject *call) {
 }
 
 static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"executable", "in_used", "outputs", "out_avals", "out_tree", "consts",
-                                "donated",    "aliases", "device",  "copying",   nullptr};
+  static const char *names[] = {"executable", "in_used", "outputs", "out_avals",  "out_tree",  "consts", "donated",
+                                "aliases",    "device",  "copying", "capability", "elsewhere", nullptr};
   PyObject *executable, *inUsed, *outputs, *outAvals, *outTree,
-      *consts = nullptr, *donated = nullptr, *aliases = nullptr, *device = Py_None, *copying = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOOO:CompiledCall", const_cast<char **>(names), &executable,
+      *consts = nullptr, *donated = nullptr, *aliases = nullptr, *device = Py_None, *copying = Py_None,
+      *capability = nullptr, *elsewhere = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|OOOOOUO:CompiledCall", const_cast<char **>(names), &executable,
                                    &inUsed, &outputs, &outAvals, &outTree, &consts, &donated, &aliases, &device,
-                                   &copying))
+                                   &copying, &capability, &elsewhere))
     return nullptr;
-  PyRef none = PyRef::steal(PyTuple_New(0));
+  PyRef none = PyRef::steal(PyTuple_New(0)), ofHost = PyRef::steal(PyUnicode_FromString(""));
   PyRef self = PyRef::steal(type->tp_alloc(type, 0));
-  if (!self || !none)
+  if (!self || !none || !ofHost)
     return nullptr;
   CompiledCallObject *call = asCall(self.get());
   call->executable = Py_NewRef(executable);
@@ -153,7 +154,10 @@ static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   call->donated = Py_NewRef(donated ? donated : none.get());
   call->aliases = Py_NewRef(aliases ? aliases : none.get());
   call->device = Py_NewRef(device);
+  call->capability = Py_NewRef(capability ? capability : ofHost.get());
   call->copying = copying == Py_None ? nullptr : Py_NewRef(copying);
+  call->elsewhere = elsewhere == Py_None ? nullptr : Py_NewRef(elsewhere);
+  call->others = new std::vector<CallElsewhere>();
   call->used = new std::vector<size_t>();
   call->inPlace = new std::vector<Alias>();
   call->given = new std::vector<size_t>();
@@ -177,6 +181,10 @@ static int traverseCall(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(call->donated);
   Py_VISIT(call->aliases);
   Py_VISIT(call->copying);
+  Py_VISIT(call->elsewhere);
+  if (call->others)
+    for (const CallElsewhere &other : *call->others)
+      Py_VISIT(other.call);
   return 0;
 }
 
@@ -189,8 +197,12 @@ static void deallocateCall(PyObject *self) {
   delete call->results;
   delete call->placed;
   delete call->copies;
+  if (call->others)
+    for (const CallElsewhere &other : *call->others)
+      Py_DECREF(other.call);
+  delete call->others;
   for (PyObject *part : {call->executable, call->inUsed, call->outputs, call->outAvals, call->outTree, call->consts,
-                         call->donated, call->aliases, call->device, call->copying})
+                         call->donated, call->aliases, call->device, call->copying, call->capability, call->elsewhere})
     Py_XDECREF(part);
   PyTypeObject *type = Py_TYPE(self);
   type->tp_free(self);
@@ -218,11 +230,17 @@ static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) 
 }
 
 #define PCRT_MEMBER(name, field) {name, T_OBJECT_EX, offsetof(CompiledCallObject, field), READONLY, nullptr}
-static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable), PCRT_MEMBER("in_used", inUsed),
-                                    PCRT_MEMBER("outputs", outputs),       PCRT_MEMBER("out_avals", outAvals),
-                                    PCRT_MEMBER("out_tree", outTree),      PCRT_MEMBER("consts", consts),
-                                    PCRT_MEMBER("donated", donated),       PCRT_MEMBER("aliases", aliases),
-                                    PCRT_MEMBER("device", device),         {}};
+static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable),
+                                    PCRT_MEMBER("in_used", inUsed),
+                                    PCRT_MEMBER("outputs", outputs),
+                                    PCRT_MEMBER("out_avals", outAvals),
+                                    PCRT_MEMBER("out_tree", outTree),
+                                    PCRT_MEMBER("consts", consts),
+                                    PCRT_MEMBER("donated", donated),
+                                    PCRT_MEMBER("aliases", aliases),
+                                    PCRT_MEMBER("device", device),
+                                    PCRT_MEMBER("capability", capability),
+                                    {}};
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {

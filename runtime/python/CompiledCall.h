@@ -33,13 +33,22 @@ struct ConstantCopies {
   std::vector<OfDevice> all;
 };
 
+/// The call of a device that the code of another one is not for.
+struct CallElsewhere {
+  Device *device;
+  PyObject *call;
+};
+
 struct CompiledCallObject {
   PyObject_HEAD
       // As given, for Python; they own everything below.
       PyObject *executable,
-      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases, *device;
+      *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases, *device, *capability;
   /// What is called instead when the views among the outputs are not to be had; null without views.
   PyObject *copying;
+  /// What gives the call for a device that this one's code is not for, and those that it gave; null without code.
+  PyObject *elsewhere;
+  std::vector<CallElsewhere> *others;
   Executable *loaded;
   std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
   std::vector<Output> *results;

@@ -257,6 +257,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def_prop_ro("platform", &Device::platform)
       .def_prop_ro("id", &Device::id)
       .def_prop_ro("device_kind", &Device::kind)
+      .def_prop_ro("compute_capability", &Device::computeCapability)
       // Counted within the process, of which there is one.
       .def_prop_ro("local_hardware_id", &Device::id)
       .def_prop_ro("process_index", [](const Device &) { return 0; })

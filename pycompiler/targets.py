@@ -1,0 +1,53 @@
+"""What code is compiled for: the processor of this machine, or a GPU. Before `compile`; after it: those who call it.
+
+Code runs on every device of its target. Which device a call runs on is the runtime's to say, when it is made; who
+compiles asks here for what to begin with.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pycompiler._runtime import Array, Device, default_device
+
+
+@dataclass(frozen=True)
+class Target:
+    """This machine's processor, or the GPUs of a compute capability ("9.0").
+
+    The emulated GPU of the tests runs kernels that are compiled for the processor.
+    """
+
+    capability: str = ""
+    is_emulated: bool = False
+
+    @property
+    def is_host(self) -> bool:
+        return not self.capability
+
+    def __str__(self) -> str:
+        emulated = ", emulated" if self.is_emulated else ""
+        return f"GPU of compute capability {self.capability}{emulated}" if self.capability else "host"
+
+
+HOST = Target()
+
+
+@functools.cache
+def target_of(device: Device) -> Target:
+    """That of a device."""
+    return Target(device.compute_capability, device.device_kind.startswith("Emulated"))
+
+
+def expected_target(leaves: Iterable[Any], named: Device | None = None) -> Target:
+    """Of the device on which a call with these leaves is expected to run: `named` if the function says one, else where
+    an array was put, else the default one."""
+    if named is None:
+        for leaf in leaves:
+            if isinstance(leaf, Array) and leaf.committed and isinstance(leaf.device, Device):
+                named = leaf.device
+                break
+    return target_of(default_device() if named is None else named)
