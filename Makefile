@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build demo test test-fast test-full test-sanitizers soak bench lint fmt clean system configure
+.PHONY: help build demo test test-fast test-full test-sanitizers test-gpu soak bench bench-gpu lint fmt clean system configure
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -64,6 +64,14 @@ test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and Add
 	  ctest --test-dir build-$$kind --output-on-failure; \
 	done
 
+# What `pycompiler` says of a GPU that it can't use; empty where there is one.
+GPU_MISSING = $$(PYCOMPILER_PLATFORM=gpu $(PY) -c 'import pycompiler; pycompiler.devices()' 2>&1 | tail -n 1)
+
+test-gpu: build ## the table test, the behaviour tests and the GPU's own on the machine's GPU; says so where there is none
+	@missing="$(GPU_MISSING)"; \
+	if [ -n "$$missing" ]; then echo "test-gpu: skipped: $$missing" >&2; exit 0; fi; \
+	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/ops/test_table.py tests/python/documented tests/python/gpu
+
 SECONDS ?= 600
 soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600
 	$(TEST_ENV) $(PY) tools/soak.py --seconds $(SECONDS)
@@ -77,6 +85,11 @@ bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.
 	  set -- $$part; $(PY) benchmarks/$$1.py "$${@:2}" || failed="$$failed $$1"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
+
+bench-gpu: build ## bandwidth, products, programs and enqueueing beside jax and torch on the machine's GPU
+	@missing="$(GPU_MISSING)"; \
+	if [ -n "$$missing" ]; then echo "bench-gpu: skipped: $$missing" >&2; exit 0; fi; \
+	$(PY) -m pip install -q $$($(PY) tools/requirements.py bench); $(PY) benchmarks/gpu.py
 
 CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h' ':!third_party')
 lint: configure ## ruff, pyright, import rules, clang-format

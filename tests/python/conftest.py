@@ -1,11 +1,13 @@
-"""A disk cache of the tests' own, and test files that need several devices.
+"""A disk cache of the tests' own, and test files that need several devices, or a GPU.
 
 Compiled code is kept in a folder that is empty at the start and removed at the end: in this process, and in all that
 the tests start.
 
-Files that need several devices say `DEVICES = 4`, and run in one process of their own that has as many.
-The count is fixed when a process starts. Here each test of such a file takes its outcome from that process, which runs
-the whole file once; there, the tests run as usual.
+Files that need several CPU devices say `DEVICES = 4`, those that need a GPU say `GPU = True`, and run in one process
+of their own that has them: what devices there are is settled when a process starts. Here each test of such a file takes
+its outcome from that process, which runs the whole file once; there, the tests run as usual.
+
+The GPU is the emulated one (tests/emulator), or the machine's, where PYCOMPILER_PLATFORM=gpu asks for this.
 """
 
 import atexit
@@ -15,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -28,10 +31,25 @@ if "PYCOMPILER_TESTS_CACHE" not in os.environ:
     atexit.register(lambda: os.getpid() == _owner and shutil.rmtree(_folder, ignore_errors=True))
 
 
+EMULATED_DRIVER = Path(__file__).resolve().parents[2] / "build" / "tests" / "libcuda-emulated.so"
+
+
+def process_for(module) -> dict[str, str]:
+    """The variables of the process that a file's tests need."""
+    needed = {}
+    if hasattr(module, "DEVICES"):
+        needed["PYCOMPILER_NUM_CPU_DEVICES"] = str(module.DEVICES)
+    if getattr(module, "GPU", False):
+        needed["PYCOMPILER_PLATFORM"] = "gpu"
+        if os.environ.get("PYCOMPILER_PLATFORM") != "gpu":
+            needed["PYCOMPILER_CUDA_DRIVER"] = str(EMULATED_DRIVER)
+    return needed
+
+
 @functools.cache
-def outcomes(path: str, count: int) -> dict[str, str]:
+def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, str]:
     """The failure of each test of a file, empty where it passed."""
-    environment = {**os.environ, "PYCOMPILER_NUM_CPU_DEVICES": str(count)}
+    environment = {**os.environ, **dict(needed)}
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", path]
         run = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -47,11 +65,11 @@ def outcomes(path: str, count: int) -> dict[str, str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    count = getattr(pyfuncitem.module, "DEVICES", None)
-    if count is None or os.environ.get("PYCOMPILER_NUM_CPU_DEVICES") == str(count):
+    needed = process_for(pyfuncitem.module)
+    if all(os.environ.get(name) == value for name, value in needed.items()):
         return None
-    found = outcomes(str(pyfuncitem.path), count)
-    failure = found.get(pyfuncitem.name, found.get("", "it did not run in the process with several devices"))
+    found = outcomes(str(pyfuncitem.path), frozenset(needed.items()))
+    failure = found.get(pyfuncitem.name, found.get("", "it did not run in the process that it needs"))
     if failure:
         pytest.fail(failure, pytrace=False)
     return True

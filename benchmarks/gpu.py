@@ -1,0 +1,160 @@
+"""`make bench-gpu`: pycompiler beside jax and, where installed, torch on one GPU, in one process.
+
+The results of the libraries are compared before anything is timed, and their runs are interleaved. What is bound by
+memory is measured against a copy of as many bytes by the fastest of the libraries, products and programs against a
+library. f32 is f32: no library may use tf32. Without a GPU, or without a jax that finds it, it says so and ends.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from options import RESULTS, parser
+
+if TYPE_CHECKING:
+    from cases_gpu import Row
+    from measure import Samples
+
+# Before they are imported.
+os.environ["PYCOMPILER_PLATFORM"] = "gpu"
+os.environ["JAX_PLATFORMS"] = "cuda"
+os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "highest"
+# What jax takes for itself at once would leave nothing to the others.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+def _missing() -> str:
+    """Why nothing can be measured here; empty when it can."""
+    import jax
+
+    import pycompiler as pc
+
+    for name, devices in (("pycompiler", pc.devices), ("jax", jax.devices)):
+        try:
+            devices()
+        except RuntimeError as error:
+            return f"{name} finds no GPU: {error}"
+    return ""
+
+
+def _torch_call(row: Row, arrays: tuple[Any, ...]) -> Callable[[], Any]:
+    import torch
+
+    assert row.torch is not None
+    torch.backends.cuda.matmul.allow_tf32 = False
+    function = row.torch(torch)
+    # torch does not know NumPy's bfloat16.
+    tensors = [torch.from_numpy(x.astype("float32")).to(getattr(torch, str(x.dtype))).cuda() for x in arrays]
+
+    def call() -> Any:
+        result = function(*tensors)
+        torch.cuda.synchronize()
+        return result
+
+    return call
+
+
+def _run(row: Row, runs: int) -> Samples:
+    """The samples of each library. Raises AssertionError where our result differs from jax's."""
+    import numpy as np
+    from measure import JAX, OURS, check_equal, interleaved, prepare, settings
+
+    with settings(row.case):
+        arrays = row.case.inputs(np.random.default_rng(0))
+        calls = {lib.name: prepare(lib, row.case, arrays) for lib in (OURS, JAX)}
+        check_equal(row.case, calls[OURS.name](), JAX.name, calls[JAX.name]())
+        if row.torch is not None and importlib.util.find_spec("torch"):
+            calls["torch"] = _torch_call(row, arrays)
+        return interleaved(calls, runs)
+
+
+def _bandwidth(runs: int) -> float:
+    """Bytes a second that the fastest copy reads and writes."""
+    from cases_gpu import BYTES, SQUARE, Row
+    from library import Case, normal
+    from measure import median
+
+    case = Case("copy", normal(SQUARE), lambda lib: lambda x: lib.numpy.copy(x) + 0)
+    samples = _run(Row(case, torch=lambda torch: torch.clone), runs)
+    return 2 * BYTES / min(median(times) for times in samples.values())
+
+
+def _enqueue(runs: int) -> dict[str, float]:
+    """Seconds in which a small call is given back, by library; what it computes is waited for outside of the time."""
+    import numpy as np
+    from measure import JAX, OURS
+
+    found = {}
+    for lib in (OURS, JAX):
+        call = lib.top.jit(lambda x, y: x * y + 1)
+        x = lib.numpy.asarray(np.ones((8, 8), np.float32))
+        lib.top.block_until_ready(call(x, x))
+        times = []
+        for _ in range(runs):
+            start = time.perf_counter()
+            for _ in range(100):
+                result = call(x, x)
+            times.append((time.perf_counter() - start) / 100)
+            lib.top.block_until_ready(result)
+        found[lib.name] = statistics.median(times)
+    return found
+
+
+def main() -> None:
+    options = parser(__doc__, runs=15).parse_args()
+    if why := _missing():
+        print(f"bench-gpu: skipped: {why}", file=sys.stderr)
+        return
+    from cases_gpu import ENQUEUE_BAR, ROWS
+    from measure import OURS, holds, median
+    from rich.console import Console
+    from rich.table import Table
+
+    import pycompiler as pc
+
+    bandwidth = _bandwidth(options.runs)
+    title = f"{pc.devices()[0].device_kind}; a copy moves {bandwidth / 1e9:,.0f} GB/s; microseconds, medians"
+    table = Table(title=title, title_justify="left")
+    for column in ("case", "pycompiler", "jax", "torch", "of copy", "GFLOP/s", "ratio", "bar", "holds"):
+        table.add_column(column, justify="left" if column == "case" else "right")
+    results: dict[str, Any] = {"device": pc.devices()[0].device_kind, "bandwidth": bandwidth, "cases": {}}
+    for row in ROWS:
+        if options.cases and not any(part in row.case.name for part in options.cases):
+            continue
+        times = {name: median(samples) for name, samples in _run(row, options.runs).items()}
+        ours = times[OURS.name]
+        share = row.moved / ours / bandwidth if row.moved else None
+        value = ours / times[row.against] if row.against in times else None
+        # A share is to be great, a ratio to be small.
+        kept = holds(-share, -row.share) if share and row.share else holds(value, row.bar)
+        bar = f">= {row.share:g}" if row.share else f"{row.bar:.2f} ({row.against})" if row.bar else "-"
+        table.add_row(
+            row.case.name,
+            *(f"{times[name] * 1e6:,.1f}" if name in times else "-" for name in (OURS.name, "jax", "torch")),
+            f"{share:.2f}" if share else "-",
+            f"{row.case.flops / ours / 1e9:,.0f}" if row.case.flops else "-",
+            f"{value:.2f}" if value else "-",
+            bar,
+            kept,
+        )
+        results["cases"][row.case.name] = {"seconds": times, "share": share, "ratio": value}
+    enqueue = _enqueue(options.runs)
+    value = enqueue[OURS.name] / enqueue["jax"]
+    cells = (f"{enqueue[OURS.name] * 1e6:.1f}", f"{enqueue['jax'] * 1e6:.1f}", "-", "-", "-", f"{value:.2f}")
+    table.add_row("enqueue x * y + 1, 8x8", *cells, f"{ENQUEUE_BAR:g} (jax)", holds(value, ENQUEUE_BAR))
+    results["enqueue"] = enqueue
+    path = options.json or RESULTS / "bench-gpu.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1))
+    Console(width=160).print(table)
+
+
+if __name__ == "__main__":
+    main()
