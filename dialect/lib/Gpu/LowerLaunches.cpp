@@ -93,7 +93,7 @@ private:
              << "' has no kernel for a GPU yet: put its operands on a CPU (device_put), and call it "
                 "outside of what is compiled for the GPU";
     if (isa<memref::StoreOp, memref::CopyOp>(op))
-      return op->emitError("the host does not write a device's memory: array-launch-accesses makes kernels of this");
+      return op->emitError("the host does not write a device's memory: array-launch-stores makes kernels of this");
     return success();
   }
 

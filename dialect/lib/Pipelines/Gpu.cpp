@@ -61,7 +61,9 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
   pm.addPass(createLinkDeviceLibrary());
-  pm.addNestedPass<func::FuncOp>(createLaunchAccesses());
+  pm.addNestedPass<func::FuncOp>(createLaunchStores());
+  pm.addNestedPass<func::FuncOp>(createPredicateLaunches());
+  pm.addNestedPass<func::FuncOp>(createSinkLoads());
   // When all that asks for memory has done so.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
   // The same formulas as on the CPU, on scalars.

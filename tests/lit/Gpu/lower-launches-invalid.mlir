@@ -9,7 +9,7 @@ func.func @main(%x: memref<4xi32>, %y: memref<4xi32>) {
 // -----
 
 func.func @main(%x: memref<4xf32>, %f: f32, %i: index) {
-  // expected-error @+1 {{the host does not write a device's memory: array-launch-accesses makes kernels of this}}
+  // expected-error @+1 {{the host does not write a device's memory: array-launch-stores makes kernels of this}}
   memref.store %f, %x[%i] : memref<4xf32>
   return
 }

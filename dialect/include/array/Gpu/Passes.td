@@ -63,15 +63,41 @@ def MapLoopsToGpu : Pass<"array-map-loops-to-gpu", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
-def LaunchAccesses : Pass<"array-launch-accesses", "::mlir::func::FuncOp"> {
-  let summary = "Have a GPU do what @main does to memory itself";
+def LaunchStores : Pass<"array-launch-stores", "::mlir::func::FuncOp"> {
+  let summary = "Have a GPU store what @main stores itself";
   let description = [{
-    What @main stores, with the loops and conditionals that launch nothing, becomes a `gpu.launch` of one thread. What it
-    loads is loaded in the kernels that need it; where it is overwritten before these run, its value is kept in a temporary.
+    What @main stores, with the loops and conditionals that launch nothing, becomes a `gpu.launch` of one thread, as does
+    what is between two stores.
+
+    Invariants: linalg ops are launches (array-map-to-gpu). Afterwards @main writes no memory but by launches and by calls
+    of the runtime's library.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def PredicateLaunches : Pass<"array-predicate-launches", "::mlir::func::FuncOp"> {
+  let summary = "Launch what depends on a condition that a kernel computes, without waiting for it";
+  let description = [{
+    Of an `scf.if` whose condition is loaded, both branches are launched, if they are a few launches and nothing else: a
+    kernel keeps the condition in a flag, and the threads of the others return at once if theirs is not the branch. Of
+    such an `scf.while` some trips are launched, then the host looks at the flag, which a kernel of each trip takes back
+    when the condition does not hold any more.
+
+    Invariants: @main stores nothing itself (array-launch-stores), temporaries are not planned yet.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def SinkLoads : Pass<"array-sink-loads", "::mlir::func::FuncOp"> {
+  let summary = "Load in kernels what they need of what @main loads";
+  let description = [{
+    What a `gpu.launch` captures that was computed of a load is computed in the kernel, which loads it; where it is
+    overwritten before the kernel runs, or by its other threads, a launch of one thread keeps the value in a temporary.
     Loads are left where the host must know the value: the condition of a loop or of a branch, the bounds of a loop.
 
-    Invariants: linalg ops are launches (array-map-to-gpu), temporaries are not planned yet. Afterwards @main writes no
-    memory but by launches and by calls of the runtime's library, and no launch captures what is loaded outside of it.
+    Invariants: @main stores nothing itself (array-launch-stores), temporaries are not planned yet. Afterwards no launch
+    captures what is loaded outside of it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -102,7 +128,7 @@ def LowerLaunches : Pass<"array-lower-launches", "::mlir::ModuleOp"> {
     A call of the runtime's library is an error, but for those that are the host's wherever the operands are (callbacks,
     collectives).
 
-    Invariants: structured control flow is lowered; @main writes memory by launches alone (array-launch-accesses).
+    Invariants: structured control flow is lowered; @main writes memory by launches alone (array-launch-stores).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];

@@ -1,29 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-launch-accesses))' --split-input-file | FileCheck %s
-
-// What @main stores is stored by one thread, with what is between the first store and the last.
-// CHECK-LABEL: func.func @stores(
-// CHECK-SAME:    %[[X:.*]]: memref<4xf32>, %[[F:.*]]: f32)
-// CHECK:         gpu.launch
-// CHECK-SAME:    blocks(%{{.*}}) in (%{{.*}} = %[[ONE:.*]], %{{.*}} = %[[ONE]], %{{.*}} = %[[ONE]]) threads(%{{.*}}) in (%{{.*}} = %[[ONE]], %{{.*}} = %[[ONE]], %{{.*}} = %[[ONE]])
-// CHECK:           memref.store %[[F]], %[[X]]
-// CHECK-NEXT:      %[[V:.*]] = memref.load %[[X]]
-// CHECK-NEXT:      %[[S:.*]] = arith.addf %[[V]], %[[V]]
-// CHECK-NEXT:      memref.store %[[S]], %[[X]]
-// CHECK-NEXT:      gpu.terminator
-// CHECK-NEXT:    } {array.kernel = "store"}
-// CHECK-NOT:     memref
-// CHECK:         return
-func.func @stores(%x: memref<4xf32>, %f: f32) {
-  %i = arith.constant 0 : index
-  %j = arith.constant 1 : index
-  memref.store %f, %x[%i] : memref<4xf32>
-  %v = memref.load %x[%i] : memref<4xf32>
-  %s = arith.addf %v, %v : f32
-  memref.store %s, %x[%j] : memref<4xf32>
-  return
-}
-
-// -----
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-sink-loads))' --split-input-file | FileCheck %s
 
 // A kernel loads what it needs; the index of a view is loaded there too.
 // CHECK-LABEL: func.func @sunk(
@@ -91,24 +66,6 @@ func.func @condition(%c: memref<i1>, %x: memref<4xf32>, %f: f32) {
       memref.store %f, %x[%tx] : memref<4xf32>
       gpu.terminator
     }
-  }
-  return
-}
-
-// -----
-
-// A loop that launches nothing is one thread's.
-// CHECK-LABEL: func.func @loop(
-// CHECK:         gpu.launch
-// CHECK:           scf.for
-// CHECK:             memref.store
-// CHECK:         } {array.kernel = "store"}
-func.func @loop(%x: memref<4xf32>, %f: f32) {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %four = arith.constant 4 : index
-  scf.for %i = %zero to %four step %one {
-    memref.store %f, %x[%i] : memref<4xf32>
   }
   return
 }

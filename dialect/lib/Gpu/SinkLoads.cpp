@@ -1,118 +1,21 @@
-// array-launch-accesses: what @main stores and loads itself is done by kernels, as the memory is the device's. Comes
-// after array-map-to-gpu; array-plan-memory gives the temporaries that it asks for their places,
-// array-outline-gpu-kernels follows.
-#include "array/Gpu/Kernels.h"
+// array-sink-loads: what kernels need of what @main loads, they load themselves. Comes after array-predicate-launches;
+// array-plan-memory gives the temporaries that it asks for their places.
+#include "HostAccesses.h"
 #include "array/Gpu/Passes.h"
-#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_LAUNCHACCESSES
+#define GEN_PASS_DEF_SINKLOADS
 #include "array/Gpu/Passes.h.inc"
 
 namespace {
-
-/// What the host can't hand over: it launches, calls, or takes memory.
-bool isHostOnly(Operation *op) {
-  return isa<gpu::LaunchOp, RuntimeCallOp, CallOpInterface, memref::AllocOp, memref::DeallocOp>(op);
-}
-
-/// Whether an op writes memory, and a thread of the device can do all of it.
-bool isWriter(Operation *op) {
-  bool writes = false;
-  WalkResult walked = op->walk([&](Operation *inner) {
-    writes |= isa<memref::StoreOp, memref::CopyOp>(inner) || hasEffect<MemoryEffects::Write>(inner);
-    return isHostOnly(inner) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return writes && !walked.wasInterrupted() && !op->hasTrait<OpTrait::IsTerminator>();
-}
-
-/// Whether an op can be done by the device at a later time, if nothing it loads is overwritten until then.
-bool isMovable(Operation *op) {
-  return isa<memref::LoadOp>(op) || (op->getNumRegions() == 0 && isMemoryEffectFree(op));
-}
-
-gpu::LaunchOp launchThread(ImplicitLocOpBuilder &b, StringRef name) {
-  Value one = arith::ConstantIndexOp::create(b, 1);
-  auto launch = gpu::LaunchOp::create(b, one, one, one, one, one, one);
-  launch->setAttr(kLaunchNameAttr, b.getStringAttr(name));
-  OpBuilder atEnd = OpBuilder::atBlockEnd(&launch.getBody().front());
-  gpu::TerminatorOp::create(atEnd, b.getLoc());
-  return launch;
-}
-
-//===-- Stores
-//------------------------------------------------------------------------------------------------------===//
-
-/// Makes launches of the writers of a block and of those inside of its other operations.
-class WriterGrouping {
-public:
-  void run(Block &block) {
-    SmallVector<Operation *> group;
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      bool joins = isWriter(&op) || isMovable(&op);
-      if (joins)
-        group.push_back(&op);
-      if (!joins || &op == &block.back()) {
-        split(group);
-        group.clear();
-      }
-    }
-    for (Operation &op : block)
-      if (!isa<gpu::LaunchOp>(op))
-        for (Region &region : op.getRegions())
-          for (Block &inner : region)
-            run(inner);
-  }
-
-private:
-  /// What others need of a group, and a launch does not give: the group ends before it.
-  void split(ArrayRef<Operation *> group) {
-    SmallVector<Operation *> part;
-    for (Operation *op : group) {
-      auto isOutside = [&](Operation *user) {
-        return !llvm::is_contained(group, op->getBlock()->findAncestorOpInBlock(*user));
-      };
-      if (!isMemoryEffectFree(op) && llvm::any_of(op->getUsers(), isOutside)) {
-        launch(part);
-        part.clear();
-      } else {
-        part.push_back(op);
-      }
-    }
-    launch(part);
-  }
-
-  /// From the first writer to the last one: what is between them is done by the same thread.
-  static void launch(ArrayRef<Operation *> part) {
-    part = part.drop_until([](Operation *op) { return isWriter(op); });
-    while (!part.empty() && !isWriter(part.back()))
-      part = part.drop_back();
-    if (part.empty())
-      return;
-    ImplicitLocOpBuilder b(part.back()->getLoc(), part.back());
-    Operation *body = launchThread(b, "store").getBody().front().getTerminator();
-    b.setInsertionPoint(body);
-    IRMapping copies;
-    for (Operation *op : part)
-      b.clone(*op, copies);
-    for (Operation *op : llvm::reverse(part))
-      if (op->use_empty())
-        op->erase();
-  }
-};
-
-//===-- Loads
-//-------------------------------------------------------------------------------------------------------===//
 
 /// The allocation or the argument whose memory a buffer is in; null where that is not known.
 Value rootOf(Value buffer) {
@@ -178,13 +81,6 @@ public:
   }
 
 private:
-  static bool dependsOnLoad(Value value) {
-    Operation *source = value.getDefiningOp();
-    if (!source || !isMovable(source))
-      return false;
-    return isa<memref::LoadOp>(source) || llvm::any_of(source->getOperands(), dependsOnLoad);
-  }
-
   Value computeHere(Value value) {
     Operation *source = value.getDefiningOp();
     if (!dependsOnLoad(value))
@@ -205,10 +101,10 @@ private:
   Value loadKept(memref::LoadOp load) {
     ImplicitLocOpBuilder at(load.getLoc(), load);
     Value kept = memref::AllocOp::create(at, MemRefType::get({}, load.getType()));
-    gpu::LaunchOp keep = launchThread(at, "keep");
-    OpBuilder inside(keep.getBody().front().getTerminator());
-    Value own = cast<memref::LoadOp>(inside.clone(*load)).getResult();
-    memref::StoreOp::create(inside, load.getLoc(), own, kept);
+    gpu::LaunchOp keep = launchThread(at, "keep", [&](ImplicitLocOpBuilder &body) {
+      Value own = cast<memref::LoadOp>(body.clone(*load)).getResult();
+      memref::StoreOp::create(body, own, kept);
+    });
     LoadSinking(keep).run(); // its indices may be loaded too
     return memref::LoadOp::create(b, load.getLoc(), kept);
   }
@@ -218,17 +114,13 @@ private:
   IRMapping copies;
 };
 
-struct LaunchAccesses : impl::LaunchAccessesBase<LaunchAccesses> {
+struct SinkLoads : impl::SinkLoadsBase<SinkLoads> {
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    if (function.isExternal())
-      return;
-    WriterGrouping().run(function.getBody().front());
     SmallVector<gpu::LaunchOp> launches;
-    function.walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
+    getOperation().walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
     for (gpu::LaunchOp launch : launches)
       LoadSinking(launch).run();
-    eraseUnused(function);
+    eraseUnused(getOperation());
   }
 
   /// Loads that kernels do for themselves now, and what was computed of them.

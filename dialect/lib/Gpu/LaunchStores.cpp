@@ -1,0 +1,101 @@
+// array-launch-stores: what @main stores itself is stored by kernels, as the memory is the device's. Comes after
+// array-map-to-gpu; array-predicate-launches and array-sink-loads follow.
+#include "HostAccesses.h"
+#include "array/Gpu/Passes.h"
+#include "array/IR/Array.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_LAUNCHSTORES
+#include "array/Gpu/Passes.h.inc"
+
+namespace {
+
+/// What the host can't hand over: it launches, calls, or takes memory.
+bool isHostOnly(Operation *op) {
+  return isa<gpu::LaunchOp, RuntimeCallOp, CallOpInterface, memref::AllocOp, memref::DeallocOp>(op);
+}
+
+/// Whether an op writes memory, and a thread of the device can do all of it.
+bool isWriter(Operation *op) {
+  bool writes = false;
+  WalkResult walked = op->walk([&](Operation *inner) {
+    writes |= isa<memref::StoreOp, memref::CopyOp>(inner) || hasEffect<MemoryEffects::Write>(inner);
+    return isHostOnly(inner) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return writes && !walked.wasInterrupted() && !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Makes launches of the writers of a block and of those inside of its other operations.
+class WriterGrouping {
+public:
+  void run(Block &block) {
+    SmallVector<Operation *> group;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      bool joins = isWriter(&op) || isMovable(&op);
+      if (joins)
+        group.push_back(&op);
+      if (!joins || &op == &block.back()) {
+        split(group);
+        group.clear();
+      }
+    }
+    for (Operation &op : block)
+      if (!isa<gpu::LaunchOp>(op))
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            run(inner);
+  }
+
+private:
+  /// What others need of a group, and a launch does not give: the group ends before it.
+  void split(ArrayRef<Operation *> group) {
+    SmallVector<Operation *> part;
+    for (Operation *op : group) {
+      auto isOutside = [&](Operation *user) {
+        return !llvm::is_contained(group, op->getBlock()->findAncestorOpInBlock(*user));
+      };
+      if (!isMemoryEffectFree(op) && llvm::any_of(op->getUsers(), isOutside)) {
+        launch(part);
+        part.clear();
+      } else {
+        part.push_back(op);
+      }
+    }
+    launch(part);
+  }
+
+  /// From the first writer to the last one: what is between them is done by the same thread.
+  static void launch(ArrayRef<Operation *> part) {
+    part = part.drop_until([](Operation *op) { return isWriter(op); });
+    while (!part.empty() && !isWriter(part.back()))
+      part = part.drop_back();
+    if (part.empty())
+      return;
+    ImplicitLocOpBuilder b(part.back()->getLoc(), part.back());
+    launchThread(b, "store", [&](ImplicitLocOpBuilder &body) {
+      IRMapping copies;
+      for (Operation *op : part)
+        body.clone(*op, copies);
+    });
+    for (Operation *op : llvm::reverse(part))
+      if (op->use_empty())
+        op->erase();
+  }
+};
+
+struct LaunchStores : impl::LaunchStoresBase<LaunchStores> {
+  void runOnOperation() override {
+    if (!getOperation().isExternal())
+      WriterGrouping().run(getOperation().getBody().front());
+  }
+};
+
+} // namespace
+} // namespace mlir::array
