@@ -51,13 +51,14 @@ class ShapedArray:
 class Device:
     """Where arrays are and computations run; one object for each device."""
 
-    platform: str  # "cpu"
+    platform: str  # "cpu", "gpu"
     id: int
     device_kind: str
     compute_capability: str  # of a GPU, "9.0"; "" of a CPU
+    stream_handle: int  # the driver's, for other libraries; 0 for a CPU
     local_hardware_id: int
     process_index: int
-    # repr: CpuDevice(id=0), str: cpu:0
+    # repr: CpuDevice(id=0), CudaDevice(id=0); str: cpu:0, cuda:0
     def memory_stats(self) -> dict[str, int]:
         """Bytes of blocks (a block is up to a quarter larger than its array): in use, at most, the limit, the largest;
         `pool_bytes` counts the freed ones that are kept for the next call too. How many allocations there were."""
@@ -96,6 +97,8 @@ class Array:
         """Give the memory back now: a later read of the array, or of what is computed from it, is an error."""
     def is_deleted(self) -> bool:
         """Whether delete() was called."""
+    def copy_to_host_async(self) -> None:
+        """Begin to copy the elements to the host, where a read will want them; nothing for those of a CPU."""
     def is_ready(self) -> bool:
         """Whether a read would not wait: the computation ended, well or with an error."""
     def block_until_ready(self) -> Array:
@@ -141,11 +144,17 @@ class Notifier:
 
 def devices() -> list[Device]: ...
 def device_count() -> int: ...
+def gpu_failure() -> str | None:
+    """Why there is no GPU; None if there is one."""
+
 def default_device() -> Device:
     """Where this thread puts what nobody said a place for."""
 
 def set_default_device(device: Device | None) -> None:
     """For all threads that have none of their own; None: the first."""
+
+def set_platform_device(device: Device | None) -> None:
+    """What is the default device where none was set; None: the first GPU, or the first CPU without one."""
 
 def swap_default_device(device: Device | None) -> Device | None:
     """Set this thread's own default device, return the previous own one."""

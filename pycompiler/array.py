@@ -360,8 +360,6 @@ _OWN: dict[str, Any] = {
     "addressable_shards": property(shards, doc="The parts of the devices, a list of Shard."),
     "global_shards": property(shards, doc="The parts of the devices, a list of Shard."),
     "addressable_data": lambda self, index: shards(self)[index].data,
-    # The memory of a CPU is the host's: there is nothing to copy, and a read waits for what is pending.
-    "copy_to_host_async": lambda self: None,
     "tolist": lambda self: _host(self).tolist(),
 }
 

@@ -27,7 +27,7 @@ def devices(backend: str | None = None) -> list[Device]:
     >>> pc.devices()[0]
     CpuDevice(id=0)
     """
-    wanted = backend or default_backend()
+    wanted = "gpu" if backend == "cuda" else backend or default_backend()
     found = [device for device in _runtime.devices() if device.platform == wanted]
     if not found:
         raise RuntimeError(f"devices: {no_platform(wanted)}")
@@ -55,7 +55,7 @@ def local_device_count(backend: str | None = None) -> int:
 
 
 def default_backend() -> str:
-    """The platform of the default device: "cpu"."""
+    """The platform of the default device: "cpu" or "gpu"."""
     return config.platform_name or _runtime.default_device().platform
 
 

@@ -18,10 +18,12 @@ from pycompiler._runtime import (
     Device,
     context_key,
     devices,
+    gpu_failure,
     set_call_limit,
     set_context_key,
     set_default_device,
     set_memory_limit,
+    set_platform_device,
     set_transfer_guard,
     swap_context_key,
     swap_default_device,
@@ -55,8 +57,8 @@ class Setting:
             return self._device(value)
         if self.name == "num_cpu_devices":
             return self._cpu_devices(value)
-        if self.name == "platform_name" and isinstance(value, str) and value not in self.choices:
-            raise ValueError(f"config: platform_name: {no_platform(value)}")
+        if self.name == "platform_name" and isinstance(value, str):
+            return self._device("gpu" if value == "cuda" else value).platform
         if self.type is bool:
             if isinstance(value, (bool, int)):
                 return bool(value)
@@ -101,8 +103,18 @@ def no_platform(name: str) -> str:
     for device in devices():
         counts[device.platform] = counts.get(device.platform, 0) + 1
     there = ", ".join(f"{platform} ({count} device{'s' * (count > 1)})" for platform, count in counts.items())
-    hint = "this build has no back end for others, so unset PYCOMPILER_PLATFORM or choose one of these"
+    failure = gpu_failure() if name in ("gpu", "cuda") else None
+    hint = failure or "this build has no back end for others, so unset PYCOMPILER_PLATFORM or choose one of these"
     return f"there is no platform {name!r} here; there is {there}: {hint}"
+
+
+def _set_platform(value: Value) -> None:
+    """The first device of the platform is the default one, where no other was set."""
+    set_platform_device(None if value is None else next(device for device in devices() if device.platform == value))
+
+
+def _keep_platform(value: Value) -> Value:
+    raise ValueError("config: platform_name is of the process, and no thread's own; use default_device")
 
 
 _GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
@@ -153,8 +165,9 @@ TABLE: tuple[Setting, ...] = (
         None,
         "PYCOMPILER_PLATFORM",
         "where arrays are put by default",
-        choices=("cpu",),  # a platform that is not there is refused, and never replaced silently
+        choices=("cpu", "gpu"),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
+        told=(_set_platform, _keep_platform),
     ),
     Setting(
         "num_cpu_devices",

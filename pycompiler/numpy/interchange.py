@@ -17,13 +17,13 @@ from pycompiler.core.places import check_place
 from pycompiler.lax.placement import created, place_leaf
 
 API_VERSION = "2024.12"
-_CPU = 1  # kDLCPU
+_CPU, _CUDA = 1, 2  # kDLCPU, kDLCUDA
 
 
 def dlpack(
     self: Array,
     *,
-    stream: None = None,
+    stream: int | None = None,
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
@@ -31,18 +31,21 @@ def dlpack(
     """The elements as a DLPack capsule, shared and marked as read-only, or a copy with `copy=True`. Waits for them.
 
     Consumers that don't know versions get the capsule of before 1.0, which can't say that it is read-only: they must
-    not write. Raises BufferError for a dtype that DLPack does not have, or for another device than the CPU.
+    not write. The elements are there when this returns, so that a GPU's may be read on any `stream`. Raises BufferError
+    for a dtype that DLPack does not have, or for another device than the array's.
     """
-    if stream is not None:
+    here = dlpack_device(self)
+    if stream is not None and here[0] == _CPU:
         raise ValueError(f"__dlpack__: stream must be None on a CPU, got {stream!r}")
-    if dl_device is not None and tuple(dl_device) != (_CPU, 0):
-        raise BufferError(f"__dlpack__: the array is on device {(_CPU, 0)} and can't be exported to {dl_device}")
+    if dl_device is not None and tuple(dl_device) != here:
+        raise BufferError(f"__dlpack__: the array is on device {here} and can't be exported to {dl_device}")
     return dlpack_capsule(self, max_version is not None and max_version[0] >= 1, bool(copy))
 
 
 def dlpack_device(self: Array) -> tuple[int, int]:
-    """The DLPack type and number of the device: (1, 0) for the CPU."""
-    return (_CPU, 0)
+    """The DLPack type and number of the device: (1, 0) for the CPU, (2, 0) for the first GPU."""
+    device = self.device
+    return (_CUDA, device.id) if isinstance(device, Device) and device.platform == "gpu" else (_CPU, 0)
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -56,13 +59,20 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
         return created("from_dlpack", device, lambda: from_dlpack(x, copy=copy))
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ method; use asarray")
-    kind = x.__dlpack_device__()[0] if hasattr(x, "__dlpack_device__") else _CPU
+    kind, number = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else (_CPU, 0)
+    stream: dict[str, Any] = {}
     if kind != _CPU:
-        raise BufferError(f"from_dlpack: the array is on a device of DLPack type {int(kind)}; copy it to the CPU first")
+        owner = next((one for one in devices() if one.platform == "gpu" and (kind, number) == (_CUDA, one.id)), None)
+        if owner is None:
+            raise BufferError(
+                f"from_dlpack: the array is on a device of DLPack type {int(kind)}; copy it to the CPU first"
+            )
+        # Where it will be read: its producer makes that stream wait for the elements.
+        stream["stream"] = owner.stream_handle
     try:
-        capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
+        capsule = x.__dlpack__(max_version=(1, 0), copy=copy, **stream)
     except TypeError:  # a producer of before 1.0
-        capsule = x.__dlpack__()
+        capsule = x.__dlpack__(**stream)
     made = array_from_dlpack(capsule, copy)
     dtype = dtypes.canonicalize(made.dtype)
     if dtype == made.dtype:

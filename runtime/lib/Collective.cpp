@@ -2,8 +2,9 @@
 #include "runtime/Collective.h"
 
 #include "CollectiveJob.h"
+#include "HostOperands.h"
 #include "LibraryCalls.h"
-#include "runtime/RunContext.h"
+#include "runtime/Device.h"
 #include "runtime/ThreadPool.h"
 
 #include <algorithm>
@@ -298,16 +299,21 @@ RefPtr<Token> pcrt::whenAllDone(const std::vector<Token *> &tokens) {
 
 int32_t library::collective(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
                             const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  auto *self = static_cast<Participant *>(RunContext::of(frame).participant);
-  if (!self || outputCount != 1)
+  const RunContext &run = RunContext::of(frame);
+  auto *self = static_cast<Participant *>(run.participant);
+  bool tellsNumber = params[0] == PCRT_PARTICIPANT;
+  if (!self || outputCount != 1 || inputCount != (tellsNumber ? 0 : 1))
     return PCRT_INVALID_ARGUMENT;
-  if (params[0] == PCRT_PARTICIPANT) {
+  // Participants on GPUs meet in the host's memory.
+  HostOperands operands(run.device, inputs, inputCount, outputs, outputCount);
+  Status status = operands.fetch();
+  if (status.isOk() && tellsNumber) {
     auto number = static_cast<int32_t>(self->number);
-    std::memcpy(outputs[0].data, &number, sizeof(number));
-    return PCRT_OK;
+    std::memcpy(operands.outputs()[0].data, &number, sizeof(number));
+  } else if (status.isOk()) {
+    status = self->run->exchange(self->number, operands.inputs()[0], operands.outputs()[0], params);
   }
-  if (inputCount != 1)
-    return PCRT_INVALID_ARGUMENT;
-  Status status = self->run->exchange(self->number, inputs[0], outputs[0], params);
-  return status.isOk() ? PCRT_OK : RunContext::of(frame).fail(std::move(status));
+  if (status.isOk())
+    status = operands.store();
+  return status.isOk() ? PCRT_OK : run.fail(std::move(status));
 }

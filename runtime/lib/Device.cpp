@@ -1,4 +1,5 @@
 // The devices of this process, and what they do around fork().
+#include "cuda/CudaDevice.h"
 #include "runtime/CpuDevice.h"
 #include "runtime/EffectfulLaunch.h"
 #include "runtime/HostCallback.h"
@@ -23,7 +24,7 @@ static int cpuCountFromEnvironment() {
   return text && *text && !*end && count >= 1 && count <= 1024 ? static_cast<int>(count) : 1;
 }
 
-/// One pool for all CPU devices, so that they don't fight for the cores.
+/// One pool for all devices, so that they don't fight for the cores.
 static ThreadPool &cpuThreads() {
   static auto *const pool = new ThreadPool(ThreadPool::defaultSize());
   return *pool;
@@ -69,6 +70,7 @@ static void afterForkInParent() {
 static void afterForkInChild() {
   for (Device *device : Device::all())
     device->memory().afterFork();
+  cuda::Context::afterForkInChild();
   EffectfulLaunch::afterForkInChild();
   callbacks::afterForkInChild();
   cpuThreads().afterForkInChild();
@@ -77,17 +79,49 @@ static void afterForkInChild() {
 //===-- Device
 //------------------------------------------------------------------------------------------------------===//
 
-const std::vector<Device *> &Device::all() {
-  static const auto *const devices = [] {
-    auto *made = new std::vector<Device *>();
+namespace {
+struct Devices {
+  std::vector<Device *> all;
+  Device *standard;
+  Status gpu;
+};
+} // namespace
+
+/// Adds those of the driver, which is not looked for where the environment says that it is not to be used.
+static Status addGpus(std::vector<Device *> &devices, bool inPlace) {
+  const char *platform = std::getenv("PYCOMPILER_PLATFORM");
+  if (platform && std::strcmp(platform, "cpu") == 0)
+    return Status(Code::InvalidArgument, "PYCOMPILER_PLATFORM=cpu leaves the GPUs out");
+  Result<const cuda::Driver *> driver = cuda::Driver::get();
+  if (!driver.isOk())
+    return Status(driver.status().code(), driver.status().message());
+  for (int number = 0; number < driver.value()->deviceCount(); ++number) {
+    auto made = cuda::CudaDevice::create(*driver.value(), number, cpuThreads(), inPlace);
+    if (!made.isOk())
+      return Status(made.status().code(), "cuda:" + std::to_string(number) + ": " + made.status().message());
+    devices.push_back(made.take().release());
+  }
+  return Status::ok();
+}
+
+static const Devices &devicesOfProcess() {
+  static const auto *const found = [] {
+    auto *made = new Devices();
     bool inPlace = syncFromEnvironment();
     for (int number = 0, count = cpuCountFromEnvironment(); number < count; ++number)
-      made->push_back(new CpuDevice(number, cpuThreads(), inPlace));
+      made->all.push_back(new CpuDevice(number, cpuThreads(), inPlace));
+    size_t firstGpu = made->all.size();
+    made->gpu = addGpus(made->all, inPlace);
+    made->standard = made->all[firstGpu < made->all.size() ? firstGpu : 0];
     pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
     return made;
   }();
-  return *devices;
+  return *found;
 }
+
+const std::vector<Device *> &Device::all() { return devicesOfProcess().all; }
+Device &Device::standard() { return *devicesOfProcess().standard; }
+const Status &Device::gpuStatus() { return devicesOfProcess().gpu; }
 
 Device &Device::cpu() {
   static Device &first = *all().front();

@@ -1,7 +1,9 @@
 // The pool of callbacks, and the routine `host_call` by which compiled code reaches it.
 #include "runtime/HostCallback.h"
 
+#include "HostOperands.h"
 #include "LibraryCalls.h"
+#include "runtime/Device.h"
 #include "runtime/EffectfulLaunch.h"
 #include "runtime/Executable.h"
 #include "runtime/ThreadPool.h"
@@ -54,18 +56,6 @@ private:
   const bool outer;
   NestedOrder order;
 };
-
-int64_t bytesOf(const PcrtTensor &tensor) {
-  static constexpr int64_t widths[] = {
-#define PCRT_WIDTH(enumerator, code, bytes, name) bytes,
-      PCRT_DTYPES(PCRT_WIDTH)
-#undef PCRT_WIDTH
-  };
-  int64_t bytes = widths[tensor.dtype];
-  for (int32_t i = 0; i < tensor.rank; ++i)
-    bytes *= tensor.dims[i];
-  return bytes;
-}
 } // namespace
 
 static Pool &pool() {
@@ -178,11 +168,17 @@ int32_t library::host_call(const PcrtFrame *frame, const PcrtTensor *inputs, int
   HostCallback *callback = run.executable.callback(params[0]);
   if (!callback || (callback->detached && outputCount != 0))
     return PCRT_INVALID_ARGUMENT;
+  HostOperands operands(run.device, inputs, inputCount, outputs, outputCount);
+  Status status = operands.fetch();
+  if (!status.isOk())
+    return run.fail(std::move(status));
   if (callback->detached) {
-    (new DetachedCall(*callback, inputs, inputCount))->submit();
+    (new DetachedCall(*callback, operands.inputs(), inputCount))->submit();
     return PCRT_OK;
   }
-  Status status = WaitedCall(*callback, inputs, inputCount, outputs, outputCount).run();
+  status = WaitedCall(*callback, operands.inputs(), inputCount, operands.outputs(), outputCount).run();
+  if (status.isOk())
+    status = operands.store();
   return status.isOk() ? PCRT_OK : run.fail(std::move(status));
 }
 

@@ -67,6 +67,7 @@ PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool c
   Py_INCREF(aval);
   array->aval = aval;
   array->buffer = buffer.take();
+  array->onHost = nullptr;
   array->weakReferences = nullptr;
   array->sharding = array->shards = nullptr;
   array->committed = committed;
@@ -86,6 +87,8 @@ static void deallocateArray(PyObject *self) {
     PyObject_ClearWeakRefs(self);
   Py_DECREF(array->aval);
   array->buffer->release();
+  if (array->onHost)
+    array->onHost->release();
   Py_XDECREF(array->sharding);
   Py_XDECREF(array->shards);
   PyTypeObject *type = Py_TYPE(self);
@@ -195,7 +198,27 @@ static bool isOf(AvalObject *aval, PyObject *ndarray, const Py_buffer &view) {
 }
 
 /// Copies of this size go on without the GIL.
-static constexpr Py_ssize_t largeCopy = 1 << 20;
+static constexpr size_t largeCopy = 1 << 20;
+
+static Status copyInto(Buffer &buffer, const void *bytes) {
+  if (!buffer.isHostReadable())
+    return buffer.device()->write(buffer.data(), bytes, buffer.size());
+  std::memcpy(buffer.data(), bytes, buffer.size());
+  return Status::ok();
+}
+
+bool pcrt::python::fillBuffer(Buffer &buffer, const void *bytes) {
+  Status status;
+  if (buffer.size() >= largeCopy) {
+    WithoutGil released;
+    status = copyInto(buffer, bytes);
+  } else {
+    status = copyInto(buffer, bytes);
+  }
+  if (!status.isOk())
+    raise(status, "");
+  return status.isOk();
+}
 
 PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
   if (!aval->isConcrete()) {
@@ -214,14 +237,9 @@ PyObject *pcrt::python::arrayFromNumpy(PyObject *ndarray, AvalObject *aval) {
     buffer = allocateBuffer(defaultDevice(), aval, "copying an ndarray");
   else
     PyErr_Format(PyExc_ValueError, "array_from_numpy: the ndarray is not a %S", aval);
-  if (buffer && view.len >= largeCopy) {
-    WithoutGil released;
-    std::memcpy(buffer->data(), view.buf, static_cast<size_t>(view.len));
-  } else if (buffer) {
-    std::memcpy(buffer->data(), view.buf, static_cast<size_t>(view.len));
-  }
+  bool filled = buffer && fillBuffer(*buffer, view.buf);
   PyBuffer_Release(&view);
-  return buffer ? newArray(aval, std::move(buffer)) : nullptr;
+  return filled ? newArray(aval, std::move(buffer)) : nullptr;
 }
 
 //===-- Reading
@@ -245,6 +263,38 @@ void pcrt::python::deleteElements(ArrayObject *array, std::string why) {
   RefPtr<Buffer> made = Buffer::wrap(array->buffer->device(), nothing, 0, nullptr, nullptr);
   made->setToken(Token::failed(std::move(error)));
   std::exchange(array->buffer, made.take())->release();
+  if (Buffer *copy = std::exchange(array->onHost, nullptr))
+    copy->release();
+}
+
+/// The elements where the host can read them, perhaps on their way there. Borrowed; null with an exception.
+static Buffer *hostElements(ArrayObject *array) {
+  if (!ensureElements(array))
+    return nullptr;
+  if (array->buffer->isHostReadable() || isDeleted(array->buffer))
+    return array->buffer;
+  if (!array->onHost) {
+    if (!allowTransfer(Transfer::DeviceToHost, reinterpret_cast<PyObject *>(array->aval), Device::cpu()))
+      return nullptr;
+    RefPtr<Buffer> copy = copyTo(Device::cpu(), array->aval, *array->buffer);
+    if (!copy)
+      return nullptr;
+    // Another thread may have done the same meanwhile.
+    if (!array->onHost)
+      array->onHost = copy.take();
+  }
+  return array->onHost;
+}
+
+Buffer *pcrt::python::readableElements(ArrayObject *array) {
+  Buffer *elements = hostElements(array);
+  return elements && waitFor(elements) ? elements : nullptr;
+}
+
+static PyObject *copyToHostAsync(PyObject *self, PyObject *) {
+  if (!isSharded(asArray(self)) && !hostElements(asArray(self)))
+    return nullptr;
+  Py_RETURN_NONE;
 }
 
 static PyObject *deleteArray(PyObject *self, PyObject *) {
@@ -295,14 +345,15 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
     PyErr_SetString(PyExc_BufferError, "arrays are immutable: the buffer is read-only");
     return -1;
   }
-  if (!ensureElements(array))
+  Buffer *elements = hostElements(array);
+  if (!elements)
     return -1;
-  if (!waitFor(array->buffer)) {
-    if (!array->buffer->isReady())
+  if (!waitFor(elements)) {
+    if (!elements->isReady())
       keepInterruption(array);
     return -1;
   }
-  view->buf = array->buffer->data();
+  view->buf = elements->data();
   view->len = aval->nbytes;
   view->itemsize = static_cast<Py_ssize_t>(byteSize(aval->code));
   view->readonly = 1;
@@ -312,9 +363,9 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? aval->dims + aval->rank() : nullptr;
   view->suboffsets = nullptr;
   // The memory stays when the array is deleted or donated meanwhile.
-  array->buffer->retain();
-  array->buffer->exports.fetch_add(1, std::memory_order_relaxed);
-  view->internal = array->buffer;
+  elements->retain();
+  elements->exports.fetch_add(1, std::memory_order_relaxed);
+  view->internal = elements;
   view->obj = Py_NewRef(self);
   return 0;
 }
@@ -333,7 +384,8 @@ static PyRef viewAsNumpy(ArrayObject *array) {
     PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
     return numpy ? PyObject_GetAttrString(numpy.get(), "asarray") : nullptr;
   }();
-  if (!toNdarray || !ensureElements(array) || !waitFor(array->buffer))
+  Buffer *elements = toNdarray ? readableElements(array) : nullptr;
+  if (!elements)
     return nullptr;
   AvalObject *aval = array->aval;
   if (aval->code == DType::Key) {
@@ -352,7 +404,7 @@ static PyRef viewAsNumpy(ArrayObject *array) {
       PyRef::steal(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), integer, aval->weakType)));
   if (!bitsAval)
     return nullptr;
-  PyRef bits = PyRef::steal(newArray(reinterpret_cast<AvalObject *>(bitsAval.get()), RefPtr<Buffer>(array->buffer)));
+  PyRef bits = PyRef::steal(newArray(reinterpret_cast<AvalObject *>(bitsAval.get()), RefPtr<Buffer>(elements)));
   PyRef integers = bits ? PyRef::steal(PyObject_CallOneArg(toNdarray, bits.get())) : PyRef();
   return integers ? PyRef::steal(PyObject_CallMethod(integers.get(), "view", "O", aval->dtype)) : PyRef();
 }
@@ -384,9 +436,10 @@ static PyObject *item(PyObject *self, PyObject *) {
     PyRef ndarray = PyRef::steal(assemble(array));
     return ndarray ? PyObject_CallMethod(ndarray.get(), "item", nullptr) : nullptr;
   }
-  if (!ensureElements(array) || !waitFor(array->buffer))
+  Buffer *elements = readableElements(array);
+  if (!elements)
     return nullptr;
-  const void *data = array->buffer->data();
+  const void *data = elements->data();
   switch (array->aval->code) {
   case DType::Bool:
     return PyBool_FromLong(*static_cast<const uint8_t *>(data));
@@ -450,6 +503,7 @@ static PyMethodDef arrayMethods[] = {
     {"block_until_ready", blockUntilReady, METH_NOARGS, "Wait, raise what went wrong, return the array."},
     {"delete", deleteArray, METH_NOARGS, "Give the memory back now; a later read of the array is an error."},
     {"is_deleted", isArrayDeleted, METH_NOARGS, "Whether delete() was called, or the array was donated."},
+    {"copy_to_host_async", copyToHostAsync, METH_NOARGS, "Begin to copy the elements to where a read wants them."},
     {"item", item, METH_NOARGS, "The only element as a Python scalar."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(toNumpy)), METH_VARARGS | METH_KEYWORDS,
      "The elements as a read-only ndarray."},

@@ -15,6 +15,8 @@ struct LiveLink {
 struct ArrayObject {
   PyObject_HEAD AvalObject *aval;
   Buffer *buffer;
+  /// A copy in the host's memory, of elements that are not there themselves; null until somebody wants it.
+  Buffer *onHost;
   PyObject *weakReferences;
   /// How the elements lie on devices, and the arrays of each device; null for what is on one device.
   PyObject *sharding, *shards;
@@ -36,6 +38,13 @@ RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what
 bool dtypeOfFormat(const char *format, DType &dtype);
 /// A copy of a C-contiguous ndarray of the aval's shape and dtype; null with an exception.
 PyObject *arrayFromNumpy(PyObject *ndarray, AvalObject *aval);
+
+/// Copies bytes of the host into a buffer that nobody else knows yet; false with an exception. Without the GIL if there
+/// are many.
+bool fillBuffer(Buffer &buffer, const void *bytes);
+/// The elements where the host can read them, ready: those of the array, or a copy of them that it keeps. Borrowed;
+/// null with an exception.
+Buffer *readableElements(ArrayObject *array);
 
 /// Gives the array's memory back; a later read of it fails, and says why.
 void deleteElements(ArrayObject *array, std::string why);

@@ -173,6 +173,19 @@ static bool isAlone(const Buffer *buffer) {
   return buffer->viewCount() == 0 && (references == 1 || (references == 2 && !buffer->isReady()));
 }
 
+/// Of a donated array that is used elsewhere; null with an exception.
+static RefPtr<Buffer> copyOf(Buffer &argument, AvalObject *aval) {
+  // The order of a device's stream does what waiting does on the host.
+  if (!argument.isHostReadable())
+    return copyTo(*argument.device(), aval, argument);
+  if (!waitFor(&argument))
+    return nullptr;
+  RefPtr<Buffer> copy = allocateBuffer(*argument.device(), aval, "copying a donated array that is used elsewhere");
+  if (copy)
+    std::memcpy(copy->data(), argument.data(), argument.size());
+  return copy;
+}
+
 namespace {
 /// Results that are computed in the memory of donated arguments.
 class InPlaceResults {
@@ -192,13 +205,11 @@ public:
         continue; // the launch says so
       bool twice = std::count(args.begin(), args.end(), argument) > 1;
       if (twice || !isAlone(argument)) {
-        if (!reportKept(call->loaded->name(), *argument, avals[alias.result], twice) || !waitFor(argument))
+        if (!reportKept(call->loaded->name(), *argument, avals[alias.result], twice))
           return false;
-        RefPtr<Buffer> copy =
-            allocateBuffer(*argument->device(), avals[alias.result], "copying a donated array that is used elsewhere");
+        RefPtr<Buffer> copy = copyOf(*argument, avals[alias.result]);
         if (!copy)
           return false;
-        std::memcpy(copy->data(), argument->data(), argument->size());
         args[alias.argument] = argument = copy.get();
         owned.push(copy.take());
       }

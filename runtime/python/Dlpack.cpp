@@ -39,7 +39,7 @@ struct DlManagedVersioned {
   DlTensor tensor;
 };
 
-constexpr int32_t cpuDevice = 1;
+constexpr int32_t cpuDevice = 1, cudaDevice = 2;
 constexpr uint64_t readOnlyFlag = 1, copiedFlag = 2;
 
 /// Indexed by dtype; a type without lanes has no code. Sub-byte types are packed there and are not here.
@@ -113,6 +113,28 @@ template <typename Managed> void destroyCapsule(PyObject *capsule) {
     managed->deleter(managed);
 }
 
+DlDevice placeOf(const Buffer &buffer) {
+  return buffer.isHostReadable() ? DlDevice{cpuDevice, 0} : DlDevice{cudaDevice, buffer.device()->id()};
+}
+
+/// Waits for the elements, so that a consumer may read them on any stream; false with an exception.
+bool waitForElements(Buffer &buffer) {
+  if (!waitFor(&buffer))
+    return false;
+  if (buffer.isHostReadable() || buffer.token() || buffer.size() == 0)
+    return true;
+  // A copy from the host, which no token tells of: what is read comes behind it.
+  Status status;
+  char last;
+  {
+    WithoutGil released;
+    status = buffer.device()->read(buffer.data(), &last, 1);
+  }
+  if (!status.isOk())
+    raise(status, "");
+  return status.isOk();
+}
+
 template <typename Managed> PyObject *exportAs(AvalObject *aval, RefPtr<Buffer> buffer, uint64_t flags) {
   auto exported = std::make_unique<Exported<Managed>>();
   exported->dims.assign(aval->dims, aval->dims + aval->rank());
@@ -121,7 +143,7 @@ template <typename Managed> PyObject *exportAs(AvalObject *aval, RefPtr<Buffer> 
     exported->dims[aval->rank() + axis] = exported->dims[aval->rank() + axis + 1] * exported->dims[axis + 1];
   Managed &managed = exported->managed;
   managed.tensor = {buffer->data(),
-                    {cpuDevice, 0},
+                    placeOf(*buffer),
                     static_cast<int32_t>(aval->rank()),
                     dlTypes[static_cast<int>(aval->code)],
                     exported->dims.data(),
@@ -150,15 +172,13 @@ PyObject *dlpackCapsule(PyObject *, PyObject *args) {
   ArrayObject *array = asArray(object);
   if (dlTypes[static_cast<int>(array->aval->code)].lanes == 0)
     return PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no dtype %s", name(array->aval->code));
-  if (!ensureElements(array) || !waitFor(array->buffer))
+  if (!ensureElements(array))
     return nullptr;
   RefPtr<Buffer> buffer(array->buffer);
-  if (isCopied) {
-    buffer = allocateBuffer(*buffer->device(), array->aval, "__dlpack__");
-    if (!buffer)
-      return nullptr;
-    std::memcpy(buffer->data(), array->buffer->data(), static_cast<size_t>(array->aval->nbytes));
-  }
+  if (isCopied)
+    buffer = copyTo(*buffer->device(), array->aval, *buffer);
+  if (!buffer || !waitForElements(*buffer))
+    return nullptr;
   if (isVersioned)
     return exportAs<DlManagedVersioned>(array->aval, std::move(buffer), isCopied ? copiedFlag : readOnlyFlag);
   return exportAs<DlManaged>(array->aval, std::move(buffer), 0);
@@ -205,6 +225,16 @@ char *copyStrided(const DlTensor &tensor, int32_t axis, const char *source, size
   return target;
 }
 
+/// The device that a tensor is on; null when it is none of ours.
+Device *deviceAt(DlDevice place) {
+  if (place.type == cpuDevice)
+    return &Device::cpu();
+  for (Device *device : Device::all())
+    if (place.type == cudaDevice && !device->hasHostMemory() && device->id() == place.id)
+      return device;
+  return nullptr;
+}
+
 template <typename Managed> void releaseManaged(void *owner) {
   auto *managed = static_cast<Managed *>(owner);
   if (managed->deleter)
@@ -219,9 +249,11 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
     if (managed->major != 1)
       return PyErr_Format(PyExc_BufferError, "from_dlpack: version %u.%u of DLPack is not known, only 1.x",
                           managed->major, managed->minor);
-  if (tensor.device.type != cpuDevice)
-    return PyErr_Format(PyExc_BufferError, "from_dlpack: the array is on a device of DLPack type %d; only CPU (1)",
-                        int(tensor.device.type));
+  Device *device = deviceAt(tensor.device);
+  if (!device)
+    return PyErr_Format(PyExc_BufferError,
+                        "from_dlpack: the array is on device %d of DLPack type %d, which is not here",
+                        int(tensor.device.id), int(tensor.device.type));
   DType dtype;
   if (!dtypeOf(tensor.dtype, dtype))
     return nullptr;
@@ -233,23 +265,37 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
   char *data = static_cast<char *>(tensor.data) + tensor.byteOffset;
   auto bytes = static_cast<size_t>(aval->nbytes), itemBytes = byteSize(dtype);
   bool isUsable = bytes > 0 && isRowMajor(tensor) && reinterpret_cast<uintptr_t>(data) % itemBytes == 0;
-  if (!isUsable && bytes > 0 && copy == 0) {
-    PyErr_SetString(PyExc_BufferError, "from_dlpack: the array is not row-major in memory, so it can't be shared; "
-                                       "leave out copy=False");
+  if (!isUsable && bytes > 0 && (copy == 0 || !device->hasHostMemory())) {
+    PyErr_Format(PyExc_BufferError, "from_dlpack: the array is not row-major in memory, so it can't be shared; %s",
+                 device->hasHostMemory() ? "leave out copy=False" : "make it contiguous on its device");
     return nullptr;
   }
-  if (isUsable && copy != 1) {
+  // What a GPU computes with is in its own memory: elements of the host are copied there, if arrays are made there.
+  Device &target = device->hasHostMemory() ? defaultDevice() : *device;
+  bool isShared = isUsable && (!device->hasHostMemory() || (copy != 1 && target.hasHostMemory()));
+  if (isShared) {
     PyCapsule_SetName(capsule, usedName<Managed>);
     PyCapsule_SetDestructor(capsule, nullptr);
-    return newArray(aval, Buffer::wrap(&defaultDevice(), data, bytes, releaseManaged<Managed>, managed));
+    RefPtr<Buffer> shared = Buffer::wrap(&target, data, bytes, releaseManaged<Managed>, managed);
+    RefPtr<Buffer> own = copy == 1 ? copyTo(target, aval, *shared) : shared;
+    return own ? newArray(aval, std::move(own)) : nullptr;
   }
-  RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, "from_dlpack");
+  if (copy == 0 && bytes > 0)
+    return PyErr_Format(PyExc_BufferError,
+                        "from_dlpack: the array is on the host and has to be copied to %s; leave out "
+                        "copy=False, or give device=devices(\"cpu\")[0]",
+                        target.name().c_str());
+  RefPtr<Buffer> buffer = allocateBuffer(target.hasHostMemory() ? target : Device::cpu(), aval, "from_dlpack");
   if (!buffer)
     return nullptr;
   if (isRowMajor(tensor))
     std::memcpy(buffer->data(), data, bytes);
   else
     copyStrided(tensor, 0, data, itemBytes, static_cast<char *>(buffer->data()));
+  if (!target.hasHostMemory())
+    buffer = copyTo(target, aval, *buffer);
+  if (!buffer)
+    return nullptr;
   return newArray(aval, std::move(buffer)); // the capsule ends the tensor's life
 }
 

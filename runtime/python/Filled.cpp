@@ -10,11 +10,21 @@ using namespace pcrt::python;
 /// Arrays of this size are made without the GIL.
 static constexpr Py_ssize_t largeArray = 1 << 20;
 
-template <typename Make> static void withoutGilIfLarge(Py_ssize_t bytes, Make make) {
-  if (bytes < largeArray)
-    return make();
-  WithoutGil released;
-  make();
+/// A buffer of the default device, which `make` fills in the host's memory: there, or before it is sent. Null with an
+/// exception.
+template <typename Make> static RefPtr<Buffer> made(AvalObject *aval, const char *what, Make make) {
+  RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, what);
+  RefPtr<Buffer> onHost = !buffer || buffer->isHostReadable() ? buffer : allocateBuffer(Device::cpu(), aval, what);
+  if (!onHost)
+    return nullptr;
+  if (aval->nbytes < largeArray) {
+    make(onHost->data());
+  } else {
+    WithoutGil released;
+    make(onHost->data());
+  }
+  bool sent = onHost.get() == buffer.get() || fillBuffer(*buffer, onHost->data());
+  return sent ? buffer : nullptr;
 }
 
 static bool isConcrete(PyObject *object, const char *function) {
@@ -62,11 +72,9 @@ static PyObject *filledArray(PyObject *, PyObject *args) {
   auto *aval = reinterpret_cast<AvalObject *>(object);
   if (bytes != static_cast<Py_ssize_t>(byteSize(aval->code)))
     return PyErr_Format(PyExc_ValueError, "filled: a value of %zd bytes is none of %S", bytes, aval);
-  RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, "filling an array");
-  if (!buffer)
-    return nullptr;
-  withoutGilIfLarge(aval->nbytes, [&] { repeatBytes(buffer->data(), value, static_cast<size_t>(bytes), aval->size); });
-  return newArray(aval, std::move(buffer), /*committed=*/false);
+  RefPtr<Buffer> buffer =
+      made(aval, "filling an array", [&](void *to) { repeatBytes(to, value, static_cast<size_t>(bytes), aval->size); });
+  return buffer ? newArray(aval, std::move(buffer), /*committed=*/false) : nullptr;
 }
 
 template <typename T> static void count(void *to, Py_ssize_t size) {
@@ -98,11 +106,8 @@ static PyObject *countedArray(PyObject *, PyObject *object) {
   }
   if (!make || aval->rank() != 1)
     return PyErr_Format(PyExc_ValueError, "counted: takes a vector of int32, int64, float32 or float64, not %S", aval);
-  RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, "counting numbers");
-  if (!buffer)
-    return nullptr;
-  withoutGilIfLarge(aval->nbytes, [&] { make(buffer->data(), aval->size); });
-  return newArray(aval, std::move(buffer), /*committed=*/false);
+  RefPtr<Buffer> buffer = made(aval, "counting numbers", [&](void *to) { make(to, aval->size); });
+  return buffer ? newArray(aval, std::move(buffer), /*committed=*/false) : nullptr;
 }
 
 static PyMethodDef functions[] = {

@@ -36,40 +36,46 @@ static LearnedScalar *learnedFor(PyObject *leaf) {
   return nullptr;
 }
 
-template <typename T> static bool storeComplex(Buffer &buffer, Py_complex value) {
-  T *parts = static_cast<T *>(buffer.data());
+template <typename T> static bool storeComplex(void *to, Py_complex value) {
+  T *parts = static_cast<T *>(to);
   parts[0] = static_cast<T>(value.real);
   parts[1] = static_cast<T>(value.imag);
   return true;
 }
 
-template <typename T> static bool store(Buffer &buffer, T value) {
-  *static_cast<T *>(buffer.data()) = value;
+template <typename T> static bool store(void *to, T value) {
+  *static_cast<T *>(to) = value;
   return true;
 }
 
 /// Writes a Python scalar as the learned dtype; false when it does not fit or the dtype is an uncommon one.
-static bool storeScalar(PyObject *leaf, DType dtype, Buffer &buffer) {
+static bool storeScalar(PyObject *leaf, DType dtype, void *to) {
   if (PyFloat_CheckExact(leaf)) {
     double value = PyFloat_AS_DOUBLE(leaf);
     if (dtype == DType::Float32)
-      return store(buffer, static_cast<float>(value));
-    return dtype == DType::Float64 && store(buffer, value);
+      return store(to, static_cast<float>(value));
+    return dtype == DType::Float64 && store(to, value);
   }
   if (PyComplex_CheckExact(leaf)) {
     if (dtype == DType::Complex64)
-      return storeComplex<float>(buffer, PyComplex_AsCComplex(leaf));
-    return dtype == DType::Complex128 && storeComplex<double>(buffer, PyComplex_AsCComplex(leaf));
+      return storeComplex<float>(to, PyComplex_AsCComplex(leaf));
+    return dtype == DType::Complex128 && storeComplex<double>(to, PyComplex_AsCComplex(leaf));
   }
   if (PyBool_Check(leaf))
-    return dtype == DType::Bool && store(buffer, static_cast<uint8_t>(leaf == Py_True));
+    return dtype == DType::Bool && store(to, static_cast<uint8_t>(leaf == Py_True));
   int overflow;
   long long value = PyLong_AsLongLongAndOverflow(leaf, &overflow);
   if (overflow)
     return false;
   if (dtype == DType::Int32)
-    return value == static_cast<int32_t>(value) && store(buffer, static_cast<int32_t>(value));
-  return dtype == DType::Int64 && store(buffer, static_cast<int64_t>(value));
+    return value == static_cast<int32_t>(value) && store(to, static_cast<int32_t>(value));
+  return dtype == DType::Int64 && store(to, static_cast<int64_t>(value));
+}
+
+/// The same, into the memory of a device; false with an exception if that failed.
+[[gnu::noinline]] static bool sendScalar(PyObject *leaf, const AvalObject &aval, Buffer &buffer) {
+  alignas(16) char bytes[16];
+  return storeScalar(leaf, aval.code, bytes) && fillBuffer(buffer, bytes);
 }
 
 //===-- ndarrays
@@ -109,7 +115,8 @@ static bool mayBecomeArray(PyObject *leaf) {
 }
 
 PyObject *pcrt::python::borrowLeaf(PyObject *leaf) {
-  PyRef aval = isSoleNdarray(leaf) ? keptAval(leaf) : PyRef();
+  // The memory of a GPU gets a copy.
+  PyRef aval = isSoleNdarray(leaf) && defaultDevice().hasHostMemory() ? keptAval(leaf) : PyRef();
   if (!aval || !mayBecomeArray(leaf))
     return nullptr;
   return arrayOverNumpy(leaf, reinterpret_cast<AvalObject *>(aval.get()));
@@ -145,8 +152,10 @@ static inline PyObject *convert(PyObject *leaf) {
     RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, "a scalar");
     if (!buffer)
       return nullptr;
-    if (storeScalar(leaf, aval->code, *buffer))
+    if (buffer->isHostReadable() ? storeScalar(leaf, aval->code, buffer->data()) : sendScalar(leaf, *aval, *buffer))
       return newArray(aval, std::move(buffer));
+    if (PyErr_Occurred())
+      return nullptr;
   }
   bool isNdarray = Py_TYPE(leaf) == ndarrayType();
   if (isNdarray) {

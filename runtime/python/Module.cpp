@@ -247,9 +247,9 @@ static void setMemoryLimit(uint64_t bytes) {
 }
 
 static std::string deviceName(const Device &device) {
-  std::string platform = device.platform();
-  platform[0] = static_cast<char>(platform[0] - 'a' + 'A');
-  return platform + "Device(id=" + std::to_string(device.id()) + ")";
+  std::string family = device.name().substr(0, device.name().find(':'));
+  family[0] = static_cast<char>(family[0] - 'a' + 'A');
+  return family + "Device(id=" + std::to_string(device.id()) + ")";
 }
 
 static void addDeviceFunctions(nb::module_ &module) {
@@ -258,6 +258,8 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def_prop_ro("id", &Device::id)
       .def_prop_ro("device_kind", &Device::kind)
       .def_prop_ro("compute_capability", &Device::computeCapability)
+      .def_prop_ro("stream_handle",
+                   [](const Device &device) { return reinterpret_cast<uintptr_t>(device.streamHandle()); })
       // Counted within the process, of which there is one.
       .def_prop_ro("local_hardware_id", &Device::id)
       .def_prop_ro("process_index", [](const Device &) { return 0; })
@@ -279,6 +281,11 @@ static void addDeviceFunctions(nb::module_ &module) {
       list.append(nb::handle(device));
     return list;
   });
+  // Why there is no GPU; None if there is one.
+  module.def("gpu_failure", []() -> nb::object {
+    const Status &status = Device::gpuStatus();
+    return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
+  });
   module.def("device_count", [] { return objects.size(); });
   module.def("thread_count", [] { return Device::cpu().threads().size(); });
   module.def("synchronize", synchronize);
@@ -286,16 +293,16 @@ static void addDeviceFunctions(nb::module_ &module) {
   static PyObject *const statisticsType =
       namedTuple("MemoryStats", "live_bytes peak_bytes cached_bytes live_buffers").release().ptr();
   module.attr("MemoryStats") = nb::handle(statisticsType);
-  // Of a device; without one, of the first.
+  // Of a device; without one, of the default one.
   module.def(
       "memory_stats",
       [](Device *device) {
-        MemoryStatistics now = (device ? *device : Device::cpu()).memory().statistics();
+        MemoryStatistics now = (device ? *device : defaultDevice()).memory().statistics();
         return nb::handle(statisticsType)(now.liveBytes, now.peakBytes, now.cachedBytes, now.liveBuffers);
       },
       nb::arg("device") = nb::none());
   module.def(
-      "reset_peak_memory", [](Device *device) { (device ? *device : Device::cpu()).memory().resetPeak(); },
+      "reset_peak_memory", [](Device *device) { (device ? *device : defaultDevice()).memory().resetPeak(); },
       nb::arg("device") = nb::none());
   module.def("set_memory_limit", setMemoryLimit, nb::arg("bytes"));
   module.def("release_cached_memory", [] {

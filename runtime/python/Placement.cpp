@@ -16,7 +16,7 @@ bool pcrt::python::guardsTransfers = false;
 //-----------------------------------------------------------------------------------------------------===//
 
 static thread_local Device *ownDefault = nullptr;
-static Device *commonDefault = nullptr;
+static Device *commonDefault = nullptr, *platformDefault = nullptr;
 /// By place in Device::all().
 static std::vector<PyObject *> deviceObjects;
 
@@ -25,7 +25,7 @@ Device &pcrt::python::defaultDevice() {
     return Device::cpu();
   if (ownDefault)
     return *ownDefault;
-  return commonDefault ? *commonDefault : *Device::all().front();
+  return commonDefault ? *commonDefault : platformDefault ? *platformDefault : Device::standard();
 }
 
 void pcrt::python::setDeviceObjects(std::vector<PyObject *> objects) {
@@ -307,6 +307,14 @@ static PyObject *setDefaultDevice(PyObject *, PyObject *object) {
   Py_RETURN_NONE;
 }
 
+static PyObject *setPlatformDevice(PyObject *, PyObject *object) {
+  Device *device;
+  if (!optionalDevice(object, device))
+    return nullptr;
+  platformDefault = device;
+  Py_RETURN_NONE;
+}
+
 static PyObject *swapDefaultDevice(PyObject *, PyObject *object) {
   Device *device;
   if (!optionalDevice(object, device))
@@ -362,6 +370,7 @@ static PyObject *withCommitment(PyObject *, PyObject *args) {
 static PyMethodDef functions[] = {
     {"default_device", getDefaultDevice, METH_NOARGS, "Where this thread puts what nobody said a place for."},
     {"set_default_device", setDefaultDevice, METH_O, "Set the default device of all threads (None: the first)."},
+    {"set_platform_device", setPlatformDevice, METH_O, "Set what is the default device where none was set."},
     {"swap_default_device", swapDefaultDevice, METH_O, "Set this thread's own default device, return the previous."},
     {"put", put, METH_VARARGS, "put(array, device, donate, copy): the array committed to the device."},
     {"with_commitment", withCommitment, METH_VARARGS, "The same elements, of an array that is committed or not."},

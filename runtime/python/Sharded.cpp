@@ -4,8 +4,6 @@
 
 #include "Placement.h"
 
-#include <cstring>
-
 using namespace pcrt;
 using namespace pcrt::python;
 
@@ -73,10 +71,9 @@ PyObject *pcrt::python::arrayOfBytes(PyObject *bytes, AvalObject *aval, Device &
     PyErr_Format(PyExc_ValueError, "array_of_bytes: %zd bytes are no %S", view.len, aval);
   else
     buffer = allocateBuffer(device, aval, "copying to a device");
-  if (buffer)
-    std::memcpy(buffer->data(), view.buf, static_cast<size_t>(view.len));
+  bool filled = buffer && fillBuffer(*buffer, view.buf);
   PyBuffer_Release(&view);
-  return buffer ? newArray(aval, std::move(buffer), /*committed=*/true) : nullptr;
+  return filled ? newArray(aval, std::move(buffer), /*committed=*/true) : nullptr;
 }
 
 //===-- Functions

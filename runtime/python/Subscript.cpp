@@ -106,7 +106,7 @@ static PyObject *partOf(ArrayObject *array, AvalObject *aval, Py_ssize_t offset)
   auto bytes = static_cast<size_t>(aval->nbytes);
   if (aval->nbytes > largestCopy)
     return array->buffer->mayView(bytes) ? viewOf(array, aval, static_cast<size_t>(offset)) : nullptr;
-  if (!array->buffer->isReady() || array->buffer->error())
+  if (!array->buffer->isHostReadable() || !array->buffer->isReady() || array->buffer->error())
     return nullptr;
   RefPtr<Buffer> buffer = allocateBuffer(*array->buffer->device(), aval, "x[index]");
   if (!buffer)

@@ -14,9 +14,13 @@ namespace pcrt {
 
 class Device {
 public:
-  /// Every device of this process, the default one first. Made when first asked for, never destroyed: objects that use
-  /// them may outlive every other static object.
+  /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Made when first asked
+  /// for, never destroyed: objects that use them may outlive every other static object.
   static const std::vector<Device *> &all();
+  /// Where arrays are unless somebody says otherwise: the first GPU, or the first CPU if there is none.
+  static Device &standard();
+  /// Why there is no GPU; Ok if there is one.
+  static const Status &gpuStatus();
   /// The first CPU. There always is one.
   static Device &cpu();
 
@@ -39,6 +43,8 @@ public:
   /// The host's threads that serve it; devices may share them.
   virtual ThreadPool &threads() = 0;
 
+  /// The driver's own handle of the stream, for other libraries; null for a CPU.
+  virtual void *streamHandle() const { return nullptr; }
   /// The kernels of an image, ready to be launched here; or why they can't be.
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
   /// Copies bytes of its memory to the host's, once everything that was enqueued on it before is done.

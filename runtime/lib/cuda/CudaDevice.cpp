@@ -18,6 +18,16 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int
   return std::unique_ptr<CudaDevice>(new CudaDevice(made.take(), number, threads, inPlace, bound));
 }
 
+Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int number, ThreadPool &threads,
+                                                       bool inPlace) {
+  // What is in flight has its memory already, and gives up what is not needed any more: a share of the memory that one
+  // program may well fill by itself.
+  Result<DeviceProperties> known = driver.properties(number);
+  if (!known.isOk())
+    return Status(known.status().code(), known.status().message());
+  return create(driver, number, threads, inPlace, RunAhead{1024, known.value().totalBytes / 4});
+}
+
 CudaDevice::CudaDevice(std::unique_ptr<DeviceResources> made, int number, ThreadPool &threads, bool inPlace,
                        RunAhead bound)
     : Device(number, /*onHost=*/false), resources(std::move(made)), pool(threads), buffers(*this, resources->memory()),

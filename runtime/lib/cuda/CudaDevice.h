@@ -12,8 +12,10 @@ namespace pcrt::cuda {
 class CudaDevice final : public Device {
 public:
   /// Device `number` of the driver, or what it lacks.
+  static Result<std::unique_ptr<CudaDevice>> create(const Driver &driver, int number, ThreadPool &threads,
+                                                    bool inPlace);
   static Result<std::unique_ptr<CudaDevice>> create(const Driver &driver, int number, ThreadPool &threads, bool inPlace,
-                                                    RunAhead bound = {});
+                                                    RunAhead bound);
   /// Waits for what is in flight.
   ~CudaDevice() override { executions.synchronize(); }
 
@@ -25,11 +27,13 @@ public:
   Stream &stream() override { return executions; }
   ThreadPool &threads() override { return pool; }
 
+  void *streamHandle() const override { return resources->stream(); }
   Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) override;
   Status read(const void *source, void *target, size_t bytes) override;
   Status write(void *target, const void *source, size_t bytes) override;
   Status readBuffer(const Buffer &source, void *target) override;
 
+  const DeviceResources &parts() const { return *resources; }
   /// Enqueues a copy of a buffer of this device on the stream of another one, or of its own, after what was enqueued
   /// here before.
   Status copyTo(DeviceResources &other, const Buffer &source, CUdeviceptr target);
