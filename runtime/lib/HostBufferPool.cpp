@@ -154,7 +154,8 @@ void HostBufferPool::trimEverywhere() {
   if (!device)
     return;
   for (Device *other : Device::all())
-    other->memory().trim();
+    if (other->hasHostMemory())
+      other->memory().trim();
 }
 
 /// Counts a block as live.
