@@ -47,19 +47,21 @@ def process_for(module) -> dict[str, str]:
 
 
 @functools.cache
-def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, str]:
-    """The failure of each test of a file, empty where it passed."""
+def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """What became of each test of a file: "failed" or "skipped" and why, nothing where it passed."""
     environment = {**os.environ, **dict(needed)}
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", path]
         run = subprocess.run(command, env=environment, capture_output=True, text=True)
         text = report.read()
     if not text:
-        return {"": run.stdout + run.stderr}
+        return {"": ("failed", run.stdout + run.stderr)}
     found = {}
     for case in ElementTree.fromstring(text).iter("testcase"):
-        bad = [part for part in case if part.tag in ("failure", "error")]
-        found[case.attrib["name"]] = "\n".join(part.text or part.attrib.get("message", "failed") for part in bad)
+        bad = [part.text or part.attrib.get("message", "failed") for part in case if part.tag in ("failure", "error")]
+        skipped = [part.attrib.get("message", "skipped") for part in case if part.tag == "skipped"]
+        outcome = "failed" if bad else "skipped" if skipped else ""
+        found[case.attrib["name"]] = outcome, "\n".join(bad or skipped)
     return found
 
 
@@ -69,7 +71,10 @@ def pytest_pyfunc_call(pyfuncitem):
     if all(os.environ.get(name) == value for name, value in needed.items()):
         return None
     found = outcomes(str(pyfuncitem.path), frozenset(needed.items()))
-    failure = found.get(pyfuncitem.name, found.get("", "it did not run in the process that it needs"))
-    if failure:
-        pytest.fail(failure, pytrace=False)
+    missing = found.get("", ("failed", "it did not run in the process that it needs"))
+    outcome, why = found.get(pyfuncitem.name, missing)
+    if outcome == "failed":
+        pytest.fail(why, pytrace=False)
+    if outcome == "skipped":
+        pytest.skip(why)
     return True

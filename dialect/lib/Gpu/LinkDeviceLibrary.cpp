@@ -133,8 +133,12 @@ private:
         OperationState state(op->getLoc(), name, op->getOperands(), op->getResultTypes());
         op->replaceAllUsesWith(b.create(state));
         op->erase();
-      } else if (auto call = dyn_cast<LLVM::CallOp>(op); call && replaceThreadFunction(call)) {
-        entries.insert(copy.getNameAttr());
+      } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
+        // The copies have C's convention; a call by another one would be undefined.
+        call.setCConv(LLVM::CConv::C);
+        call.setTailCallKind(LLVM::TailCallKind::None);
+        if (replaceThreadFunction(call))
+          entries.insert(copy.getNameAttr());
       }
     }
     return copy;
