@@ -9,12 +9,15 @@
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::array {
 
@@ -22,6 +25,58 @@ namespace mlir::array {
 #include "array/Gpu/Passes.h.inc"
 
 namespace {
+
+/// Products of bf16, which upstream's pattern for nvgpu.mma.sync does not know, and of i8, whose sums stop there at the
+/// greatest number, where integers wrap around here. Two or four numbers are a register of 32 bits.
+struct ConvertMma : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(nvgpu::MmaSyncOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto sums = cast<VectorType>(op.getRes().getType());
+    Type factor = cast<VectorType>(op.getMatrixA().getType()).getElementType(), sum = sums.getElementType();
+    bool isFloat = factor.isBF16() && sum.isF32();
+    if (!isFloat && !(factor.isInteger(8) && sum.isInteger(32)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto shape = op.getMmaShapeAsArray();
+    auto parts = [&](Value array) {
+      SmallVector<Value> values;
+      for (unsigned i = 0; i < cast<LLVM::LLVMArrayType>(array.getType()).getNumElements(); ++i)
+        values.push_back(LLVM::ExtractValueOp::create(b, array, i));
+      return values;
+    };
+    auto registers = [&](Value array) {
+      return llvm::map_to_vector(
+          parts(array), [&](Value pair) { return LLVM::BitcastOp::create(b, b.getI32Type(), pair).getResult(); });
+    };
+    SmallVector<Value> before;
+    for (Value row : parts(adaptor.getMatrixC()))
+      for (int64_t i = 0; i < sums.getDimSize(1); ++i)
+        before.push_back(LLVM::ExtractElementOp::create(b, row, LLVM::ConstantOp::create(b, b.getI32Type(), i)));
+    Type after = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(before.size(), sum));
+    NVVM::MMATypes type = isFloat ? NVVM::MMATypes::bf16 : NVVM::MMATypes::s8;
+    std::array<NVVM::MMATypes, 2> types{type, type};
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (!isFloat)
+      overflow = NVVM::MMAIntOverflow::wrapped;
+    std::array<NVVM::MMALayout, 2> layouts{NVVM::MMALayout::row, NVVM::MMALayout::col};
+    Value product = NVVM::MmaOp::create(b, after, registers(adaptor.getMatrixA()), registers(adaptor.getMatrixB()),
+                                        before, shape, /*b1Op=*/std::nullopt, overflow, types, layouts);
+    Type resultType = getTypeConverter()->convertType(sums), rowType = adaptor.getMatrixC().getType();
+    rowType = cast<LLVM::LLVMArrayType>(rowType).getElementType();
+    Value result = LLVM::PoisonOp::create(b, resultType);
+    for (int64_t row = 0, next = 0; row < sums.getDimSize(0); ++row) {
+      Value values = LLVM::PoisonOp::create(b, rowType);
+      for (int64_t i = 0; i < sums.getDimSize(1); ++i)
+        values = LLVM::InsertElementOp::create(b, values, LLVM::ExtractValueOp::create(b, product, next++),
+                                               LLVM::ConstantOp::create(b, b.getI32Type(), i));
+      result = LLVM::InsertValueOp::create(b, result, values, row);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
 
 struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvvm> {
   void runOnOperation() override {
@@ -38,6 +93,7 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
     options.useBarePtrCallConv = true;
     LLVMTypeConverter converter(context, options);
     configureGpuToNVVMTypeConverter(converter);
+    converter.addConversion([&](nvgpu::DeviceAsyncTokenType) { return IntegerType::get(context, 32); });
 
     RewritePatternSet patterns(context);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
@@ -49,10 +105,12 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
     populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateGpuToNVVMConversionPatterns(converter, patterns);
+    populateNVGPUToNVVMConversionPatterns(converter, patterns);
+    patterns.add<ConvertMma>(converter, /*benefit=*/2);
 
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
-    target.addIllegalDialect<gpu::GPUDialect>();
+    target.addIllegalDialect<gpu::GPUDialect, nvgpu::NVGPUDialect>();
     target.addLegalOp<gpu::GPUModuleOp>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       signalPassFailure();

@@ -1,11 +1,13 @@
 // The instructions of NVIDIA's tensor cores and asynchronous copies for array-emulate-gpu, by the layouts of the PTX
 // ISA's chapters on mma.m16n8k*, ldmatrix and cp.async: they become shuffles and arithmetic.
 //
-// In a warp, lane `4 * group + member` holds what stands in row `group`. A register of 32 bits holds one number, or two
-// of 16 bits that are neighbours along the dimension that is summed; in these terms the layouts of all types agree.
+// In a warp, lane `4 * group + member` holds what stands in row `group`. A register of 32 bits holds one number, two of
+// 16 bits or four of 8 that are neighbours along the dimension that is summed; in these terms the layouts of all types
+// agree.
 #include "EmulateGpuBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -43,7 +45,7 @@ private:
     return vector::ExtractOp::create(b, vector::BitCastOp::create(b, VectorType::get({1}, b.getI32Type()), part), 0);
   }
 
-  /// The numbers in a register, as f32.
+  /// The numbers in a register, as f32 or i32.
   SmallVector<Value> numbersIn(Value bits, Type element) {
     int64_t count = 32 / element.getIntOrFloatBitWidth();
     if (element.isF32()) // tf32: the lower bits are not looked at
@@ -53,7 +55,11 @@ private:
     SmallVector<Value> numbers;
     for (int64_t i = 0; i < count; ++i) {
       Value number = vector::ExtractOp::create(b, parts, i);
-      numbers.push_back(element.isF32() ? number : arith::ExtFOp::create(b, b.getF32Type(), number).getResult());
+      if (element.isInteger())
+        number = arith::ExtSIOp::create(b, b.getI32Type(), number);
+      else if (!element.isF32())
+        number = arith::ExtFOp::create(b, b.getF32Type(), number);
+      numbers.push_back(number);
     }
     return numbers;
   }
@@ -68,10 +74,12 @@ LogicalResult InstructionExpander::expand(nvgpu::MmaSyncOp op) {
   auto type = cast<VectorType>(op.getMatrixA().getType()), sumType = cast<VectorType>(op.getRes().getType());
   Type element = type.getElementType(), sumElement = sumType.getElementType();
   auto shape = llvm::map_to_vector(op.getMmaShape(), [](Attribute size) { return cast<IntegerAttr>(size).getInt(); });
-  bool isKnown = element.isF16() || element.isBF16() || (element.isF32() && op.getTf32Enabled());
-  if (!isKnown || !(sumElement.isF32() || sumElement.isF16()) || shape[0] != 16 || shape[1] != 8)
+  bool isFloat = element.isF16() || element.isBF16() || (element.isF32() && op.getTf32Enabled());
+  bool isKnown =
+      (isFloat && (sumElement.isF32() || sumElement.isF16())) || (element.isInteger(8) && sumElement.isInteger(32));
+  if (!isKnown || shape[0] != 16 || shape[1] != 8)
     return op.emitError("'nvgpu.mma.sync' cannot be emulated for these types and this shape: expected f16, bf16 or "
-                        "tf32, summed in f32 or f16, of 16 x 8");
+                        "tf32, summed in f32 or f16, or i8, summed in i32, of 16 x 8");
   Value lane = laneWord(), group = groupOf(lane), member = memberOf(lane);
   int64_t registers = shape[2] * element.getIntOrFloatBitWidth() / 32;
 
@@ -90,11 +98,11 @@ LogicalResult InstructionExpander::expand(nvgpu::MmaSyncOp op) {
   for (int64_t h = 0; h < 2; ++h)
     for (int64_t c = 0; c < 2; ++c) {
       Value sum = vector::ExtractOp::create(b, result, ArrayRef<int64_t>{h, c});
-      if (sumElement != f32)
+      if (sumElement.isF16())
         sum = arith::ExtFOp::create(b, f32, sum);
       for (auto [x, y] : llvm::zip_equal(rows[h], columns[c]))
-        sum = arith::AddFOp::create(b, sum, arith::MulFOp::create(b, x, y));
-      if (sumElement != f32)
+        sum = isFloat ? arith::AddFOp::create(b, sum, arith::MulFOp::create(b, x, y)).getResult() : add(sum, mul(x, y));
+      if (sumElement.isF16())
         sum = arith::TruncFOp::create(b, sumElement, sum);
       result = vector::InsertOp::create(b, sum, result, ArrayRef<int64_t>{h, c});
     }
@@ -103,11 +111,12 @@ LogicalResult InstructionExpander::expand(nvgpu::MmaSyncOp op) {
   return success();
 }
 
-/// Lanes 8 * m to 8 * m + 7 say where the rows of matrix m are. Each lane gets two neighbours of row `group`, or of
-/// column `group` when transposed.
+/// Lanes 8 * m to 8 * m + 7 say where the rows of matrix m are. Each lane gets the neighbours of row `group`, or of
+/// column `group` when transposed, that are a register.
 LogicalResult InstructionExpander::expand(nvgpu::LdMatrixOp op) {
   auto type = cast<VectorType>(op.getRes().getType());
-  if (type.getElementType().getIntOrFloatBitWidth() != 16)
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth(), neighbours = 32 / bits;
+  if (op.getTranspose() && bits != 16)
     return op.emitError("'nvgpu.ldmatrix' cannot be emulated for ") << type << ": expected elements of 16 bits";
   Value lane = laneWord(), group = groupOf(lane), member = memberOf(lane);
   SmallVector<Value> indices;
@@ -115,12 +124,12 @@ LogicalResult InstructionExpander::expand(nvgpu::LdMatrixOp op) {
     indices.push_back(arith::IndexCastOp::create(b, b.getI32Type(), own));
   Value result = arith::ConstantOp::create(b, b.getZeroAttr(type));
   for (int64_t m = 0; m < op.getNumTiles(); ++m)
-    for (int64_t e = 0; e < 2; ++e) {
-      Value pair = add(mul(member, word(2)), word(e));
-      Value row = op.getTranspose() ? pair : group, column = op.getTranspose() ? group : pair;
+    for (int64_t e = 0; e < neighbours; ++e) {
+      Value own = add(mul(member, word(static_cast<int32_t>(neighbours))), word(static_cast<int32_t>(e)));
+      Value row = op.getTranspose() ? own : group, column = op.getTranspose() ? group : own;
       SmallVector<Value> place;
-      for (Value own : indices)
-        place.push_back(fetch(own, add(word(8 * m), row)));
+      for (Value index : indices)
+        place.push_back(fetch(index, add(word(8 * m), row)));
       place.back() = add(place.back(), column);
       for (Value &one : place)
         one = arith::IndexCastOp::create(b, b.getIndexType(), one);
@@ -168,8 +177,8 @@ LogicalResult expandInstructions(gpu::GPUModuleOp module) {
   // Waits first, then the groups, then the copies: each has no users then.
   SmallVector<Operation *> groups, others;
   module.walk([&](Operation *op) {
-    if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
-      wait.erase();
+    if (isa<nvgpu::DeviceAsyncWaitOp, NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))
+      op->erase();
     else if (isa<nvgpu::DeviceAsyncCreateGroupOp>(op))
       groups.push_back(op);
     else if (isa<nvgpu::DeviceAsyncCopyOp, nvgpu::MmaSyncOp, nvgpu::LdMatrixOp>(op))

@@ -52,6 +52,8 @@ struct MapLoopsToGpu : impl::MapLoopsToGpuBase<MapLoopsToGpu> {
   void runOnOperation() override {
     SmallVector<Operation *> small;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<gpu::LaunchOp>(op)) // what is in a kernel already
+        return WalkResult::skip();
       if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op) || !op->use_empty() || !isSmall(op))
         return WalkResult::advance();
       small.push_back(op);

@@ -29,7 +29,8 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) {
 }
 
 void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry) {
-  pm.addNestedPass<func::FuncOp>(createWidenProducts({features.bfloat16Pairs}));
+  if (!features.narrowFactors)
+    pm.addNestedPass<func::FuncOp>(createWidenProducts({features.bfloat16Pairs}));
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
   // empty tensors every result would be computed in a temporary and copied.

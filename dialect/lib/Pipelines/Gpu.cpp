@@ -54,8 +54,12 @@ std::optional<GpuChip> chipFor(unsigned capability) {
   return best;
 }
 
-void buildBuffersToKernelsPipeline(OpPassManager &pm) {
+void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  // Products first, while what follows them is still apart. They ask for memory.
+  MapProductsToGpuOptions products;
+  products.chip = chipName(chip).str();
+  pm.addNestedPass<func::FuncOp>(createMapProductsToGpu(products));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addPass(createMapRoutinesToGpu());
   pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
@@ -119,14 +123,14 @@ void buildLaunchesToLLVMPipeline(OpPassManager &pm) {
 
 CpuFeatures gpuFeatures() {
   CpuFeatures features;
-  features.bfloat16Pairs = true; // products of bf16 stay as they are
+  features.narrowFactors = true;
   return features;
 }
 
 void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip) {
   buildArrayToLinalgPipeline(pm);
   buildLinalgToBuffersPipeline(pm, gpuFeatures());
-  buildBuffersToKernelsPipeline(pm);
+  buildBuffersToKernelsPipeline(pm, chip);
   buildKernelsToPtxPipeline(pm, chip);
   buildLaunchesToLLVMPipeline(pm);
 }

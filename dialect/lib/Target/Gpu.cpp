@@ -93,7 +93,7 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   if (failed(stage("linalg", [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); })))
     return failure();
   result.flops = estimateFlops(*lowered);
-  auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm); };
+  auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, *chip); };
   if (failed(stage("buffers", [&] { return toBuffers(lowered, gpuFeatures(), passes); })) ||
       failed(stage("kernels", [&] { return runPipeline(*lowered, "kernels", toKernels, passes); })))
     return failure();

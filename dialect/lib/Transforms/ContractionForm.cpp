@@ -25,6 +25,11 @@ template <typename AddOp, typename MulOp> static std::optional<std::pair<Value, 
   return std::pair<Value, Value>(mul.getLhs(), mul.getRhs());
 }
 
+std::optional<std::pair<Value, Value>> multipliedFactors(Block *body) {
+  auto floats = matchFactors<arith::AddFOp, arith::MulFOp>(body);
+  return floats ? floats : matchFactors<arith::AddIOp, arith::MulIOp>(body);
+}
+
 bool isMultiplyAdd(Block *body) {
   Type type = body->getArguments().back().getType();
   auto factors = matchFactors<arith::AddFOp, arith::MulFOp>(body);

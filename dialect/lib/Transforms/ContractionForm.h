@@ -8,6 +8,10 @@
 
 namespace mlir::array {
 
+/// The two values that a body multiplies and adds to its sum, of floats or of integers, in the order of the
+/// multiplication; none for a body that yields anything else.
+std::optional<std::pair<Value, Value>> multipliedFactors(Block *body);
+
 /// True for a body `yield(acc + lhs * rhs)` on f32 or f64, with the factors and the terms in either order.
 bool isMultiplyAdd(Block *body);
 

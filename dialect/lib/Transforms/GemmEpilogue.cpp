@@ -47,6 +47,11 @@ void setMap(linalg::GenericOp op, unsigned operand, AffineMap map) {
 
 } // namespace
 
+linalg::GenericOp findEpilogue(linalg::LinalgOp product) {
+  auto buffer = product.getDpsInits().front().getDefiningOp<memref::AllocOp>();
+  return buffer ? findReader(product, buffer) : linalg::GenericOp();
+}
+
 void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> isGood) {
   OpOperand *sums = product.getDpsInitOperand(0);
   auto alloc = sums->get().getDefiningOp<memref::AllocOp>();
@@ -85,10 +90,10 @@ bool isCopy(linalg::GenericOp op) {
 
 linalg::GenericOp takeEpilogue(linalg::LinalgOp product) {
   Value sums = product.getDpsInits().front();
-  auto buffer = sums.getDefiningOp<memref::AllocOp>();
-  linalg::GenericOp reader = buffer ? findReader(product, buffer) : linalg::GenericOp();
-  if (!reader || !mapOf(reader, buffer).isIdentity())
+  linalg::GenericOp reader = findEpilogue(product);
+  if (!reader || !mapOf(reader, sums).isIdentity())
     return {};
+  auto buffer = sums.getDefiningOp<memref::AllocOp>();
   Value result = reader.getDpsInits().front();
   auto alloc = result.getDefiningOp<memref::AllocOp>();
   bool isThere = alloc ? alloc->getBlock() == product->getBlock() : isa<BlockArgument>(result);

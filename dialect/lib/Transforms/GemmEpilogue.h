@@ -9,6 +9,9 @@
 
 namespace mlir::array {
 
+/// The elementwise operation that alone reads the result of `product`, each element once; null where there is none.
+linalg::GenericOp findEpilogue(linalg::LinalgOp product);
+
 /// Where an elementwise operation alone reads the result of `product`, with its dimensions in another order, lets the
 /// product store them in that order, if `isGood` says so of the product as it then is.
 void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> isGood);

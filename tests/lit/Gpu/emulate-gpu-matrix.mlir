@@ -54,16 +54,15 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @product(%y: memref<1xi32>) kernel {
+  gpu.func @product(%y: memref<1xf64>) kernel {
     %zero = arith.constant 0 : index
-    %a = arith.constant dense<1> : vector<4x4xi8>
-    %b = arith.constant dense<2> : vector<2x4xi8>
-    %c = arith.constant dense<0> : vector<2x2xi32>
+    %a = arith.constant dense<1.0> : vector<1x1xf64>
+    %c = arith.constant dense<0.0> : vector<1x2xf64>
     // expected-error @below {{'nvgpu.mma.sync' cannot be emulated for these types and this shape}}
-    %d = nvgpu.mma.sync (%a, %b, %c) {mmaShape = [16, 8, 32]}
-      : (vector<4x4xi8>, vector<2x4xi8>, vector<2x2xi32>) -> vector<2x2xi32>
-    %e = vector.extract %d[0, 0] : i32 from vector<2x2xi32>
-    memref.store %e, %y[%zero] : memref<1xi32>
+    %d = nvgpu.mma.sync (%a, %a, %c) {mmaShape = [8, 8, 4]}
+      : (vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>
+    %e = vector.extract %d[0, 0] : f64 from vector<1x2xf64>
+    memref.store %e, %y[%zero] : memref<1xf64>
     gpu.return
   }
 }
@@ -72,8 +71,9 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @nothing() kernel {
-    // expected-error @below {{'nvvm.cp.async.wait.group' cannot be emulated in a kernel}}
-    nvvm.cp.async.wait.group 0
+    %all = arith.constant -1 : i32
+    // expected-error @below {{'nvvm.bar.warp.sync' cannot be emulated in a kernel}}
+    nvvm.bar.warp.sync %all : i32
     gpu.return
   }
 }

@@ -82,9 +82,14 @@ def pipeline_to_kernels():
     return passes[1] + ",gpu.module(array-define-device-functions)"
 
 
-def kernels_of(texts):
-    """The modules of the array dialect as kernels and launches of them."""
-    pipeline = f"--pass-pipeline=builtin.module({pipeline_to_kernels()})"
+def kernels_of(texts, products=None):
+    """The modules of the array dialect as kernels and launches of them; `products` are other options of
+    array-map-products-to-gpu."""
+    passes = pipeline_to_kernels()
+    if products is not None:
+        passes, count = re.subn(r"(array-map-products-to-gpu)\s*{.*?}", rf"\1{{{products}}}", passes)
+        assert count == 1
+    pipeline = f"--pass-pipeline=builtin.module({passes})"
     split = "\n// -----\n"
     return run(ARRAY_OPT, "--split-input-file", pipeline, text=split.join(texts)).split(split)
 

@@ -5,6 +5,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MapProductsToGpu : Pass<"array-map-products-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Give products of matrices and convolutions to a GPU in tiles";
+  let description = [{
+    A contraction or convolution on buffers (a body that multiplies and adds, operands at linear functions of the loops)
+    becomes a `gpu.launch` whose blocks have a tile of the result each: terms pass through shared memory in stages, on
+    sm_80 and later by asynchronous copies, and are multiplied by the threads, or by tensor cores for f16 and bf16 with
+    sums in f32 (bf16 from sm_80 on). An elementwise op that alone reads the result is computed with it. Where there are
+    many terms for few results, blocks share the terms of a tile; a `linalg.generic` adds their sums in order.
+
+    Invariants: buffers have static shapes; temporaries have no places yet (array-plan-memory comes later). Afterwards
+    products with few rows, columns or terms are left, for array-map-to-gpu.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "For which GPU">,
+                 Option<"leastBlocks", "least-blocks", "int64_t", "108",
+                        "Blocks that keep the GPU busy: tiles are as large as leaves so many">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Give each linalg op and copy on buffers to the threads of a GPU";
   let description = [{

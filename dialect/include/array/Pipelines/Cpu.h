@@ -12,6 +12,7 @@ struct CpuFeatures {
   unsigned vectorBits = 512;  ///< of a register
   bool fma = true;            ///< multiplies and adds with one rounding
   bool bfloat16Pairs = false; ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
+  bool narrowFactors = false; ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
 };
 
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.

@@ -12,7 +12,7 @@ namespace mlir::array {
 // The chips for which code is made, each with the oldest PTX that knows it. Code for sm_90a and sm_100a runs on that
 // generation alone.
 #define ARRAY_GPU_CHIPS(X)                                                                                             \
-  X(sm_75, "+ptx63")                                                                                                   \
+  X(sm_75, "+ptx65")                                                                                                   \
   X(sm_80, "+ptx70")                                                                                                   \
   X(sm_86, "+ptx71")                                                                                                   \
   X(sm_89, "+ptx78")                                                                                                   \
@@ -38,7 +38,7 @@ CpuFeatures gpuFeatures();
 llvm::StringRef chipName(GpuChip chip);
 
 /// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module.
-void buildBuffersToKernelsPipeline(OpPassManager &pm);
+void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip);
 
 /// The gpu.module -> the NVVM dialect.
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
