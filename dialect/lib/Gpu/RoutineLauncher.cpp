@@ -19,7 +19,24 @@ std::string elementName(Type type) {
   return (isa<FloatType>(type) ? "f" : type.isUnsignedInteger() ? "u" : "i") + bits;
 }
 
+AxisSizes::AxisSizes(ArrayRef<int64_t> shape, int64_t axis) {
+  for (auto [dim, size] : llvm::enumerate(shape))
+    (static_cast<int64_t>(dim) < axis ? outer : static_cast<int64_t>(dim) == axis ? length : inner) *= size;
+}
+
 int64_t blocksFor(int64_t count, int64_t threads) { return llvm::divideCeil(count, threads); }
+
+int64_t elementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+Value RoutineLauncher::scratch(int64_t bytes) {
+  return memref::AllocOp::create(b, MemRefType::get({bytes}, b.getI8Type()));
+}
+
+Value RoutineLauncher::real(double value) { return arith::ConstantFloatOp::create(b, b.getF64Type(), APFloat(value)); }
 
 Value RoutineLauncher::number(int64_t value) { return arith::ConstantIntOp::create(b, value, 64); }
 

@@ -1,5 +1,5 @@
 // What a routine of the runtime's library is on a GPU: launches of functions of the device library (dialect/device).
-// array-map-routines-to-gpu has a table of the routines; how each is launched is in MapRoutinesToGpu*.cpp.
+// How each is launched is in MapRoutinesToGpu*.cpp, a table for each family.
 #ifndef ARRAY_LIB_GPU_ROUTINELAUNCHER_H
 #define ARRAY_LIB_GPU_ROUTINELAUNCHER_H
 
@@ -10,8 +10,11 @@
 
 namespace mlir::array {
 
-/// The attribute of an `array.runtime_call` whose last buffer is not a result, but memory to work in.
-constexpr StringLiteral kScratchAttr = "array.scratch";
+/// The dimensions of a buffer around one of them.
+struct AxisSizes {
+  int64_t outer = 1, length = 1, inner = 1;
+  AxisSizes(ArrayRef<int64_t> shape, int64_t axis);
+};
 
 class RoutineLauncher {
 public:
@@ -20,16 +23,19 @@ public:
   const RuntimeCallOp call;
 
   int64_t param(unsigned index) { return op().getParams()[index]; }
+  OperandRange inputs() { return op().getIns(); }
   Value input(unsigned index) { return op().getIns()[index]; }
   Value output(unsigned index) { return op().getOuts()[index]; }
-  Value scratch() { return op().getOuts().back(); }
-  unsigned outputs() { return op().getOuts().size() - call->hasAttr(kScratchAttr); }
+  OperandRange outputs() { return op().getOuts(); }
   MemRefType inputType(unsigned index) { return cast<MemRefType>(input(index).getType()); }
   MemRefType outputType(unsigned index) { return cast<MemRefType>(output(index).getType()); }
   /// What the elements of an operand are, inputs first.
   Type element(unsigned operand) { return cast<TypeAttr>(op().getElementTypes()[operand]).getValue(); }
 
+  /// Memory to work in.
+  Value scratch(int64_t bytes);
   Value number(int64_t value);
+  Value real(double value);
 
   /// A function of doubles of the device library.
   FlatSymbolRefAttr doubles(StringRef function, unsigned inputs);
@@ -52,11 +58,29 @@ private:
 /// The name of a type of elements in the names of entries: f32, u8, c64.
 std::string elementName(Type type);
 
+/// How many bytes an element takes.
+int64_t elementBytes(Type type);
+
 /// How many blocks of so many threads have a thread for each of `count`.
 int64_t blocksFor(int64_t count, int64_t threads);
 
-// The routines, by family.
-LogicalResult mapSpecial(RoutineLauncher &launcher);
+/// A routine of the runtime's library that has kernels.
+struct Routine {
+  StringRef name;
+  /// Builds the launches in place of the call.
+  LogicalResult (*map)(RoutineLauncher &);
+};
+
+/// The row for a name, or null.
+const Routine *findRoutine(StringRef name);
+
+// The rows, by family: each in its MapRoutinesToGpu*.cpp.
+ArrayRef<Routine> specialRoutines();
+ArrayRef<Routine> cumulativeRoutines();
+ArrayRef<Routine> sortRoutines();
+ArrayRef<Routine> windowRoutines();
+ArrayRef<Routine> fftRoutines();
+ArrayRef<Routine> linearAlgebraRoutines();
 
 } // namespace mlir::array
 

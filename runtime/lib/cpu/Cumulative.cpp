@@ -1,57 +1,16 @@
 // The library routine behind cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension,
 // each line from its first element to its last, so that they depend on nothing but the elements. Where the dimension is
-// not the innermost, neighbouring lines run side by side. Sums and products of f32 are kept in f64, of 16-bit floats in
-// f32.
+// not the innermost, neighbouring lines run side by side.
 #include "../LibraryCalls.h"
-#include "Elements.h"
+#include "CumulativeOperations.h"
 #include "Rows.h"
 
 #include <algorithm>
-#include <cmath>
-#include <complex>
 
 using namespace pcrt;
+using namespace pcrt::cumulative;
 
 namespace {
-
-template <typename T> struct WideOf {
-  using Type = Accumulator<T>;
-};
-template <> struct WideOf<float> {
-  using Type = double;
-};
-template <typename T> struct WideOf<std::complex<T>> {
-  using Type = std::complex<double>;
-};
-template <typename T> using Wide = typename WideOf<T>::Type;
-
-template <typename T> struct Sum {
-  using Running = Wide<T>;
-  static Running next(Running sum, T x) { return sum + static_cast<Running>(x); }
-};
-
-template <typename T> struct Product {
-  using Running = Wide<T>;
-  static Running next(Running product, T x) { return product * static_cast<Running>(x); }
-};
-
-template <typename T, bool isMax> struct Extremum {
-  using Running = Compared<T>;
-  static Running next(Running best, T x) {
-    auto value = static_cast<Running>(x);
-    return isBetter<isMax>(value, best) ? value : best;
-  }
-};
-
-template <typename T> struct LogSumExp {
-  using Running = double;
-  static double next(double sum, T x) {
-    auto value = static_cast<double>(x);
-    if (sum == value) // equal infinities have no difference
-      return sum + std::log(2.0);
-    return std::fmax(sum, value) + std::log1p(std::exp(-std::fabs(sum - value)));
-  }
-};
 
 /// All lines along the middle one of the dimensions [outer, length, inner].
 template <typename T, typename Operation> class Lines {

@@ -2,31 +2,16 @@
 // after the other, the innermost first: that is exact for extrema, keeps the first of equal ones, and takes sum(sizes)
 // instead of product(sizes) steps for each element. Padding and the gaps of dilation hold nothing.
 #include "../LibraryCalls.h"
-#include "Elements.h"
+#include "WindowOperations.h"
 
 #include <algorithm>
 #include <new>
 #include <vector>
 
 using namespace pcrt;
+using namespace pcrt::window;
 
 namespace {
-
-/// One dimension of the windows: params hold `size, stride, low, base dilation, window dilation` for each.
-struct WindowDim {
-  int64_t size, stride, low, baseDilation, dilation;
-
-  bool isTrivial() const { return size == 1 && stride == 1 && low == 0 && baseDilation == 1; }
-  /// The element that window `o` holds at its position `k`; -1 for padding and gaps.
-  int64_t source(int64_t o, int64_t k, int64_t length) const {
-    int64_t place = o * stride + k * dilation - low;
-    if (place < 0)
-      return -1;
-    if (baseDilation == 1)
-      return place < length ? place : -1;
-    return place % baseDilation == 0 && place / baseDilation < length ? place / baseDilation : -1;
-  }
-};
 
 /// The step from `length` elements to `windows` windows in the middle of [outer, length, inner].
 struct Step {
@@ -57,22 +42,6 @@ int64_t countOf(const PcrtTensor &tensor) {
     count *= tensor.dims[d];
   return count;
 }
-
-template <typename T> struct Sum {
-  using Value = Accumulator<T>;
-  static constexpr Value neutral = 0;
-  static Value combine(Value a, Value b) { return a + b; }
-};
-template <typename T> struct Product {
-  using Value = Accumulator<T>;
-  static constexpr Value neutral = 1;
-  static Value combine(Value a, Value b) { return a * b; }
-};
-template <typename T, bool isMax> struct Extremum {
-  using Value = Compared<T>;
-  static constexpr Value neutral = isMax ? lowestOf<Value>() : highestOf<Value>();
-  static Value combine(Value best, Value x) { return isBetter<isMax>(x, best) ? x : best; }
-};
 
 template <typename Operation, typename Value>
 void combineRow(Value *__restrict row, const Value *__restrict from, int64_t count) {

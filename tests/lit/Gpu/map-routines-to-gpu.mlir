@@ -15,6 +15,51 @@ func.func @special(%s: memref<3x4xf32>, %q: memref<3x4xf32>, %out: memref<3x4xf3
   return
 }
 
+// Running sums of a long line: the totals of its chunks, what is before each, the results. The totals are in memory that
+// is allocated for it; a launch is given pointers and numbers, and shared memory last.
+// CHECK-LABEL: func.func @running_sums(
+// CHECK-SAME:    %[[X:.*]]: memref<3000xf32>, %[[OUT:.*]]: memref<3000xf32>
+// CHECK:         %[[TOTALS:.*]] = memref.alloc() : memref<48xi8>
+// CHECK:         gpu.launch {{.*}} workgroup(%[[SHARED:.*]] : memref<512xi64, #gpu.address_space<workgroup>>)
+// CHECK:           memref.extract_aligned_pointer_as_index %[[X]]
+// CHECK:           memref.extract_aligned_pointer_as_index %[[TOTALS]]
+// CHECK:           memref.memory_space_cast %[[SHARED]]
+// CHECK:           llvm.call @cumulative_totals_sum_f32(
+// CHECK:         gpu.launch
+// CHECK:           llvm.call @cumulative_prefixes_sum_f32(
+// CHECK:         gpu.launch
+// CHECK:           llvm.call @cumulative_results_sum_f32(
+// CHECK-NOT:     array.runtime_call
+func.func @running_sums(%x: memref<3000xf32>, %out: memref<3000xf32>) {
+  array.runtime_call "cumulative" params = [0, 0, 0] element_types = [f32, f32]
+    ins(%x : memref<3000xf32>) outs(%out : memref<3000xf32>)
+  return
+}
+
+// A result in the place of its operand is written when all has been read.
+// CHECK-LABEL: func.func @sort_in_place(
+// CHECK:         llvm.call @sort_keys_i32(
+// CHECK:         llvm.call @sort_chunks(
+// CHECK-NOT:     llvm.call @sort_merge(
+// CHECK:         llvm.call @sort_permute_4(
+// CHECK:         llvm.call @sort_copy_4(
+func.func @sort_in_place(%x: memref<2x100xi32>) {
+  array.runtime_call "sort" params = [1, 1, 1] element_types = [i32, i32]
+    ins(%x : memref<2x100xi32>) outs(%x : memref<2x100xi32>)
+  return
+}
+
+// A block for each of two matrices.
+// CHECK-LABEL: func.func @cholesky(
+// CHECK:         %[[BLOCKS:.*]] = arith.constant 2 : index
+// CHECK:         gpu.launch blocks(%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}} = %[[BLOCKS]],
+// CHECK:           llvm.call @cholesky_c64(
+func.func @cholesky(%a: memref<2x9x9xcomplex<f32>>, %out: memref<2x9x9xcomplex<f32>>) {
+  array.runtime_call "cholesky" params = [] element_types = [complex<f32>, complex<f32>]
+    ins(%a : memref<2x9x9xcomplex<f32>>) outs(%out : memref<2x9x9xcomplex<f32>>)
+  return
+}
+
 // What has no kernel stays.
 // CHECK-LABEL: func.func @host(
 // CHECK:         array.runtime_call "host_call"

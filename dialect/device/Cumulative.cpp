@@ -1,0 +1,151 @@
+// Running results along the middle one of the dimensions [outer, length, inner], forward or from the end. Many or short
+// lines have a thread each. Of long ones a block takes a chunk: the totals of all chunks come first, then what is
+// before each, then the results. What is combined is kept as wide as on the CPU (cpu/CumulativeOperations.h).
+#include "Device.h"
+#include "Elements.h"
+#include "cpu/CumulativeOperations.h"
+
+using namespace pcrt::cumulative;
+
+namespace device {
+
+/// Where a line's elements are.
+struct Line {
+  int64_t first, step;
+
+  DEVICE_INLINE Line(int64_t line, int64_t length, int64_t inner, int64_t reverse) {
+    first = line / inner * length * inner + line % inner;
+    step = reverse ? -inner : inner;
+    first += reverse ? (length - 1) * inner : 0;
+  }
+  DEVICE_INLINE int64_t at(int64_t i) const { return first + i * step; }
+};
+
+/// What the threads before this one in the block have, combined; `total` is what all have.
+template <typename Operation, typename Running>
+DEVICE_INLINE Running before(Running own, Running *shared, Running &total) {
+  int32_t thread = device_thread(), threads = device_threads();
+  shared[thread] = own;
+  device_barrier();
+  for (int32_t distance = 1; distance < threads; distance *= 2) {
+    Running other = thread >= distance ? shared[thread - distance] : Operation::neutral;
+    device_barrier();
+    if (thread >= distance)
+      shared[thread] = Operation::combine(other, shared[thread]);
+    device_barrier();
+  }
+  total = shared[threads - 1];
+  Running result = thread > 0 ? shared[thread - 1] : Operation::neutral;
+  device_barrier();
+  return result;
+}
+
+/// A thread for each line.
+template <typename T, typename Operation>
+DEVICE_INLINE void lines(const T *source, T *target, int64_t length, int64_t inner, int64_t count, int64_t reverse) {
+  int64_t number = threadOfGrid();
+  if (number >= count)
+    return;
+  Line line(number, length, inner, reverse);
+  auto running = static_cast<typename Operation::Running>(source[line.first]);
+  target[line.first] = source[line.first];
+  for (int64_t i = 1; i < length; ++i) {
+    running = Operation::next(running, source[line.at(i)]);
+    target[line.at(i)] = static_cast<T>(running);
+  }
+}
+
+/// The elements of a chunk that this thread takes: [low, high) of the block's line.
+struct Share {
+  int64_t line, low, high;
+
+  DEVICE_INLINE Share(int64_t length, int64_t chunks, int64_t share) {
+    line = device_block() / chunks;
+    low = (device_block() % chunks * device_threads() + device_thread()) * share;
+    low = low < length ? low : length;
+    high = low + share < length ? low + share : length;
+  }
+};
+
+template <typename T, typename Operation>
+DEVICE_INLINE typename Operation::Running totalOf(const T *source, const Line &line, const Share &share) {
+  typename Operation::Running running = Operation::neutral;
+  for (int64_t i = share.low; i < share.high; ++i)
+    running = Operation::next(running, source[line.at(i)]);
+  return running;
+}
+
+/// A block for each chunk: what all of it is combined.
+template <typename T, typename Operation>
+DEVICE_INLINE void totals(const T *source, typename Operation::Running *totals, int64_t length, int64_t inner,
+                          int64_t chunks, int64_t items, int64_t reverse, typename Operation::Running *shared) {
+  Share share(length, chunks, items);
+  Line line(share.line, length, inner, reverse);
+  typename Operation::Running total;
+  before<Operation>(totalOf<T, Operation>(source, line, share), shared, total);
+  if (device_thread() == 0)
+    totals[device_block()] = total;
+}
+
+/// A block for each line: of the totals of its chunks becomes what is before each of them.
+template <typename Operation>
+DEVICE_INLINE void prefixes(typename Operation::Running *totals, int64_t chunks, typename Operation::Running *shared) {
+  typename Operation::Running carry = Operation::neutral, total;
+  totals += device_block() * chunks;
+  for (int64_t first = 0; first < chunks; first += device_threads()) {
+    int64_t i = first + device_thread();
+    auto prefix = before<Operation>(i < chunks ? totals[i] : Operation::neutral, shared, total);
+    if (i < chunks)
+      totals[i] = Operation::combine(carry, prefix);
+    carry = Operation::combine(carry, total);
+  }
+}
+
+template <typename T, typename Operation>
+DEVICE_INLINE void results(const T *source, T *target, const typename Operation::Running *prefixes, int64_t length,
+                           int64_t inner, int64_t chunks, int64_t items, int64_t reverse,
+                           typename Operation::Running *shared) {
+  Share share(length, chunks, items);
+  Line line(share.line, length, inner, reverse);
+  typename Operation::Running total, running = totalOf<T, Operation>(source, line, share);
+  running = Operation::combine(prefixes[device_block()], before<Operation>(running, shared, total));
+  for (int64_t i = share.low; i < share.high; ++i) {
+    running = Operation::next(running, source[line.at(i)]);
+    target[line.at(i)] = static_cast<T>(running);
+  }
+}
+
+} // namespace device
+
+#define DEVICE_CUMULATIVE(operation, name, T, ...)                                                                     \
+  extern "C" void cumulative_lines_##operation##_##name(const T *source, T *target, int64_t length, int64_t inner,     \
+                                                        int64_t count, int64_t reverse) {                              \
+    device::lines<T, __VA_ARGS__>(source, target, length, inner, count, reverse);                                      \
+  }                                                                                                                    \
+  extern "C" void cumulative_totals_##operation##_##name(const T *source, __VA_ARGS__::Running *totals,                \
+                                                         int64_t length, int64_t inner, int64_t chunks, int64_t items, \
+                                                         int64_t reverse, __VA_ARGS__::Running *shared) {              \
+    device::totals<T, __VA_ARGS__>(source, totals, length, inner, chunks, items, reverse, shared);                     \
+  }                                                                                                                    \
+  extern "C" void cumulative_prefixes_##operation##_##name(__VA_ARGS__::Running *totals, int64_t chunks,               \
+                                                           __VA_ARGS__::Running *shared) {                             \
+    device::prefixes<__VA_ARGS__>(totals, chunks, shared);                                                             \
+  }                                                                                                                    \
+  extern "C" void cumulative_results_##operation##_##name(                                                             \
+      const T *source, T *target, const __VA_ARGS__::Running *prefixes, int64_t length, int64_t inner, int64_t chunks, \
+      int64_t items, int64_t reverse, __VA_ARGS__::Running *shared) {                                                  \
+    device::results<T, __VA_ARGS__>(source, target, prefixes, length, inner, chunks, items, reverse, shared);          \
+  }
+
+#define DEVICE_SUMS(name, T)                                                                                           \
+  DEVICE_CUMULATIVE(sum, name, T, Sum<T>)                                                                              \
+  DEVICE_CUMULATIVE(product, name, T, Product<T>)
+#define DEVICE_EXTREMA(name, T)                                                                                        \
+  DEVICE_CUMULATIVE(max, name, T, Extremum<T, true>)                                                                   \
+  DEVICE_CUMULATIVE(min, name, T, Extremum<T, false>)
+#define DEVICE_LOG_SUMS(name, T) DEVICE_CUMULATIVE(logsumexp, name, T, LogSumExp<T>)
+
+DEVICE_REALS(DEVICE_SUMS)
+DEVICE_COMPLEX(DEVICE_SUMS)
+DEVICE_REALS(DEVICE_EXTREMA)
+DEVICE_FLOATS(DEVICE_LOG_SUMS)

@@ -1,0 +1,164 @@
+// Reductions by Householder reflectors: geqrf, geqp3, householder_product and ormqr, of which qr is made. A reflector
+// is 1 - tau v vᴴ, v being 1 at its place, and below it in the matrix; its product with a column is one thread's work.
+// Signs are LAPACK's: an element of the diagonal of R has the sign that the reflected one has not.
+#include "Matrix.h"
+
+namespace device {
+
+/// Subtracts factor v (vᴴ x) from x, of which x[i * step] is element i; v is 1 at k, and v[i * n] below.
+template <typename T>
+DEVICE_INLINE void reflect(const T *v, int64_t n, int64_t k, int64_t m, T factor, T *x, int64_t step) {
+  T sum = x[k * step];
+  for (int64_t i = k + 1; i < m; ++i)
+    sum += conjugate(v[i * n]) * x[i * step];
+  sum *= factor;
+  x[k * step] -= sum;
+  for (int64_t i = k + 1; i < m; ++i)
+    x[i * step] -= v[i * n] * sum;
+}
+
+/// The same from the right: x - factor (x v) vᴴ, of a row.
+template <typename T> DEVICE_INLINE void reflectRow(const T *v, int64_t n, int64_t k, int64_t m, T factor, T *x) {
+  T sum = x[k];
+  for (int64_t i = k + 1; i < m; ++i)
+    sum += x[i] * v[i * n];
+  sum *= factor;
+  x[k] -= sum;
+  for (int64_t i = k + 1; i < m; ++i)
+    x[i] -= sum * conjugate(v[i * n]);
+}
+
+/// Makes column k of a matrix the reflector that takes it to a multiple of the unit vector, which is written at its
+/// place. Returns tau.
+template <typename T> DEVICE_INLINE T makeReflector(T *a, int64_t m, int64_t n, int64_t k, double *shared) {
+  double own = 0;
+  for (int64_t i = k + 1 + device_thread(); i < m; i += device_threads())
+    own += square(a[i * n + k]);
+  double below = sumOfBlock(own, shared);
+  T alpha = a[k * n + k];
+  device_barrier(); // before it changes
+  if (below == 0 && imaginary(alpha) == 0)
+    return T(0);
+  RealOf<T> norm = static_cast<RealOf<T>>(std::sqrt(square(alpha) + below));
+  RealOf<T> beta = real(alpha) > 0 || (real(alpha) == 0 && !std::signbit(real(alpha))) ? -norm : norm;
+  T tau = divided(T(beta) - alpha, T(beta));
+  forEach(m - k, [&](int64_t i) {
+    T &element = a[(k + i) * n + k];
+    element = i == 0 ? T(beta) : divided(element, alpha - T(beta));
+  });
+  return tau;
+}
+
+/// Puts the column that is the greatest from row k on in place k.
+template <typename T>
+DEVICE_INLINE void chooseColumn(T *a, int32_t *order, int64_t m, int64_t n, int64_t k, double *shared) {
+  int64_t chosen = greatestOfBlock(k, n, shared, [&](int64_t j) {
+    double norm = 0;
+    for (int64_t i = k; i < m; ++i)
+      norm += square(a[i * n + j]);
+    return norm;
+  });
+  forEach(m, [&](int64_t i) {
+    T moved = a[i * n + k];
+    a[i * n + k] = a[i * n + chosen];
+    a[i * n + chosen] = moved;
+    if (i == 0) {
+      int32_t place = order[k];
+      order[k] = order[chosen];
+      order[chosen] = place;
+    }
+  });
+}
+
+/// A block for each matrix. `order` is that of the columns, which are chosen if `hasPivots`.
+template <typename T>
+DEVICE_INLINE void factor(const T *from, T *to, T *taus, int32_t *order, int64_t m, int64_t n, int64_t hasPivots,
+                          double *shared) {
+  int64_t rank = m < n ? m : n;
+  from += device_block() * m * n;
+  to += device_block() * m * n;
+  taus += device_block() * rank;
+  forEach(m * n, [&](int64_t i) { to[i] = from[i]; });
+  if (hasPivots) {
+    order += device_block() * n;
+    forEach(n, [&](int64_t j) { order[j] = static_cast<int32_t>(j); });
+  }
+  for (int64_t k = 0; k < rank; ++k) {
+    if (hasPivots)
+      chooseColumn(to, order, m, n, k, shared);
+    T tau = makeReflector(to, m, n, k, shared);
+    if (device_thread() == 0)
+      taus[k] = tau;
+    forEach(n - k - 1, [&](int64_t j) { reflect(to + k, n, k, m, conjugate(tau), to + k + 1 + j, n); });
+  }
+}
+
+/// A thread for each column of Q, [m, columns], from the reflectors in the columns of a, [m, n].
+template <typename T>
+DEVICE_INLINE void product(const T *a, const T *taus, T *q, int64_t m, int64_t n, int64_t columns, int64_t reflectors,
+                           int64_t count) {
+  int64_t number = threadOfGrid();
+  if (number >= count)
+    return;
+  int64_t matrix = number / columns, column = number % columns;
+  T *x = q + matrix * m * columns + column;
+  for (int64_t i = 0; i < m; ++i)
+    x[i * columns] = i == column ? T(1) : T(0);
+  for (int64_t k = reflectors; k-- > 0;)
+    reflect(a + matrix * m * n + k, n, k, m, taus[matrix * reflectors + k], x, columns);
+}
+
+/// A thread for each column of C, [m, n], or for each row where Q stands on the right.
+template <typename T>
+DEVICE_INLINE void multiply(const T *a, const T *taus, const T *c, T *result, int64_t m, int64_t n, int64_t columns,
+                            int64_t reflectors, int64_t count, int64_t isLeft, int64_t isTransposed) {
+  int64_t number = threadOfGrid();
+  if (number >= count)
+    return;
+  int64_t vectors = isLeft ? n : m, size = isLeft ? m : n, step = isLeft ? n : 1;
+  int64_t matrix = number / vectors, first = matrix * m * n + number % vectors * (isLeft ? 1 : n);
+  for (int64_t i = 0; i < size; ++i)
+    result[first + i * step] = c[first + i * step];
+  // Q is the product of the reflectors in their order: the last one meets a vector on its right first.
+  bool isForward = (isLeft != 0) == (isTransposed != 0);
+  for (int64_t i = 0; i < reflectors; ++i) {
+    int64_t k = isForward ? i : reflectors - 1 - i;
+    T tau = taus[matrix * reflectors + k], factor = isTransposed ? conjugate(tau) : tau;
+    const T *v = a + matrix * size * columns + k;
+    if (isLeft)
+      reflect(v, columns, k, size, factor, result + first, step);
+    else
+      reflectRow(v, columns, k, size, factor, result + first);
+  }
+}
+
+/// A thread for each element of R, [rows, n]: the upper triangle of a, [m, n].
+template <typename T>
+DEVICE_INLINE void upperTriangle(const T *a, T *r, int64_t m, int64_t n, int64_t rows, int64_t count) {
+  int64_t number = threadOfGrid();
+  if (number >= count)
+    return;
+  int64_t matrix = number / (rows * n), row = number / n % rows, column = number % n;
+  r[number] = row <= column && row < m ? a[(matrix * m + row) * n + column] : T(0);
+}
+
+} // namespace device
+
+#define DEVICE_REFLECTORS(name, T)                                                                                     \
+  extern "C" void geqrf_##name(const T *from, T *to, T *taus, int32_t *order, int64_t m, int64_t n, int64_t hasPivots, \
+                               double *shared) {                                                                       \
+    device::factor(from, to, taus, order, m, n, hasPivots, shared);                                                    \
+  }                                                                                                                    \
+  extern "C" void householder_product_##name(const T *a, const T *taus, T *q, int64_t m, int64_t n, int64_t columns,   \
+                                             int64_t reflectors, int64_t count) {                                      \
+    device::product(a, taus, q, m, n, columns, reflectors, count);                                                     \
+  }                                                                                                                    \
+  extern "C" void ormqr_##name(const T *a, const T *taus, const T *c, T *result, int64_t m, int64_t n,                 \
+                               int64_t columns, int64_t reflectors, int64_t count, int64_t isLeft,                     \
+                               int64_t isTransposed) {                                                                 \
+    device::multiply(a, taus, c, result, m, n, columns, reflectors, count, isLeft, isTransposed);                      \
+  }                                                                                                                    \
+  extern "C" void upper_triangle_##name(const T *a, T *r, int64_t m, int64_t n, int64_t rows, int64_t count) {         \
+    device::upperTriangle(a, r, m, n, rows, count);                                                                    \
+  }
+DEVICE_MATRICES(DEVICE_REFLECTORS)
