@@ -1,10 +1,10 @@
-// array-map-to-gpu: linalg ops and copies on buffers become launches of kernels. It comes after array-plan-memory, as
-// temporaries need their places first; array-outline-gpu-kernels follows. What the threads do is in KernelEmitter.cpp.
+// array-map-to-gpu: linalg ops and copies on buffers become launches of kernels. It comes before array-plan-memory, as
+// reductions that several blocks share ask for memory; array-outline-gpu-kernels follows. Which threads do what is
+// chosen here; the kernels are written by the strategies of Kernels.h.
 //
 // Points of the parallel dimensions are counted with the last one running fastest, so that neighbours of a warp read
-// neighbours in memory. A thread has a point to itself, or as many as are 16 bytes where they lie side by side. It sums
-// in a loop, unless it would run along memory: then a warp shares the point, or a block where there are many steps.
-#include "KernelEmitter.h"
+// neighbours in memory.
+#include "Kernels.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -12,8 +12,8 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace mlir::array {
 
@@ -22,25 +22,23 @@ namespace mlir::array {
 
 namespace {
 
-/// Threads of a block: eight warps hide the latency of memory on every generation, and leave 256 registers to each.
-constexpr int64_t kBlockSize = 256;
-/// Steps of a reduction from which a block shares it, rather than a warp.
-constexpr int64_t kBlockSteps = 1024;
-
-/// How many threads work on a point together.
-int64_t threadsFor(KernelEmitter &emitter) {
-  if (emitter.steps() < kWarpSize || !emitter.canShare() || !emitter.runsAlongMemory())
-    return 1;
-  return emitter.steps() < kBlockSteps ? kWarpSize : kBlockSize;
+/// Whether a reduction runs along what lies side by side in memory, so that neighbouring threads should share it.
+bool runsAlongMemory(const IterationSpace &space) {
+  int64_t along = 0, across = 0; // elements that are read in the one way and in the other
+  for (const Access &input : space.inputs()) {
+    int64_t elements = 1;
+    for (auto [number, dim] : llvm::enumerate(space.dims))
+      elements *= input.moves(number) ? dim.size.factor : 1;
+    auto neighbour = llvm::find_if(input.strides, [](const loops::Extent &stride) { return stride.isStatic(1); });
+    if (!input.scalar && neighbour != input.strides.end())
+      (space.dims[neighbour - input.strides.begin()].reduced ? along : across) += elements;
+  }
+  return along >= across;
 }
 
-/// The fill right before an op that only adds to the buffer.
-linalg::FillOp fillBefore(linalg::LinalgOp op, KernelEmitter &emitter) {
-  Operation *before = op->getPrevNode();
-  while (before && isMemoryEffectFree(before))
-    before = before->getPrevNode();
-  auto fill = dyn_cast_or_null<linalg::FillOp>(before);
-  return fill && emitter.addsTo(fill.output()) ? fill : linalg::FillOp();
+bool movesAlongSteps(const Access &access, const IterationSpace &space) {
+  return llvm::any_of(llvm::seq<unsigned>(countParallel(space), space.dims.size()),
+                      [&](unsigned dim) { return access.moves(dim); });
 }
 
 struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
@@ -50,7 +48,7 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))
         ops.push_back(op);
     });
-    // Backwards: an op takes the fill before it with it.
+    // Backwards: an op takes the fills before it with it.
     llvm::SmallPtrSet<Operation *, 8> taken;
     for (Operation *op : llvm::reverse(ops))
       if (!taken.contains(op) && failed(mapOp(op, taken)))
@@ -60,66 +58,83 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
   }
 
   static LogicalResult mapOp(Operation *op, llvm::SmallPtrSetImpl<Operation *> &taken) {
-    ImplicitLocOpBuilder b(op->getLoc(), op);
     StringRef name = isa<linalg::FillOp>(op) ? "fill" : isa<memref::CopyOp>(op) ? "copy" : "map";
     if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      OpBuilder b(op);
       op = linalg::makeMemRefCopyOp(b, op->getLoc(), copy.getSource(), copy.getTarget());
       copy.erase();
-      b.setInsertionPoint(op);
     }
     auto structured = cast<linalg::LinalgOp>(op);
-    if (structured.hasDynamicShape() || !structured.hasPureBufferSemantics())
-      return op->emitError("a kernel is made of operations on buffers of static shapes");
-    KernelEmitter emitter(structured, b);
-    if (structured.getNumReductionLoops() > 0)
-      name = "reduce";
-    while (linalg::FillOp fill = fillBefore(structured, emitter)) {
-      emitter.setInitial(fill.output(), fill.value());
-      fill->moveAfter(op); // out of the way of the next one
-      taken.insert(fill);
-    }
-    if (emitter.points() > 0)
-      emitLaunch(b, emitter, name);
+    std::optional<Join> join = Join::of(structured);
+    KernelBuilder k(op, structured.getNumReductionLoops() > 0 ? "reduce" : name);
+    FailureOr<Member> member = k.read(structured, /*reorderReductions=*/join.has_value());
+    if (failed(member))
+      return failure();
+    SmallVector<linalg::FillOp> fills = takeFills(structured, k, *member);
+    Values parts = emit(k, *member, join);
+    if (!parts.empty() && failed(emitSecondPass(structured, *join, parts, fills)))
+      return failure();
+    taken.insert(fills.begin(), fills.end());
     op->erase();
     return success();
   }
 
-  static void emitLaunch(ImplicitLocOpBuilder &b, KernelEmitter &emitter, StringRef name) {
-    int64_t neighbours = emitter.neighbours(), sharers = threadsFor(emitter);
-    // From here on a point stands for all that a thread takes.
-    int64_t points = emitter.points() / neighbours;
-    int64_t warps = llvm::divideCeil(points * sharers, kWarpSize), threads = std::min(kBlockSize, kWarpSize * warps);
-    int64_t pointsOfBlock = threads / sharers, blocks = llvm::divideCeil(points, pointsOfBlock);
-    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
-    Value one = constant(1);
-    auto launch = gpu::LaunchOp::create(b, constant(blocks), one, one, constant(threads), one, one);
-    launch->setAttr("array.kernel", b.getStringAttr(name));
-    b.setInsertionPointToStart(&launch.getBody().front());
-    Value thread = launch.getThreadIds().x, within = thread, share;
-    if (sharers > 1) {
-      within = arith::DivUIOp::create(b, thread, constant(sharers));
-      share = arith::RemUIOp::create(b, thread, constant(sharers));
+  /// Returns the parts that a second pass joins.
+  static Values emit(KernelBuilder &k, const Member &member, const std::optional<Join> &join) {
+    ArrayRef<loops::LoopDim> dims = member.space.dims;
+    auto isEmpty = [](const loops::LoopDim &dim) { return dim.size.isZero(); };
+    if (llvm::any_of(dims, [&](const loops::LoopDim &dim) { return isEmpty(dim) && !dim.reduced; })) {
+      k.abandon();
+      return {};
     }
-    Value first = arith::MulIOp::create(b, launch.getBlockIds().x, constant(pointsOfBlock));
-    Value point = arith::AddIOp::create(b, first, within);
-    auto emit = [&] {
-      if (share)
-        emitter.emitShare(point, share, sharers, launch);
-      else if (neighbours > 1)
-        emitter.emitNeighbours(arith::MulIOp::create(b, point, constant(neighbours)), neighbours);
-      else
-        emitter.emitPoint(point);
+    if (!member.space.hasReduction()) {
+      emitElementwise(k, member);
+      return {};
+    }
+    if (!join || llvm::any_of(dims, isEmpty))
+      return emitColumns(k, member, nullptr);
+    return runsAlongMemory(member.space) ? emitRows(k, member, *join) : emitColumns(k, member, &*join);
+  }
+
+  static LogicalResult emitSecondPass(linalg::LinalgOp op, const Join &join, ValueRange parts,
+                                      ArrayRef<linalg::FillOp> fills) {
+    KernelBuilder k(op, "join");
+    FailureOr<Member> member = k.read(op, /*reorderReductions=*/true);
+    if (failed(member))
+      return failure();
+    for (linalg::FillOp fill : fills)
+      setInitial(*member, fill);
+    emitJoinOfParts(k, *member, join, parts);
+    return success();
+  }
+
+  static void setInitial(Member &member, linalg::FillOp fill) {
+    for (Access &access : member.space.accesses)
+      if (access.isOutput && access.memref == fill.output())
+        access.init = fill.value();
+  }
+
+  /// The fills right before a reduction that only adds to their buffers: values that need not be stored.
+  static SmallVector<linalg::FillOp> takeFills(linalg::LinalgOp op, KernelBuilder &k, Member &member) {
+    SmallVector<linalg::FillOp> fills;
+    if (op.getNumReductionLoops() == 0)
+      return fills;
+    auto addsTo = [&](Value buffer) {
+      return llvm::count(op->getOperands(), buffer) == 1 &&
+             llvm::any_of(member.space.outputs(), [&](const Access &output) {
+               return output.memref == buffer && !output.init && !movesAlongSteps(output, member.space);
+             });
     };
-    if (points == blocks * pointsOfBlock) { // always so for blocks that share a point: their barriers need every thread
-      emit();
-    } else {
-      Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, point, constant(points));
-      auto guarded = scf::IfOp::create(b, isInside, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(&guarded.getThenRegion().front());
-      emit();
-      b.setInsertionPointAfter(guarded);
+    for (Operation *at = k.getLaunch()->getPrevNode(); at; at = at->getPrevNode()) {
+      auto fill = dyn_cast<linalg::FillOp>(at);
+      if (fill && addsTo(fill.output())) {
+        setInitial(member, fill);
+        fills.push_back(fill);
+      } else if (!isMemoryEffectFree(at) && !isa<memref::AllocOp>(at)) {
+        break;
+      }
     }
-    gpu::TerminatorOp::create(b);
+    return fills;
   }
 };
 

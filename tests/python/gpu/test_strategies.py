@@ -1,5 +1,7 @@
 """How kernels share their work: programs at sizes at which warps, blocks and wide accesses take part, beside NumPy."""
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -45,15 +47,84 @@ def test_rows(function, columns, dtype):
         np.asarray(got, np.float64), np.asarray(want, np.float64), rtol=tolerance, atol=tolerance * scale
     )
     if function is pnp.max and dtype is np.float32:
-        assert ("gpu.shuffle" in text) == (columns >= 32)
+        assert "gpu.shuffle" in text
         assert ("gpu.barrier" in text) == (columns >= 1024)
+        assert ("vector<4xf32>" in text) == (columns % 4 == 0)
 
 
-def test_a_reduction_across_memory_is_each_threads_own():
-    x = data(100, 70)
-    text, (got,) = compiled(lambda v: v.sum(axis=0), x)
-    assert "gpu.shuffle" not in text
-    np.testing.assert_allclose(got, x.sum(0), rtol=1e-5, atol=1e-5)
+def blocks_of(text):
+    """The number of blocks of each launch."""
+    constants = {name: int(value) for name, value in re.findall(r"(%\w+) = arith.constant (\d+) : index", text)}
+    return [constants[name] for name in re.findall(r"blocks in \((%\w+),", text)]
+
+
+DTYPES = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.int64, np.bool_]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("shape", [(1,), (7,), (4095,), (8192,), (100003,), (3, 20001), (2, 3, 5000)], ids=str)
+def test_few_long_rows_are_shared_by_blocks(shape, dtype):
+    # Small integers: the sums are exact in whatever order.
+    x = np.random.default_rng(3).integers(-3, 4, shape).astype(dtype)
+    text, (greatest, first, either) = compiled(lambda v: (v.max(-1), v.argmin(-1), pnp.any(v == 3, -1)), x)
+    np.testing.assert_array_equal(greatest, x.max(-1))
+    np.testing.assert_array_equal(first, x.argmin(-1))
+    np.testing.assert_array_equal(either, (x == 3).any(-1))
+    rows = int(np.prod(shape[:-1]))
+    parts = min(2048 // rows, shape[-1] // 4096)
+    assert (max(blocks_of(text)) > rows) == (parts > 1)
+    if np.dtype(dtype) == np.float32:
+        text, (total,) = compiled(lambda v: v.sum(), x)
+        assert total == x.sum()
+        assert text.count("gpu.launch_func") == (2 if x.size >= 8192 else 1)
+
+
+def test_a_sum_in_parts_is_the_same_in_every_run_and_near():
+    x = data(300_000)
+    _, (once,) = compiled(lambda v: v.sum(), x)
+    _, (again,) = compiled(lambda v: v.sum(), x)
+    assert once == again
+    np.testing.assert_allclose(once, x.sum(dtype=np.float64), rtol=1e-6, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize(
+    "shape", [(2, 3), (100, 70), (33, 64), (5000, 1), (4001, 12), (3000, 130), (2, 600, 6)], ids=str
+)
+def test_reductions_across_memory(shape, dtype):
+    axis = len(shape) - 2
+    x = np.random.default_rng(3).integers(-3, 4, shape).astype(dtype)
+    text, (least, last, every) = compiled(lambda v: (v.min(axis), v.argmax(axis), pnp.all(v != 3, axis)), x)
+    assert shape[-1] == 1 or "gpu.shuffle" not in text
+    assert shape[-1] == 1 or ("gpu.barrier" in text) == (shape[axis] >= 33)
+    np.testing.assert_array_equal(least, x.min(axis))
+    np.testing.assert_array_equal(last, x.argmax(axis))
+    np.testing.assert_array_equal(every, (x != 3).all(axis))
+
+
+def test_few_columns_are_shared_by_blocks():
+    x = data(9000, 12)
+    text, (got,) = compiled(lambda v: v.sum(0), x)
+    assert max(blocks_of(text)) == 4
+    assert text.count("gpu.launch_func") == 2
+    assert "vector<4xf32>" in text
+    np.testing.assert_allclose(got, x.sum(0, dtype=np.float64), rtol=1e-5, atol=1e-3)
+
+
+def test_not_a_number_is_found_by_whoever_has_it():
+    x = data(3, 9000)
+    x[0, 8999] = x[1, 17] = x[1, 8000] = np.nan
+    x[2] = -np.inf
+    _, (at, greatest) = compiled(lambda v: (v.argmax(-1), v.max(-1)), x)
+    np.testing.assert_array_equal(at, x.argmax(-1))
+    np.testing.assert_array_equal(greatest, x.max(-1))
+
+
+def test_complex_sums_and_products():
+    x = data(5, 3000) + 1j * data(5, 3000, seed=1)
+    _, (total, product) = compiled(lambda v: (v.sum(1), (v[:, :40] / 2).prod(1)), x.astype(np.complex64))
+    np.testing.assert_allclose(total, x.sum(1), rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(product, (x[:, :40] / 2).prod(1), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(3, 5, 64), (64,), (7, 1030), (2, 33)], ids=str)
@@ -97,7 +168,7 @@ def test_softmax_and_layernorm(shape):
 def test_neighbours_move_together(dtype, vector, shape):
     x, y = data(*shape, dtype=dtype), data(*shape, dtype=dtype, seed=1)
     text, (got,) = compiled(lambda a, b: a * b + a, x, y)
-    assert f": memref<{'x'.join(map(str, shape))}x{vector[9:-1].lstrip('x')}>, {vector}" in text
+    assert f": memref<{np.prod(shape)}x{vector.split('x')[1][:-1]}>, {vector}" in text
     np.testing.assert_allclose(np.asarray(got, np.float64), np.asarray(x * y + x, np.float64), rtol=2e-3, atol=1e-2)
 
 
@@ -115,11 +186,23 @@ def test_neighbours_of_several_widths_with_a_row_a_column_and_a_count():
     np.testing.assert_array_equal(greater, x > column)
 
 
-def test_odd_rows_stay_single():
-    x = data(7, 9)
-    text, (got,) = compiled(lambda v: v.T + v.sum(), x)
-    assert "vector<" not in text
-    np.testing.assert_allclose(got, x.T + x.sum(), rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("shape", [(1,), (5,), (17,), (7, 9), (3, 1003), (31, 33), (0, 4)], ids=str)
+def test_odd_rows_are_one_long_row(shape, dtype):
+    x = np.random.default_rng(3).integers(0, 2, shape).astype(dtype)
+    row = x[..., -1:, :][0:1].copy() if len(shape) == 2 else x
+    text, (got, same) = compiled(lambda v, r: (v * r, v == r), x, row)
+    np.testing.assert_array_equal(got, x * row)
+    np.testing.assert_array_equal(same, x == row)
+    if dtype is np.float32 and x.size > 4:
+        assert "vector<4xf32>" in text
+
+
+def test_many_points_are_taken_in_several_groups():
+    x, row = data(2048 * 4, 512 + 1), data(513, seed=1)
+    text, (got,) = compiled(lambda v, r: v * 2 + r, x, row)
+    np.testing.assert_allclose(got, x * 2 + row, rtol=1e-6)
+    assert text.count("vector.store") == 2
 
 
 @pytest.mark.parametrize("start", [-3, 0, 2, 50])

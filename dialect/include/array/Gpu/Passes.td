@@ -28,12 +28,14 @@ def MapProductsToGpu : Pass<"array-map-products-to-gpu", "::mlir::func::FuncOp">
 def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Give each linalg op and copy on buffers to the threads of a GPU";
   let description = [{
-    Each `linalg.generic`, `linalg.fill` and `memref.copy` becomes a `gpu.launch` of blocks of threads, one thread for each
-    point of its parallel dimensions; the dimensions of a reduction are loops of the thread. Threads past the end do nothing.
+    Each `linalg.generic`, `linalg.fill` and `memref.copy` becomes a `gpu.launch` of blocks of threads. A thread of an
+    elementwise op takes as many neighbouring points as are 16 bytes; a reduction along memory is shared by lanes of a warp
+    or by a block, one across memory by rows of threads; one of few results by several blocks, which leave their parts in
+    temporaries that a second launch joins. How work is cut depends on sizes alone, so results are the same on every GPU.
     Control flow, and what it reads of buffers, stays with the host.
 
-    Invariants: buffers have static shapes; temporaries have their places (array-plan-memory). Afterwards no linalg op
-    is left.
+    Invariants: buffers have static shapes, indexing maps are linear; array-plan-memory comes later, as reductions ask for
+    temporaries. Afterwards no linalg op is left.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
