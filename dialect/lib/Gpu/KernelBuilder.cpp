@@ -61,6 +61,19 @@ int64_t lanesAlong(const IterationSpace &space, unsigned dim) {
   return bits > 0 && widestBits % bits == 0 ? widestBits / bits : 1;
 }
 
+bool runsAlongMemory(const IterationSpace &space) {
+  int64_t along = 0, across = 0; // elements that are read in the one way and in the other
+  for (const Access &input : space.inputs()) {
+    int64_t elements = 1;
+    for (auto [number, dim] : llvm::enumerate(space.dims))
+      elements *= input.moves(number) ? dim.size.factor : 1;
+    auto neighbour = llvm::find_if(input.strides, [](const loops::Extent &stride) { return stride.isStatic(1); });
+    if (!input.scalar && neighbour != input.strides.end())
+      (space.dims[neighbour - input.strides.begin()].reduced ? along : across) += elements;
+  }
+  return along >= across;
+}
+
 //===-- Launches ------------------------------------------------------------------------------------------------===//
 
 static gpu::LaunchOp createLaunch(Operation *at, StringRef name) {
@@ -91,7 +104,7 @@ FailureOr<Member> KernelBuilder::read(linalg::LinalgOp op, bool reorderReduction
   if (failed(space))
     return op.emitError("a kernel is made of operations whose indexing maps are linear");
   Member member{*space, {}, op.getBlock()->getOperations().size()};
-  member.body = [this, op, space = *space](ArrayRef<Value> arguments, ArrayRef<Value> at) {
+  member.yields = [this, op](const IterationSpace &space, ArrayRef<Value> arguments, ArrayRef<Value> at) {
     return body(op, space, arguments, at);
   };
   return member;

@@ -40,13 +40,20 @@ bool isWide(const Access &access, unsigned dim, int64_t lanes);
 /// along it is 16 bytes; 1 where nothing does.
 int64_t lanesAlong(const IterationSpace &space, unsigned dim);
 
+/// Whether a reduction runs along what lies side by side in memory, so that neighbouring threads should share it.
+bool runsAlongMemory(const IterationSpace &space);
+
 /// What a kernel computes at each point: a linalg op, or what stands for one. Where a fill right before gave an output
 /// its value, that is the access's `init`, and the element need not be read.
 struct Member {
+  using Body = std::function<Values(const IterationSpace &space, ArrayRef<Value> arguments, ArrayRef<Value> at)>;
+
   IterationSpace space;
-  /// What is yielded for the values of all accesses; those that it does not read may be null.
-  std::function<SmallVector<Value, 4>(ArrayRef<Value> arguments, ArrayRef<Value> at)> body;
+  Body yields;
   size_t bodySize = 1; ///< operations
+
+  /// What is yielded at a point for the values of all accesses; those that it does not read may be null.
+  Values body(ArrayRef<Value> arguments, ArrayRef<Value> at) const { return yields(space, arguments, at); }
 
   bool reads(const Access &access) const { return !access.argument || !access.argument.use_empty(); }
 };

@@ -121,7 +121,7 @@ static Member memberOfParts(KernelBuilder &k, const Member &member, const Join &
     output.strides.push_back(loops::Extent(0));
     space.accesses.push_back(std::move(output));
   }
-  second.body = [&k, &join](ArrayRef<Value> arguments, ArrayRef<Value>) {
+  second.yields = [&k, &join](const IterationSpace &, ArrayRef<Value> arguments, ArrayRef<Value>) {
     size_t half = arguments.size() / 2;
     return join(k, arguments.drop_front(half), arguments.take_front(half));
   };

@@ -9,6 +9,9 @@ namespace mlir::array {
 /// Every point for itself (KernelElementwise.cpp).
 void emitElementwise(KernelBuilder &k, const Member &member);
 
+/// Through tiles in shared memory (KernelTransposes.cpp); false for an op that has no use for them.
+bool emitTransposed(KernelBuilder &k, const Member &member);
+
 /// A reduction along memory: some lanes of a warp, or a block, have a result together (KernelRows.cpp). Results that
 /// are too few to fill a GPU are shared by several blocks, at most `mostParts`: each leaves a part of every output in
 /// temporaries [part][point] that are asked for before the launch. They are returned, none for one part.

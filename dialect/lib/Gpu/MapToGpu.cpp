@@ -22,20 +22,6 @@ namespace mlir::array {
 
 namespace {
 
-/// Whether a reduction runs along what lies side by side in memory, so that neighbouring threads should share it.
-bool runsAlongMemory(const IterationSpace &space) {
-  int64_t along = 0, across = 0; // elements that are read in the one way and in the other
-  for (const Access &input : space.inputs()) {
-    int64_t elements = 1;
-    for (auto [number, dim] : llvm::enumerate(space.dims))
-      elements *= input.moves(number) ? dim.size.factor : 1;
-    auto neighbour = llvm::find_if(input.strides, [](const loops::Extent &stride) { return stride.isStatic(1); });
-    if (!input.scalar && neighbour != input.strides.end())
-      (space.dims[neighbour - input.strides.begin()].reduced ? along : across) += elements;
-  }
-  return along >= across;
-}
-
 bool movesAlongSteps(const Access &access, const IterationSpace &space) {
   return llvm::any_of(llvm::seq<unsigned>(countParallel(space), space.dims.size()),
                       [&](unsigned dim) { return access.moves(dim); });
@@ -88,7 +74,8 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
       return {};
     }
     if (!member.space.hasReduction()) {
-      emitElementwise(k, member);
+      if (!emitTransposed(k, member))
+        emitElementwise(k, member);
       return {};
     }
     if (!join || llvm::any_of(dims, isEmpty))

@@ -17,7 +17,7 @@
 // SM80-SAME:   .target sm_80
 // SM90-SAME:   .target sm_90a
 // CHECK-SAME:  .visible .entry reduce(
-// CHECK-SAME:  .maxntid 128, 1, 1
+// CHECK-SAME:  .maxntid 256, 1, 1
 // CHECK-SAME:  fma.rn.f32
 module {
   func.func @main(%x: tensor<100x30xf32>) -> tensor<100xf32> {

@@ -241,3 +241,25 @@ def test_angles_and_remainders_without_a_library(dtype):
     assert np.isnan(cosine[:3]).all()
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(rest, np.fmod(x, y))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("shape", [(32, 32), (16, 100), (65, 33), (3, 40, 17), (2, 3, 20, 18)], ids=str)
+def test_transposes_through_shared_memory(shape, dtype):
+    x = np.random.default_rng(3).integers(0, 3, shape).astype(dtype)
+    y = np.random.default_rng(4).integers(0, 3, (*shape[:-2], shape[-1], shape[-2])).astype(dtype)
+    row = y[..., :1, :]
+    text, (copied, mixed) = compiled(
+        lambda a, b, r: (pnp.swapaxes(a, -1, -2), pnp.swapaxes(a, -1, -2) * b + r * pnp.swapaxes(a, -1, -2)), x, y, row
+    )
+    swapped = x.swapaxes(-1, -2)
+    assert (f"{np.dtype(dtype).name}" == "bool") or text.count("memref<32x33x") > 0
+    np.testing.assert_array_equal(copied, swapped)
+    np.testing.assert_array_equal(mixed, (swapped * y + row * swapped).astype(dtype))
+
+
+def test_short_dimensions_are_transposed_without_tiles():
+    x = data(5, 40)
+    text, (got,) = compiled(lambda v: v.T + 1, x)
+    assert "memref<32x33x" not in text
+    np.testing.assert_array_equal(got, x.T + 1)

@@ -1,0 +1,114 @@
+// Elementwise ops in which operands run along different dimensions, transposes among them. A block takes a tile of the
+// last dimension, along which results lie side by side, and of the one along which a transposed operand does. It reads
+// that operand along the latter into shared memory, and computes along the former, so that every access of memory is of
+// neighbours. Rows of the tile in shared memory are one element longer: its columns lie in different banks then.
+#include "Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::array {
+
+namespace {
+
+constexpr int64_t kTile = 32, kRows = kBlockSize / kTile;
+/// Dimensions shorter than this leave most of a tile empty.
+constexpr int64_t kShortest = 16;
+
+class Transposed {
+public:
+  Transposed(KernelBuilder &k, const Member &member)
+      : k(k), member(member), sizes(sizesOf(member.space, 0, member.space.dims.size())) {}
+
+  bool fits() {
+    if (sizes.size() < 2 || sizes.back() < kShortest ||
+        !llvm::all_of(member.space.outputs(), [&](const Access &output) { return output.strides.back().isStatic(1); }))
+      return false;
+    last = static_cast<unsigned>(sizes.size()) - 1;
+    // The dimension along which most operands lie that don't along the last one.
+    int64_t most = 0;
+    for (unsigned dim = 0; dim < last; ++dim)
+      if (int64_t count = llvm::count_if(member.space.inputs(), [&](const Access &a) { return isAlong(a, dim); });
+          sizes[dim] >= kShortest && count > most) {
+        other = dim;
+        most = count;
+      }
+    return most > 0;
+  }
+
+  void emit() {
+    SmallVector<int64_t> counts = sizes; // of tiles
+    counts[last] = llvm::divideCeil(sizes[last], kTile);
+    counts[other] = llvm::divideCeil(sizes[other], kTile);
+    k.setGrid(product(counts), kBlockSize);
+    Values tile = k.place(counts, k.block());
+    tile[last] = k.mul(tile[last], kTile);
+    tile[other] = k.mul(tile[other], kTile);
+    Value x = k.remainder(k.thread(), kTile), y = k.divide(k.thread(), kTile);
+    readTiles(tile, x, y);
+    gpu::BarrierOp::create(k);
+    for (int64_t row = 0; row < kTile; row += kRows)
+      computeRow(tile, x, k.add(y, row));
+  }
+
+private:
+  bool isAlong(const Access &access, unsigned dim) const {
+    return !access.scalar && member.reads(access) && hasWholeBytes(access.element) && access.strides[dim].isStatic(1) &&
+           access.moves(last);
+  }
+
+  /// Of what is beyond the end of a dimension the last element stands in the tile.
+  void readTiles(ArrayRef<Value> tile, Value x, Value y) {
+    SmallVector<std::tuple<Value, Value, Value>> read; // a value, the tile where it belongs, the row
+    for (auto [number, access] : llvm::enumerate(member.space.inputs())) {
+      if (!isAlong(access, other))
+        continue;
+      Value shared = tiles[number] = shareBuffer(k, {kTile, kTile + 1}, access.element);
+      for (int64_t row = 0; row < kTile; row += kRows) {
+        Values at(tile);
+        Value own = k.add(y, row);
+        at[last] = k.least(k.add(at[last], own), sizes[last] - 1);
+        at[other] = k.least(k.add(at[other], x), sizes[other] - 1);
+        read.emplace_back(k.load(access, at), shared, own);
+      }
+    }
+    for (auto [value, shared, row] : read)
+      memref::StoreOp::create(k, value, shared, ValueRange{row, x});
+  }
+
+  void computeRow(ArrayRef<Value> tile, Value x, Value row) {
+    Values at(tile);
+    at[last] = k.add(at[last], x);
+    at[other] = k.add(at[other], row);
+    auto isInside = [&](unsigned dim) { return sizes[dim] % kTile == 0 ? Value() : k.isLess(at[dim], sizes[dim]); };
+    k.when(k.both(isInside(last), isInside(other)), [&] {
+      Values arguments;
+      for (auto [number, access] : llvm::enumerate(member.space.accesses)) {
+        if (Value shared = tiles.lookup(number))
+          arguments.push_back(memref::LoadOp::create(k, shared, ValueRange{x, row}));
+        else
+          arguments.push_back(member.reads(access) ? k.before(access, at) : Value());
+      }
+      for (auto [output, value] : llvm::zip_equal(member.space.outputs(), member.body(arguments, at)))
+        k.store(value, output, at);
+    });
+  }
+
+  KernelBuilder &k;
+  const Member &member;
+  SmallVector<int64_t> sizes;
+  unsigned last = 0, other = 0;
+  DenseMap<size_t, Value> tiles; ///< By the number of the access.
+};
+
+} // namespace
+
+bool emitTransposed(KernelBuilder &k, const Member &member) {
+  Transposed kernel(k, member);
+  if (!kernel.fits())
+    return false;
+  kernel.emit();
+  return true;
+}
+
+} // namespace mlir::array
