@@ -1,8 +1,8 @@
 // Kernels of blocks: every count, operands that are no whole blocks, scalars, conversions.
 #include "runtime/BlockKernel.h"
 #include "Check.h"
-#include "runtime/HostBufferPool.h"
 #include "runtime/Executable.h"
+#include "runtime/HostBufferPool.h"
 
 #include <cstring>
 #include <vector>

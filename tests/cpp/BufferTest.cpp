@@ -1,8 +1,8 @@
 // Buffers: alignment, reuse, limits, statistics.
-#include "runtime/HostBufferPool.h"
 #include "Check.h"
 #include "MemoryPressure.h"
 #include "runtime/Device.h"
+#include "runtime/HostBufferPool.h"
 
 #include <cstring>
 #include <thread>

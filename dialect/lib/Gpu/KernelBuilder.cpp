@@ -1,5 +1,6 @@
 // What kernels are made of (KernelBuilder.h).
 #include "KernelBuilder.h"
+#include "array/Gpu/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -80,7 +81,7 @@ static gpu::LaunchOp createLaunch(Operation *at, StringRef name) {
   ImplicitLocOpBuilder b(at->getLoc(), at);
   Value one = arith::ConstantIndexOp::create(b, 1);
   auto launch = gpu::LaunchOp::create(b, one, one, one, one, one, one);
-  launch->setAttr("array.kernel", b.getStringAttr(name));
+  launch->setAttr(kLaunchNameAttr, b.getStringAttr(name));
   b.setInsertionPointToEnd(&launch.getBody().front());
   gpu::TerminatorOp::create(b);
   return launch;

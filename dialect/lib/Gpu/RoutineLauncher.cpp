@@ -1,5 +1,6 @@
 // Launches of the device library's functions on whole buffers.
 #include "RoutineLauncher.h"
+#include "array/Gpu/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -68,7 +69,7 @@ void RoutineLauncher::launch(StringRef entry, int64_t blocks, int64_t threads, A
   auto size = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
   Value one = size(1);
   auto launch = gpu::LaunchOp::create(b, size(blocks), one, one, size(threads), one, one);
-  launch->setAttr("array.kernel", b.getStringAttr(entry));
+  launch->setAttr(kLaunchNameAttr, b.getStringAttr(entry));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&launch.getBody().front());
   SmallVector<Value> arguments;
