@@ -38,7 +38,7 @@ def process_for(module) -> dict[str, str]:
     """The variables of the process that a file's tests need."""
     needed = {}
     if hasattr(module, "DEVICES"):
-        needed["PYCOMPILER_NUM_CPU_DEVICES"] = str(module.DEVICES)
+        needed |= {"PYCOMPILER_NUM_CPU_DEVICES": str(module.DEVICES), "PYCOMPILER_PLATFORM": "cpu"}
     if getattr(module, "GPU", False):
         needed["PYCOMPILER_PLATFORM"] = "gpu"
         if os.environ.get("PYCOMPILER_PLATFORM") != "gpu":

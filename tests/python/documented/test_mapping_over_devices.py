@@ -49,7 +49,7 @@ assert shown == ["Traced<float32[2]>with<pmap>"], shown
 
 
 def test_pmap():
-    environment = os.environ | {"PYCOMPILER_NUM_CPU_DEVICES": "4"}
+    environment = os.environ | {"PYCOMPILER_NUM_CPU_DEVICES": "4", "PYCOMPILER_PLATFORM": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM], env=environment, capture_output=True, text=True, timeout=120, check=False
     )

@@ -178,7 +178,7 @@ def test_the_environment_chooses_platform_and_number():
         refused = run(code, PYCOMPILER_NUM_CPU_DEVICES=bad)
         assert f"can't become '{bad}'" in refused.stderr
         assert "PYCOMPILER_NUM_CPU_DEVICES, a number from 1 to 1024" in refused.stderr
-    refused = run(code, PYCOMPILER_PLATFORM="gpu")
+    refused = run(code, PYCOMPILER_PLATFORM="gpu", PYCOMPILER_CUDA_DRIVER="/no/driver.so")
     assert refused.returncode != 0
     assert "there is no platform 'gpu' here; there is cpu (4 devices)" in refused.stderr
 
