@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -53,6 +54,7 @@ public:
   void guard(Region &region, bool expected) const {
     region.walk([&](gpu::LaunchOp launch) {
       Block *first = &launch.getBody().front(), *rest = first->splitBlock(first->begin());
+      keepStack(*rest, *first);
       OpBuilder b(launch.getContext());
       Block *end = b.createBlock(&launch.getBody(), launch.getBody().end());
       gpu::TerminatorOp::create(b, launch.getLoc());
@@ -63,6 +65,18 @@ public:
   }
 
 private:
+  /// Stack space of a fixed size is taken in the first block: elsewhere it counts as dynamic.
+  static void keepStack(Block &from, Block &to) {
+    for (auto space : llvm::make_early_inc_range(from.getOps<LLVM::AllocaOp>())) {
+      Operation *size = space.getArraySize().getDefiningOp();
+      if (!size || !size->hasTrait<OpTrait::ConstantLike>())
+        continue;
+      if (size->getBlock() == &from)
+        size->moveBefore(&to, to.end());
+      space->moveBefore(&to, to.end());
+    }
+  }
+
   Value buffer;
 };
 

@@ -95,7 +95,8 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   result.flops = estimateFlops(*lowered);
   auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, *chip); };
   if (failed(stage("buffers", [&] { return toBuffers(lowered, gpuFeatures(), passes); })) ||
-      failed(stage("kernels", [&] { return runPipeline(*lowered, "kernels", toKernels, passes); })))
+      failed(stage("kernels",
+                   [&] { return runPipeline(*lowered, "kernels for " + chipName(*chip).str(), toKernels, passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
   result.kernels = kernelNames(*lowered);

@@ -110,3 +110,28 @@ func.func @kept(%known: i1, %c: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32>
   }
   return
 }
+
+// -----
+
+// Stack space stays in the first block, where it is not dynamic.
+// CHECK-LABEL: func.func @stack(
+// CHECK:         } {array.kernel = "condition"}
+// CHECK:         gpu.launch
+// CHECK-NEXT:      %[[SIZE:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK-NEXT:      llvm.alloca %[[SIZE]] x f32
+// CHECK-NEXT:      memref.load
+// CHECK-NEXT:      cf.cond_br
+func.func @stack(%c: memref<i1>, %f: f32) {
+  %one = arith.constant 1 : index
+  %go = memref.load %c[] : memref<i1>
+  scf.if %go {
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+               threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %size = llvm.mlir.constant(4 : i64) : i64
+      %space = llvm.alloca %size x f32 : (i64) -> !llvm.ptr
+      llvm.store %f, %space : f32, !llvm.ptr
+      gpu.terminator
+    }
+  }
+  return
+}

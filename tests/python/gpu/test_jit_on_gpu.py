@@ -224,3 +224,19 @@ def test_code_comes_from_the_disk_cache():
     again = make().lower(X).compile()
     assert again._compilation.from_disk
     near(again(X), np.asarray(first(X)))
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_conditional_that_sorts(flag):
+    x = np.cos(np.arange(1500, dtype=np.float32))
+    f = pc.jit(lambda flag, x: lax.cond(flag, pnp.sort, lambda x: pnp.cumsum(x), x))
+    near(f(flag, x), np.sort(x) if flag else np.asarray(pc.jit(pnp.cumsum)(pc.device_put(x, cpu()))))
+
+
+def test_a_loop_that_sorts_until_a_condition_holds():
+    x = np.cos(np.arange(1200, dtype=np.float32)) * 8
+
+    def body(x):
+        return pnp.sort(x) * 0.5
+
+    near(pc.jit(lambda x: lax.while_loop(lambda x: x.max() > 1, body, x))(x), np.sort(x) / 8)
