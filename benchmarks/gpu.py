@@ -39,8 +39,8 @@ def _missing() -> str:
     for name, devices in (("pycompiler", pc.devices), ("jax", jax.devices)):
         try:
             devices()
-        except RuntimeError as error:
-            return f"{name} finds no GPU: {error}"
+        except Exception as error:  # each library has errors of its own
+            return f"{name} finds no GPU: {type(error).__name__} {error}"
     return ""
 
 
