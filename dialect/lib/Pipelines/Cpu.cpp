@@ -48,7 +48,7 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerContractions({features.vectorBits, features.bfloat16Pairs}));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
-  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({features.vectorBits, /*marksKernels=*/true}));
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({features.vectorBits, /*marksKernels=*/true, features.fetchAhead}));
   // After all that asks for memory; loops over rows have left one row of some temporaries.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
 }
@@ -112,6 +112,9 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
                               llvm::cl::init(hostVectorBits())};
   Option<bool> bfloat16Pairs{*this, "bfloat16-pairs", llvm::cl::desc("The machine multiplies pairs of bf16"),
                              llvm::cl::init(false)};
+  Option<int64_t> fetchAhead{*this, "fetch-ahead",
+                             llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),
+                             llvm::cl::init(CpuFeatures().fetchAhead)};
 };
 } // namespace
 
@@ -121,7 +124,7 @@ void registerArrayPipelines() {
   PassPipelineRegistration<CpuOptions>("array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
                                        [](OpPassManager &pm, const CpuOptions &options) {
                                          buildArrayToLLVMPipeline(
-                                             pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs});
+                                             pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs, options.fetchAhead});
                                        });
 }
 

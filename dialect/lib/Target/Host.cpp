@@ -130,11 +130,22 @@ llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsi
   return target.get();
 }
 
+/// AMD's cores read what lies in order ahead by themselves, and as fast as the caches give it: on Zen 4 a sum of 4 MiB
+/// takes 42 us, and 54 to 63 with an instruction for each line, however far ahead. Intel's gain by it.
+static bool fetchesByItself(llvm::StringRef cpu) { return cpu.starts_with("znver"); }
+
 CpuFeatures HostTarget::features() const {
+  CpuFeatures features;
+  features.vectorBits = 128;
   if (!machine->getTargetTriple().isX86())
-    return {/*vectorBits=*/128};
+    return features;
   auto has = [&](const char *feature) { return machine->getMCSubtargetInfo()->checkFeatures(feature); };
-  return {has("+avx512f") ? 512u : has("+avx2") ? 256u : 128u, has("+fma"), hasBFloat16Pairs};
+  features.vectorBits = has("+avx512f") ? 512 : has("+avx2") ? 256 : 128;
+  features.fma = has("+fma");
+  features.bfloat16Pairs = hasBFloat16Pairs;
+  if (fetchesByItself(machine->getTargetCPU()))
+    features.fetchAhead = 0;
+  return features;
 }
 
 /// The functions that multiply pairs of bf16.

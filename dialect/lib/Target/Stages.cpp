@@ -9,7 +9,7 @@ namespace mlir::array {
 
 std::string nameOf(const CpuFeatures &features) {
   return std::to_string(features.vectorBits) + (features.fma ? "" : " without fma") +
-         (features.bfloat16Pairs ? " with pairs" : "");
+         (features.bfloat16Pairs ? " with pairs" : "") + " ahead " + std::to_string(features.fetchAhead);
 }
 
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes) {

@@ -34,8 +34,8 @@ LogicalResult emitFallback(IRRewriter &rewriter, linalg::LinalgOp op) {
 /// Lowers the ops of one function, block by block in order, so that neighbours can share loops.
 class Lowering {
 public:
-  Lowering(func::FuncOp func, int64_t vectorBits, bool marksKernels)
-      : rewriter(func.getContext()), indices(func.front()), vectorBits(vectorBits), cluster(vectorBits, marksKernels) {}
+  Lowering(func::FuncOp func, const loops::Machine &machine, bool marksKernels)
+      : rewriter(func.getContext()), indices(func.front()), machine(machine), cluster(machine, marksKernels) {}
 
   LogicalResult lowerBlock(Block &block);
 
@@ -48,7 +48,7 @@ private:
 
   IRRewriter rewriter;
   loops::IndexBuilder indices;
-  int64_t vectorBits;
+  loops::Machine machine;
   loops::Cluster cluster;
   DenseMap<Value, linalg::FillOp> fills; // whose consumer comes later in the block
 };
@@ -142,7 +142,7 @@ LogicalResult Lowering::lower(linalg::LinalgOp op) {
     space = read(op);
   if (succeeded(space)) {
     loops::Nest nest{op, std::move(*space), {}};
-    nest.strategy = loops::chooseStrategy(op, nest.space, vectorBits);
+    nest.strategy = loops::chooseStrategy(op, nest.space, machine);
     if (failed(takeFills(nest)))
       return failure();
     if (!cluster.join(nest)) {
@@ -194,7 +194,7 @@ struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))
         blocks.insert(op->getBlock());
     });
-    Lowering lowering(func, vectorBits, marksKernels);
+    Lowering lowering(func, {vectorBits, fetchAhead}, marksKernels);
     for (Block *block : blocks)
       if (failed(lowering.lowerBlock(*block)))
         return signalPassFailure();

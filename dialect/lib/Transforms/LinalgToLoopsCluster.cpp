@@ -125,7 +125,7 @@ static bool isFlat(const Nest &nest) {
 }
 
 /// A flat nest as `rows` rows.
-static bool cutIntoRows(Nest &nest, int64_t rows, int64_t registerBits) {
+static bool cutIntoRows(Nest &nest, int64_t rows, const Machine &machine) {
   IterationSpace &space = nest.space;
   if (!isFlat(nest) || space.dims[0].size.factor % rows != 0)
     return false;
@@ -143,7 +143,7 @@ static bool cutIntoRows(Nest &nest, int64_t rows, int64_t registerBits) {
     access.strides[0] = stride * Extent(row);
     access.strides.push_back(stride);
   }
-  nest.strategy = chooseStrategy(nest.op, space, registerBits);
+  nest.strategy = chooseStrategy(nest.op, space, machine);
   return nest.startsWithRows();
 }
 
@@ -194,8 +194,8 @@ static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
          shares;
 }
 
-static bool cutIntoRows(MutableArrayRef<Nest> nests, int64_t rows, int64_t registerBits) {
-  return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, registerBits); });
+static bool cutIntoRows(MutableArrayRef<Nest> nests, int64_t rows, const Machine &machine) {
+  return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, machine); });
 }
 
 /// Flat nests stay as they are, so that rows that come later can say how they are cut.
@@ -204,7 +204,7 @@ bool Cluster::joinFlat(Nest &nest) {
   int64_t count = nest.space.dims[0].size == size ? blocksOf(size.factor, nest) : 0;
   SmallVector<Nest, 4> members = nests;
   Nest cut = nest;
-  if (count == 0 || !cutIntoRows(members, count, registerBits) || !cutIntoRows(cut, count, registerBits) ||
+  if (count == 0 || !cutIntoRows(members, count, machine) || !cutIntoRows(cut, count, machine) ||
       !fitsBehind(members, cut))
     return false;
   blocks = count;
@@ -224,7 +224,7 @@ bool Cluster::join(Nest nest) {
     return joinFlat(nest);
   SmallVector<Nest, 4> members = nests;
   if (nest.startsWithRows() && nest.space.dims[0].size.isStatic() && !members.front().startsWithRows() &&
-      !(areFlat && cutIntoRows(members, nest.space.dims[0].size.factor, registerBits)) &&
+      !(areFlat && cutIntoRows(members, nest.space.dims[0].size.factor, machine)) &&
       !(members.size() == 1 && doRowByRow(members.front())))
     return false;
   const Nest &first = members.front();
@@ -232,7 +232,7 @@ bool Cluster::join(Nest nest) {
     return false;
   int64_t rows = first.space.dims[0].size.factor;
   bool fits = nest.startsWithRows() && nest.space.dims[0].size.isStatic(rows);
-  if ((!fits && !cutIntoRows(nest, rows, registerBits)) || !fitsBehind(members, nest))
+  if ((!fits && !cutIntoRows(nest, rows, machine)) || !fitsBehind(members, nest))
     return false;
   nests = std::move(members);
   nests.push_back(std::move(nest));
@@ -309,7 +309,7 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.empty())
     return;
   if (nests.size() > 1 && llvm::all_of(nests, isFlat))
-    cutIntoRows(nests, blocks, registerBits);
+    cutIntoRows(nests, blocks, machine);
   if (nests.size() > 1)
     shareRows(nests);
   rewriter.setInsertionPoint(nests.back().op);
@@ -323,7 +323,7 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
       scf::YieldOp::create(rewriter, loc);
       rewriter.setInsertionPoint(region.getRegion().front().getTerminator());
     }
-    markTouched(nests, emitNests(rewriter, indices, nests, registerBits));
+    markTouched(nests, emitNests(rewriter, indices, nests, machine.registerBits));
   }
   for (Nest &nest : nests)
     rewriter.eraseOp(nest.op);

@@ -10,7 +10,7 @@ namespace mlir::array::loops {
 
 class Cluster {
 public:
-  Cluster(int64_t registerBits, bool marksKernels) : registerBits(registerBits), marksKernels(marksKernels) {}
+  Cluster(const Machine &machine, bool marksKernels) : machine(machine), marksKernels(marksKernels) {}
 
   /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
   /// belongs to one row. A dense elementwise op is cut into rows for that; several of them, into blocks that stay in
@@ -23,7 +23,7 @@ public:
 private:
   bool joinFlat(Nest &nest);
 
-  int64_t registerBits;
+  Machine machine;
   bool marksKernels; ///< What is emitted stands in a region of its own (Kernels.h).
   SmallVector<Nest, 4> nests;
   int64_t blocks = 0; ///< In how many blocks several nests of one dimension will be cut.

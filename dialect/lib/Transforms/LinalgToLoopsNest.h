@@ -7,6 +7,12 @@
 
 namespace mlir::array::loops {
 
+/// What a choice rests on, of the machine.
+struct Machine {
+  int64_t registerBits = 512; ///< the width of a vector register
+  int64_t fetchAhead = 2048;  ///< bytes that a large reduction asks for ahead; 0: the machine finds them itself
+};
+
 struct Strategy {
   /// The dimension that vectors lie along, and their length. None: scalar loops.
   std::optional<unsigned> vectorDim;
@@ -48,8 +54,8 @@ struct Strategy {
   }
 };
 
-/// The cheapest way by a count of memory operations for an element. `registerBits` is the width of a vector register.
-Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits);
+/// The cheapest way by a count of memory operations for an element.
+Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine);
 
 /// An op as it is going to be emitted.
 struct Nest {

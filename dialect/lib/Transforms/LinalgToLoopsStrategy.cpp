@@ -28,8 +28,6 @@ static constexpr int64_t mostSquares = 4;
 /// row after the other instead, if the accumulators stay in the first cache: that is the order in which the core
 /// fetches ahead. Both add in one order.
 static constexpr int64_t cachedRows = 4, streamedRows = 1, leastStreamed = 17, mostBytesOfRow = 16 << 10;
-/// How far ahead a reduction of more than the second cache holds fetches: some hundred nanoseconds.
-static constexpr int64_t prefetchBytes = 2048;
 /// A reduction fetches ahead if it writes so little of what it reads.
 static constexpr int64_t leastReduced = 8;
 /// Registers that accumulators of a reduction across the vectors take if they hold a whole row, and the operations for
@@ -264,7 +262,7 @@ static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t
 }
 
 /// Fetches ahead where nearly all that is done is to read memory in order.
-static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, Strategy &strategy) {
+static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t fetchAhead, Strategy &strategy) {
   const LoopDim &vector = space.dims[*strategy.vectorDim];
   bool isOneVector = !strategy.tileDim && vector.size.isStatic() && vector.size.factor <= strategy.lanes;
   if (!space.hasReduction() || !exceedsCache(space) || hasMath(op) ||
@@ -274,7 +272,7 @@ static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, Str
   for (const Access &access : space.accesses)
     (access.isOutput ? written : read) += space.bytesTouched(access, assumedSize);
   if (written * leastReduced <= read)
-    strategy.prefetchBytes = prefetchBytes;
+    strategy.prefetchBytes = fetchAhead;
 }
 
 /// Jams the parallel dimension along which most inputs of the reduction stand still.
@@ -332,7 +330,8 @@ static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, Str
   }
 }
 
-Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits) {
+Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine) {
+  int64_t registerBits = machine.registerBits;
   Strategy best;
   best.registerBits = registerBits;
   bool hasBits = llvm::any_of(space.accesses, [](const Access &access) {
@@ -365,7 +364,7 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, int64_
     if (!best.tileDim && !best.jamDim && best.unrolledDims.empty())
       widenToRow(op, space, registerBits, best);
     chooseStreaming(space, best);
-    choosePrefetch(op, space, best);
+    choosePrefetch(op, space, machine.fetchAhead, best);
   }
   return best;
 }

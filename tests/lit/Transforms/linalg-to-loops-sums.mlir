@@ -4,6 +4,8 @@
 // RUN: array-opt %s --array-linalg-to-loops=vector-bits=512 --split-input-file | FileCheck %s
 // RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-linalg-to-loops{vector-bits=512}),convert-to-llvm)' \
 // RUN:   | FileCheck %s --check-prefix=LLVM
+// RUN: array-opt %s '--array-linalg-to-loops=vector-bits=512 fetch-ahead=0' --split-input-file | FileCheck %s --check-prefix=ALONE
+// ALONE-NOT: memref.prefetch
 
 // A row in registers: blocks of 128 rows.
 // CHECK-LABEL: func.func @registers(

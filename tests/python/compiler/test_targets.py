@@ -138,3 +138,11 @@ def test_the_build_has_functions_for_machines_with_avx2(cpu: str) -> None:
     expected = functions if cpu == "x86-64-v3" else set[str]()
     assert expected == expected & set(_compiler.built_functions(cpu=cpu))
     assert bool(expected) == bool(_compiler.built_functions(cpu=cpu))
+
+
+@pytest.mark.parametrize(("cpu", "asks"), [("sapphirerapids", True), ("znver4", False)])
+def test_only_some_machines_are_asked_to_fetch_ahead(cpu: str, asks: bool) -> None:
+    """AMD's cores are slower for it (measured; HostTarget::features)."""
+    module = pc.jit(jnp.sum).lower(np.zeros(1 << 24, np.float32)).compiler_ir()
+    code = _compiler.module_at(module, "asm", cpu=cpu)
+    assert ("prefetch" in code) == asks

@@ -12,6 +12,7 @@ struct CpuFeatures {
   unsigned vectorBits = 512;  ///< of a register
   bool fma = true;            ///< multiplies and adds with one rounding
   bool bfloat16Pairs = false; ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
+  int64_t fetchAhead = 2048;  ///< bytes that a large reduction asks for ahead; 0 where the hardware does it better
   bool narrowFactors = false; ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
 };
 

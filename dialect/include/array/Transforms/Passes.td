@@ -202,7 +202,9 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">,
     Option<"marksKernels", "mark-kernels", "bool", "false",
-           "Leave what is emitted for ops that share loops in a region of its own, for array-outline-kernels">
+           "Leave what is emitted for ops that share loops in a region of its own, for array-outline-kernels">,
+    Option<"fetchAhead", "fetch-ahead", "int64_t", "2048",
+           "How far ahead, in bytes, a reduction of more than the second cache holds asks for what it reads; 0: not at all">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
