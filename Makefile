@@ -70,6 +70,7 @@ GPU_MISSING = $$({ PYCOMPILER_PLATFORM=gpu $(PY) -c 'import pycompiler; pycompil
 test-gpu: build ## the table test, the behaviour tests and the GPU's own on the machine's GPU; says so where there is none
 	@missing="$(GPU_MISSING)"; \
 	if [ -n "$$missing" ]; then echo "test-gpu: skipped: $$missing" >&2; exit 0; fi; \
+	build/tests/ConformanceTest gpu && \
 	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/ops/test_table.py tests/python/documented tests/python/gpu
 
 SECONDS ?= 600

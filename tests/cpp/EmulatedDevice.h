@@ -4,10 +4,9 @@
 #define PYCOMPILER_TESTS_CPP_EMULATEDDEVICE_H
 
 #include "EmulatedDriver.h"
+#include "Vectors.h"
 #include "cuda/CudaDevice.h"
 #include "runtime/CpuDevice.h"
-
-#include <vector>
 
 namespace test {
 
@@ -37,26 +36,13 @@ inline int32_t launchesTooMuch(const PcrtFrame *frame) {
   return frame->table->launch(frame, 1, &shape, nullptr);
 }
 
-inline int32_t fails(const PcrtFrame *) { return PCRT_LIBRARY_FAILED; }
-
-/// Reads its argument, and refuses it if it is not 3.
-inline int32_t wantsThree(const PcrtFrame *frame) {
-  float value = 0;
-  if (int32_t status = frame->table->read(frame, frame->args[0], &value, sizeof(value)))
-    return status;
-  return value == 3 ? PCRT_OK : PCRT_INVALID_ARGUMENT;
-}
-
 inline pcrt::RefPtr<pcrt::KernelImage> kernelImage() {
   return pcrt::RefPtr<pcrt::KernelImage>::adopt(new pcrt::KernelImage(readFile(EMULATED_KERNELS), {"axpy", "trap"}));
 }
 
-/// A device, the host, and what is launched on both: vectors of 64 floats that are all the same.
-struct DevicesInUse {
-  static constexpr size_t count = 64, bytes = count * sizeof(float);
-
-  explicit DevicesInUse(bool inPlace = false, pcrt::RunAhead bound = {})
-      : pool(2), host(0, pool, false), device(make(0, inPlace, bound)) {}
+/// A device, the host, and what is launched on both.
+struct DevicesInUse : Vectors {
+  DevicesInUse() : pool(2), host(0, pool, false), device(make(0)) {}
   ~DevicesInUse() {
     gateOpen = true;
     CHECK(device->stream().synchronize() && host.stream().synchronize());
@@ -64,8 +50,8 @@ struct DevicesInUse {
     pool.shutdown();
   }
 
-  std::unique_ptr<pcrt::cuda::CudaDevice> make(int number, bool inPlace = false, pcrt::RunAhead bound = {}) {
-    auto made = pcrt::cuda::CudaDevice::create(emulatedDriver(), number, pool, inPlace, bound);
+  std::unique_ptr<pcrt::cuda::CudaDevice> make(int number) {
+    auto made = pcrt::cuda::CudaDevice::create(emulatedDriver(), number, pool, /*inPlace=*/false);
     if (!made.isOk())
       std::fprintf(stderr, "%s\n", made.status().message().c_str());
     REQUIRE(made.isOk());
@@ -79,52 +65,11 @@ struct DevicesInUse {
     CHECK(emulatedDriver().cuLaunchHostFunc(parts.stream(), waitAtGate, nullptr) == CUDA_SUCCESS);
   }
 
-  static pcrt::RefPtr<pcrt::Buffer> value(pcrt::Device &where, float number) {
-    auto buffer = where.memory().allocate(bytes);
-    REQUIRE(buffer.isOk());
-    std::vector<float> values(count, number);
-    CHECK(where.write(buffer.value()->data(), values.data(), bytes).isOk());
-    return buffer.take();
-  }
-  /// The number that a buffer holds; waits for it.
-  static float read(const pcrt::RefPtr<pcrt::Buffer> &buffer) {
-    if (buffer->token())
-      CHECK(buffer->token()->wait());
-    if (pcrt::Error *error = buffer->error()) {
-      std::fprintf(stderr, "%s\n", error->text().c_str());
-      CHECK(false);
-      return -1;
-    }
-    std::vector<float> values(count);
-    CHECK(buffer->device()->readBuffer(*buffer, values.data()).isOk());
-    CHECK(values.front() == values.back());
-    return values.front();
-  }
-  static std::string failureOf(const pcrt::RefPtr<pcrt::Buffer> &buffer) {
-    REQUIRE(buffer->token() && buffer->token()->wait());
-    return buffer->error() ? buffer->error()->text() : "";
-  }
-
   pcrt::RefPtr<pcrt::Executable> executable(PcrtEntry entry, const char *name, bool mayBlock = false,
                                             uint64_t arenaBytes = 0) {
     auto made = pcrt::RefPtr<pcrt::Executable>::adopt(new pcrt::Executable(entry, arenaBytes, name, 100, mayBlock));
     made->setImage(image);
     return made;
-  }
-  /// With the result in the memory of the first argument, which is given up, or in fresh memory.
-  static pcrt::RefPtr<pcrt::Buffer> launch(pcrt::Device &where, pcrt::Executable *executable,
-                                           const std::vector<pcrt::RefPtr<pcrt::Buffer>> &args, bool donates = false) {
-    std::vector<pcrt::Buffer *> raw;
-    for (const auto &arg : args)
-      raw.push_back(arg.get());
-    auto result = donates ? pcrt::Buffer::successor(*raw[0]) : where.memory().allocate(bytes).take();
-    pcrt::Buffer *results[] = {result.get()};
-    pcrt::Launch launch{executable, raw.data(), static_cast<unsigned>(raw.size()), results, 1, "model.py:3"};
-    if (where.stream().mannerOf(launch) == pcrt::Stream::Manner::Enqueue)
-      where.stream().enqueue(launch);
-    else
-      where.stream().runInPlace(launch);
-    return result;
   }
   pcrt::RefPtr<pcrt::Buffer> add(const pcrt::RefPtr<pcrt::Buffer> &to, const pcrt::RefPtr<pcrt::Buffer> &what) {
     return launch(*device, adds.get(), {to, what}, /*donates=*/true);

@@ -1,0 +1,57 @@
+// The device that the conformance suite is run on. A kind of devices says how vectors are added on it, and how what is
+// enqueued is held up; what is promised of all kinds stands in ConformanceTest.cpp.
+#ifndef PYCOMPILER_TESTS_CPP_CONFORMANCE_SUBJECT_H
+#define PYCOMPILER_TESTS_CPP_CONFORMANCE_SUBJECT_H
+
+#include "Vectors.h"
+#include "runtime/CpuDevice.h"
+
+#include <atomic>
+#include <memory>
+
+namespace test {
+
+/// A device, beside a host that copies come from and go to.
+class Subject : public Vectors {
+public:
+  virtual ~Subject() = default;
+
+  virtual pcrt::Device &device() = 0;
+  /// A vector that is not ready before `openGate`; nor need be what is enqueued after it.
+  virtual pcrt::RefPtr<pcrt::Buffer> held(float number) = 0;
+  static void openGate() { gateIsOpen = true; }
+  /// Of an entry that may launch the kernels of `adds`.
+  virtual pcrt::RefPtr<pcrt::Executable> executable(PcrtEntry entry, const char *name, bool mayBlock = false,
+                                                    uint64_t arenaBytes = 0) = 0;
+
+  pcrt::RefPtr<pcrt::Buffer> value(float number) { return Vectors::value(device(), number); }
+  /// The sum of both, in the memory of the first one, which is given up: nobody else may be reading it.
+  pcrt::RefPtr<pcrt::Buffer> add(const pcrt::RefPtr<pcrt::Buffer> &to, const pcrt::RefPtr<pcrt::Buffer> &what) {
+    return launch(device(), adds.get(), {to, what}, /*donates=*/true);
+  }
+
+  pcrt::ThreadPool pool{2};
+  pcrt::CpuDevice host{7, pool, false};
+  pcrt::RefPtr<pcrt::Executable> adds;
+
+protected:
+  Subject() = default;
+  /// What the destructor of every kind does, while the device is there.
+  void finish();
+  static inline std::atomic<bool> gateIsOpen{true};
+};
+
+/// A kind of devices, by its name on the command line.
+struct Kind {
+  const char *name;
+  std::unique_ptr<Subject> (*make)(bool inPlace, pcrt::RunAhead bound);
+  /// Why there is none on this machine; empty if there is one.
+  std::string (*missing)();
+
+  /// Null for a name that no kind has.
+  static const Kind *named(const char *name);
+};
+
+} // namespace test
+
+#endif // PYCOMPILER_TESTS_CPP_CONFORMANCE_SUBJECT_H
