@@ -9,7 +9,7 @@
 using namespace emulator;
 
 static constexpr uint64_t granularity = 512, reservation = uint64_t(2) << 20;
-/// What was freed reads so.
+/// What was freed reads so, or as zeros if it was large.
 static constexpr int freedByte = 0xfd, freshByte = 0xff;
 
 DeviceMemory::DeviceMemory(uint64_t bytes) : total(bytes & ~(reservation - 1)) {
@@ -83,7 +83,10 @@ void DeviceMemory::release(CUdeviceptr pointer) {
   std::lock_guard<std::mutex> guard(lock);
   auto block = blocks.find(pointer);
   uint64_t start = pointer, size = block->second.bytes;
-  std::memset(reinterpret_cast<void *>(start), freedByte, size);
+  if (size < reservation)
+    std::memset(reinterpret_cast<void *>(start), freedByte, size);
+  else // back to the system: what was touched is what every `protect` has to go through
+    madvise(reinterpret_cast<void *>((start + 4095) & ~uint64_t(4095)), (size - 4095) & ~uint64_t(4095), MADV_DONTNEED);
   blocks.erase(block);
   used -= size;
   auto after = gaps.lower_bound(start);
