@@ -231,6 +231,10 @@ def _sum_shape(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         raise ValueError(f"reduce_sum: axes {axes} must be different axes of {short(x)}")
     if dtypes.is_key(x.dtype):
         raise TypeError(f"reduce_sum: takes numbers, got {short(x)}")
+    if x.dtype == dtypes.bool_:
+        raise TypeError(
+            f"reduce_sum: takes numbers, got {short(x)}; convert them to count, reduce_or says whether any is true"
+        )
     return shaped((dim for axis, dim in enumerate(x.shape) if axis not in axes), x.dtype, x.weak_type)
 
 

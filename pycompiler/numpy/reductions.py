@@ -67,9 +67,14 @@ def _started(name: str, combine: Callable[..., Array], result: Array, initial: A
     return combine(cast(initial, get_aval(result).dtype), result)
 
 
+# A sum or a product of numbers, and what takes its place where the result is asked for in bools.
+_SUM = (reduce.reduce_sum, reduce.reduce_or)
+_PRODUCT = (reduce.reduce_prod, reduce.reduce_and)
+
+
 def _accumulated(
     name: str,
-    function: Callable[..., Array],
+    functions: tuple[Callable[..., Array], Callable[..., Array]],
     a: Any,
     axis: Axis,
     dtype: Any,
@@ -89,6 +94,7 @@ def _accumulated(
     computed = dtypes.float32 if wanted in FLOAT16S else wanted
     axes = canonical_axes(name, axis, len(aval.shape))
     x = cast(a, computed)
+    function = functions[computed == dtypes.bool_]
     return _restored(function(_masked(name, x, where, start), axes), aval.shape, axes, keepdims), wanted
 
 
@@ -104,7 +110,7 @@ def sum(
 ) -> Array:
     """The sum over axes."""
     ufuncs.no_out("sum", out)
-    total, wanted = _accumulated("sum", reduce.reduce_sum, a, axis, dtype, keepdims, where, 0, promote_integers)
+    total, wanted = _accumulated("sum", _SUM, a, axis, dtype, keepdims, where, 0, promote_integers)
     total = _started("sum", ufuncs.add, total, initial)
     return total if get_aval(total).dtype == wanted else cast(total, wanted)
 
@@ -121,7 +127,7 @@ def prod(
 ) -> Array:
     """The product over axes."""
     ufuncs.no_out("prod", out)
-    total, wanted = _accumulated("prod", reduce.reduce_prod, a, axis, dtype, keepdims, where, 1, promote_integers)
+    total, wanted = _accumulated("prod", _PRODUCT, a, axis, dtype, keepdims, where, 1, promote_integers)
     total = _started("prod", ufuncs.multiply, total, initial)
     return total if get_aval(total).dtype == wanted else cast(total, wanted)
 
@@ -220,7 +226,9 @@ def mean(
     ufuncs.no_out("mean", out)
     check_arrays("mean", a)
     wanted = inexact(get_aval(a).dtype) if dtype is None else dtype
-    total, wanted = _accumulated("mean", reduce.reduce_sum, a, axis, wanted, keepdims, where, 0)
+    if wanted is not None and requested("mean", wanted) == dtypes.bool_:
+        raise TypeError("mean: a mean is a number, got dtype=bool; any and all say what holds of bools")
+    total, wanted = _accumulated("mean", _SUM, a, axis, wanted, keepdims, where, 0)
     count = _count("mean", a, axis, where, keepdims, get_aval(total).dtype)
     result = ufuncs.divide(total, count)
     return result if get_aval(result).dtype == wanted else cast(result, wanted)

@@ -221,6 +221,14 @@ def test_bools_add_as_or_and_multiply_as_and():
     assert both(pnp.maximum, x, y).tolist() == [True, True, True, False]
     assert both(lambda a, b: a & ~b, x, y).tolist() == [False, True, False, False]
     assert int(pnp.sum(x)) == 2
+    for numbers in (x, np.array([[0.0, 0.5], [0.0, 0.0]], np.float32)):
+        for name in ("sum", "prod"):
+            ours = both(lambda a, name=name: getattr(pnp, name)(a, axis=0, dtype=bool), numbers)
+            np.testing.assert_array_equal(ours, getattr(np, name)(numbers, axis=0, dtype=bool))
+    with pytest.raises(TypeError, match="mean: a mean is a number"):
+        pnp.mean(x, dtype=bool)
+    with pytest.raises(TypeError, match=r"reduce_sum: takes numbers, got bool\[4\]"):
+        pc.lax.reduce_sum(x, (0,))
     assert (pnp.array(True) + 1).dtype == np.int32
     with pytest.raises(TypeError):
         pnp.subtract(x, y)
