@@ -55,6 +55,9 @@ class Device:
     id: int
     device_kind: str
     compute_capability: str  # of a GPU, "9.0"; "" of a CPU
+    assembler: str  # what `assemble` is done by: "CUDA 13.0" for a GPU; "" for a CPU
+    def assemble(self, image: bytes) -> bytes:
+        """The machine code of a program's kernels, of PTX, for devices like this one. RuntimeError if it is refused."""
     stream_handle: int  # the driver's, for other libraries; 0 for a CPU
     local_hardware_id: int
     process_index: int

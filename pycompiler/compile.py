@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pycompiler import cache, measure
@@ -40,7 +40,7 @@ from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.callbacks import host_call, host_calls
 from pycompiler.ops.placement import device_put
 from pycompiler.plan import Plan, in_place, plan_outputs
-from pycompiler.targets import HOST, Target, target_of
+from pycompiler.targets import HOST, Target, device_of, target_of
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -280,6 +280,7 @@ def compile_graph(
     is_kept = executable is not None
     if artifact is None or executable is None:
         artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target)
+        artifact = _assembled(artifact, target, milliseconds)
         executable = _load(artifact, name, plan.graph, may_block, milliseconds)
     if key and not is_kept:
         begin = time.perf_counter()
@@ -328,6 +329,9 @@ def _from_disk(
     if artifact is None:
         return key, None, None
     try:
+        found, artifact = artifact, _assembled(artifact, target, milliseconds)
+        if artifact is not found:
+            cache.keep(key, artifact, name, graph, sum(milliseconds.values()))
         return key, artifact, _load(artifact, name, graph, may_block, milliseconds)
     except ExecutionError as error:
         cache.refuse(key, name, str(error))
@@ -383,6 +387,17 @@ def _compile(
     )
 
 
+def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float]) -> Artifact:
+    """With its kernels assembled by what the target's devices have. Not again where they are; PTX outlives a driver."""
+    if not artifact.kernels or artifact.assembler == device_of(target).assembler:
+        return artifact
+    begin = time.perf_counter()
+    device = device_of(target)
+    assembled = replace(artifact, assembled=device.assemble(artifact.image), assembler=device.assembler)
+    milliseconds["assemble"] = (time.perf_counter() - begin) * 1e3
+    return assembled
+
+
 def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]) -> Executable:
     begin = time.perf_counter()
     estimate = artifact.flops / _OPERATIONS_PER_NS
@@ -399,7 +414,7 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         sites=artifact.sites,
         callbacks=[host_call(equation) for equation in host_calls(graph)],
         effects=_effects(graph),
-        image=artifact.image,
+        image=artifact.assembled or artifact.image,
         kernels=artifact.kernels,
     )
     milliseconds["load"] = (time.perf_counter() - begin) * 1e3

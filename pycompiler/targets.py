@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pycompiler._runtime import Array, Device, default_device
+from pycompiler._runtime import Array, Device, default_device, devices
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ HOST = Target()
 def target_of(device: Device) -> Target:
     """That of a device."""
     return Target(device.compute_capability, device.device_kind.startswith("Emulated"))
+
+
+@functools.cache
+def device_of(target: Target) -> Device:
+    """The first device that code for a target runs on."""
+    return next(device for device in devices() if target_of(device) == target)
 
 
 def expected_target(leaves: Iterable[Any], named: Device | None = None) -> Target:

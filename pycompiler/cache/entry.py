@@ -18,7 +18,7 @@ Aliases = tuple[tuple[int, int], ...]
 # Magic, form, bytes of what is known, bytes of the code; the checksum follows.
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"PYCCODE\0"
-_FORM = 2
+_FORM = 3
 _CHECKSUM = 16
 _START = _HEAD.size + _CHECKSUM
 
@@ -46,6 +46,9 @@ class Artifact:
     image: bytes = b""
     kernels: tuple[str, ...] = ()
     waits: bool = False
+    # Its kernels once more, assembled, and by what: with another assembler there, they are of no use.
+    assembled: bytes = b""
+    assembler: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,14 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "sites": tuple([(primitive, numbers.get(place, -1)) for primitive, place in artifact.sites]),
         "aliases": artifact.aliases,
         "image": len(artifact.image),
+        "assembled": len(artifact.assembled),
+        "assembler": artifact.assembler,
         "kernels": artifact.kernels,
         "waits": artifact.waits,
-        "checksum": _checksum(artifact.object, artifact.image),
+        "checksum": _checksum(artifact.object, artifact.image, artifact.assembled),
     }
-    size = len(artifact.object) + len(artifact.image)
-    return b"".join((seal(_MAGIC, key.digest, known, size), artifact.object, artifact.image))
+    code = (artifact.object, artifact.image, artifact.assembled)
+    return b"".join((seal(_MAGIC, key.digest, known, sum(map(len, code))), *code))
 
 
 def seal(magic: bytes, digest: str, known: dict[str, Any], following: int) -> bytes:
@@ -99,9 +104,10 @@ def unpack(key: Key, data: bytes) -> Artifact:
     if _checksum(code) != known["checksum"]:
         raise DamagedError("the checksum of its code is wrong")
     places = (*key.places, "")
-    end = size - known["image"]
+    end = size - known["assembled"]
+    begin = end - known["image"]
     return Artifact(
-        code[:end],
+        code[:begin],
         known["entry"],
         known["arena_bytes"],
         known["flops"],
@@ -109,9 +115,11 @@ def unpack(key: Key, data: bytes) -> Artifact:
         known["gives_up"],
         [(primitive, places[number]) for primitive, number in known["sites"]],
         known["aliases"],
-        code[end:],
+        code[begin:end],
         known["kernels"],
         known["waits"],
+        code[end:],
+        known["assembler"],
     )
 
 

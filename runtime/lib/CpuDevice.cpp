@@ -11,6 +11,10 @@ Result<std::unique_ptr<LoadedKernels>> CpuDevice::load(const KernelImage &image)
                                            first + "; compile it for the device that it runs on");
 }
 
+Result<std::string> CpuDevice::assemble(const std::string &) {
+  return Status(Code::InvalidArgument, name() + " has no assembler: its programs are machine code");
+}
+
 Status CpuDevice::read(const void *source, void *target, size_t bytes) {
   std::memcpy(target, source, bytes);
   return Status::ok();

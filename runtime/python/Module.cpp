@@ -240,6 +240,19 @@ static nb::dict deviceMemory(Device &device) {
   return result;
 }
 
+static nb::bytes assembleOn(Device &device, nb::bytes image) {
+  std::string text(image.c_str(), image.size());
+  Result<std::string> code = [&] {
+    nb::gil_scoped_release release;
+    return device.assemble(text);
+  }();
+  if (!code.isOk()) {
+    raise(code.status(), "");
+    throw nb::python_error();
+  }
+  return nb::bytes(code.value().data(), code.value().size());
+}
+
 /// Of each device; 0: what the machine, the cgroup, or the GPU has.
 static void setMemoryLimit(uint64_t bytes) {
   for (Device *device : Device::all())
@@ -258,6 +271,8 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def_prop_ro("id", &Device::id)
       .def_prop_ro("device_kind", &Device::kind)
       .def_prop_ro("compute_capability", &Device::computeCapability)
+      .def_prop_ro("assembler", &Device::assembler)
+      .def("assemble", assembleOn, nb::arg("image"))
       .def_prop_ro("stream_handle",
                    [](const Device &device) { return reinterpret_cast<uintptr_t>(device.streamHandle()); })
       // Counted within the process, of which there is one.

@@ -421,6 +421,21 @@ static void refusesLaunches() {
         contains(module.status().message(), "the emulated device takes relocatable ELF objects"));
 }
 
+static void assembles() {
+  Fixture fixture;
+  std::string image = test::readFile(EMULATED_KERNELS);
+  Result<std::string> code = fixture.driver.assemble(image);
+  CHECK(code.isOk() && code.value().find("emulated cubin: ") == 0);
+  Result<CUmodule> module = fixture.driver.loadModule(code.value().data());
+  CHECK(module.isOk());
+  CUfunction function = nullptr;
+  OK(fixture.driver.cuModuleGetFunction(&function, module.value(), "axpy"));
+  OK(fixture.driver.cuModuleUnload(module.value()));
+  Result<std::string> refused = fixture.driver.assemble(".version 8.0\n.target sm_90\n");
+  CHECK(!refused.isOk() && contains(refused.status().message(), "cuLinkAddData failed") &&
+        contains(refused.status().message(), "the emulated device takes relocatable ELF objects"));
+}
+
 //===-- Failures
 //----------------------------------------------------------------------------------------------------===//
 
@@ -485,6 +500,7 @@ int main() {
   RUN(hasSharedMemoryOfItsOwn);
   RUN(shuffles);
   RUN(refusesLaunches);
+  RUN(assembles);
   // The emulator leaves a signal's handler by switching stacks, which sanitizers, with their own handlers, take for a
   // handler that never ends.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)

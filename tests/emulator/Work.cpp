@@ -1,27 +1,10 @@
-// The emulated driver: streams, events, modules, and kernels and host functions on streams.
+// The emulated driver: streams, events, and kernels and host functions on streams.
 #include "Calls.h"
 #include "Module.h"
 
 #include <cstring>
 
 using namespace emulator;
-
-/// The log of the last module that was refused, for whoever asked with buffers.
-static void fillLog(const std::string &log, unsigned optionCount, const CUjit_option *options, void *const *values) {
-  char *buffer = nullptr;
-  size_t bytes = 0;
-  for (unsigned i = 0; i < optionCount; ++i) {
-    if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
-      buffer = static_cast<char *>(values[i]);
-    if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
-      bytes = reinterpret_cast<size_t>(values[i]);
-  }
-  if (!buffer || bytes == 0)
-    return;
-  size_t length = std::min(log.size(), bytes - 1);
-  std::memcpy(buffer, log.data(), length);
-  buffer[length] = '\0';
-}
 
 /// The values of a launch's arguments, copied if their sizes are known.
 namespace {
@@ -168,63 +151,6 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
   if (!from->hasHappened() || !to->hasHappened())
     return CUDA_ERROR_NOT_READY;
   *milliseconds = std::chrono::duration<float, std::milli>(to->time() - from->time()).count();
-  return CUDA_SUCCESS;
-}
-
-//===-- Modules
-//-----------------------------------------------------------------------------------------------------===//
-
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned optionCount, CUjit_option *options,
-                            void **values) {
-  PCRT_ENTER(cuModuleLoadDataEx);
-  if (!module || !image)
-    return CUDA_ERROR_INVALID_VALUE;
-  auto made = std::make_unique<CUmod_st>(currentContext,
-                                         std::string(static_cast<const char *>(image), CUmod_st::sizeOf(image)));
-  std::string log;
-  CUresult result = made->check(log);
-  fillLog(log, optionCount, options, values);
-  if (result == CUDA_SUCCESS)
-    *module = made.release();
-  return result;
-}
-
-CUresult cuModuleUnload(CUmodule module) {
-  PCRT_ENTER(cuModuleUnload);
-  if (!module)
-    return CUDA_ERROR_INVALID_HANDLE;
-  delete module;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-  PCRT_ENTER(cuModuleGetFunction);
-  if (!module || !name)
-    return CUDA_ERROR_INVALID_VALUE;
-  std::string log;
-  return module->find(name, *function, log);
-}
-
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-  PCRT_ENTER(cuFuncGetAttribute);
-  if (!function)
-    return CUDA_ERROR_INVALID_HANDLE;
-  if (attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
-    *value = 1024;
-  else if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
-    *value = function->maxSharedBytes;
-  else
-    return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  PCRT_ENTER(cuFuncSetAttribute);
-  if (!function)
-    return CUDA_ERROR_INVALID_HANDLE;
-  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value > 227 << 10)
-    return CUDA_ERROR_INVALID_VALUE;
-  function->maxSharedBytes = value;
   return CUDA_SUCCESS;
 }
 

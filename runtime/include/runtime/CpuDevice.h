@@ -21,6 +21,7 @@ public:
   Stream &stream() override { return executions; }
   ThreadPool &threads() override { return pool; }
   Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) override;
+  Result<std::string> assemble(const std::string &image) override;
   Status read(const void *source, void *target, size_t bytes) override;
   Status write(void *target, const void *source, size_t bytes) override;
 

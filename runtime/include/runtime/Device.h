@@ -47,6 +47,10 @@ public:
   virtual void *streamHandle() const { return nullptr; }
   /// The kernels of an image, ready to be launched here; or why they can't be.
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
+  /// What assembles an image's code for it, with its version, "CUDA 13.0"; empty for a CPU.
+  virtual std::string assembler() const { return ""; }
+  /// An image's code, assembled for devices like this one: an image that takes less time to load.
+  virtual Result<std::string> assemble(const std::string &image) = 0;
   /// Copies bytes of its memory to the host's, once everything that was enqueued on it before is done.
   virtual Status read(const void *source, void *target, size_t bytes) = 0;
   /// Copies the bytes of one of its buffers, which is ready and did not fail, to the host's memory; does not wait for

@@ -63,6 +63,20 @@ Result<std::unique_ptr<LoadedKernels>> CudaDevice::load(const KernelImage &image
   return std::unique_ptr<LoadedKernels>(new CudaKernels(module.take(), resources->stream()));
 }
 
+std::string CudaDevice::assembler() const {
+  int version = resources->context().driver().version();
+  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+Result<std::string> CudaDevice::assemble(const std::string &image) {
+  if (Status status = resources->context().makeCurrent(); !status.isOk())
+    return status;
+  Result<std::string> code = resources->context().driver().assemble(image);
+  if (!code.isOk())
+    return Status(code.status().code(), name() + " can't assemble the program's kernels: " + code.status().message());
+  return code;
+}
+
 //===-- Bytes
 //-------------------------------------------------------------------------------------------------------===//
 

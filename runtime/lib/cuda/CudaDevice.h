@@ -29,6 +29,8 @@ public:
 
   void *streamHandle() const override { return resources->stream(); }
   Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) override;
+  std::string assembler() const override;
+  Result<std::string> assemble(const std::string &image) override;
   Status read(const void *source, void *target, size_t bytes) override;
   Status write(void *target, const void *source, size_t bytes) override;
   Status readBuffer(const Buffer &source, void *target) override;

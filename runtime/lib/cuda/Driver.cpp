@@ -137,18 +137,50 @@ Result<DeviceProperties> Driver::properties(CUdevice device) const {
   return result;
 }
 
-Result<CUmodule> Driver::loadModule(const void *image) const {
-  std::string log(logBytes, '\0');
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+namespace {
+/// What the driver's compiler says of what is wrong with a module.
+struct ErrorLog {
+  std::string text = std::string(logBytes, '\0');
+  CUjit_option options[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   // The size is the value itself, not where it is.
-  void *values[] = {log.data(), reinterpret_cast<void *>(logBytes)};
+  void *values[2] = {text.data(), reinterpret_cast<void *>(logBytes)};
+
+  Status addedTo(const Status &status) {
+    text.back() = '\0';
+    text.resize(std::char_traits<char>::length(text.c_str()));
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+      text.pop_back();
+    return Status(status.code(), status.message() + (text.empty() ? "" : ": " + text));
+  }
+};
+} // namespace
+
+Result<CUmodule> Driver::loadModule(const void *image) const {
+  ErrorLog log;
   CUmodule module = nullptr;
-  Status status = check(cuModuleLoadDataEx(&module, image, 2, options, values), "cuModuleLoadDataEx");
+  Status status = check(cuModuleLoadDataEx(&module, image, 2, log.options, log.values), "cuModuleLoadDataEx");
   if (status.isOk())
     return module;
-  log.back() = '\0';
-  log.resize(std::char_traits<char>::length(log.c_str()));
-  while (!log.empty() && (log.back() == '\n' || log.back() == ' '))
-    log.pop_back();
-  return Status(status.code(), status.message() + (log.empty() ? "" : ": " + log));
+  return log.addedTo(status);
+}
+
+Result<std::string> Driver::assemble(const std::string &ptx) const {
+  ErrorLog log; // until the state is destroyed
+  CUlinkState state = nullptr;
+  if (Status status = check(cuLinkCreate(2, log.options, log.values, &state), "cuLinkCreate"); !status.isOk())
+    return status;
+  void *code = nullptr;
+  size_t bytes = 0;
+  // With the 0 at its end.
+  Status status = check(cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char *>(ptx.c_str()), ptx.size() + 1,
+                                      "kernels", 0, nullptr, nullptr),
+                        "cuLinkAddData");
+  if (status.isOk())
+    status = check(cuLinkComplete(state, &code, &bytes), "cuLinkComplete");
+  // The code is the state's.
+  std::string result(status.isOk() ? std::string(static_cast<const char *>(code), bytes) : "");
+  cuLinkDestroy(state);
+  if (status.isOk())
+    return result;
+  return log.addedTo(status);
 }

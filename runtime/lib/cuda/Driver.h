@@ -47,6 +47,8 @@ public:
   Result<DeviceProperties> properties(CUdevice device) const;
   /// PTX (ended by a 0) or a cubin; the error has the log of the driver's compiler.
   Result<CUmodule> loadModule(const void *image) const;
+  /// The cubin of PTX for the device of the current context; the error has the log.
+  Result<std::string> assemble(const std::string &ptx) const;
 
 private:
   Driver() = default;

@@ -82,6 +82,30 @@ assert np.array_equal(np.asarray(pnp.arange(5)), np.arange(5)) and np.asarray(pn
 """)
 
 
+def test_kernels_are_assembled_once_for_a_driver(tmp_path):
+    """The disk cache has them as PTX, which every driver takes, and as what the driver made of it."""
+    code = """
+from pycompiler.cache import entry
+loaded = entry.unpack
+entry.unpack = pc.cache.unpack = lambda *given: (kept := loaded(*given), print(kept.assembler, len(kept.image) > 0))[0]
+f = pc.jit(lambda x: pnp.tanh(x) * 2)
+print(np.asarray(f(np.zeros(5, np.float32))).tolist())
+"""
+    settings = {"PYCOMPILER_COMPILATION_CACHE_DIR": str(tmp_path), "PYCOMPILER_DEBUG": "1"}
+
+    def stages(**environment):
+        done = run(code, **settings, **environment)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.endswith("[0.0, 0.0, 0.0, 0.0, 0.0]\n")
+        (line,) = [line for line in done.stderr.splitlines() if "<lambda>" in line and " ms (" in line]
+        return "loaded" in line, "assemble" in line, done.stdout.splitlines()[:-1]
+
+    assert stages() == (False, True, [])
+    assert stages() == (True, False, ["CUDA 12.8 True"])
+    assert stages(PYCOMPILER_EMULATED_VERSION="13000") == (True, True, ["CUDA 12.8 True"])
+    assert stages(PYCOMPILER_EMULATED_VERSION="13000") == (True, False, ["CUDA 13.0 True"])
+
+
 def test_several_gpus():
     output(
         """
