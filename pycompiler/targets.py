@@ -45,7 +45,9 @@ def target_of(device: Device) -> Target:
 @functools.cache
 def device_of(target: Target) -> Device:
     """The first device that code for a target runs on."""
-    return next(device for device in devices() if target_of(device) == target)
+    wanted = (target.capability, target.is_emulated)
+    kinds = ((device, target_of(device)) for device in devices())
+    return next(device for device, kind in kinds if (kind.capability, kind.is_emulated) == wanted)
 
 
 def expected_target(leaves: Iterable[Any], named: Device | None = None) -> Target:
