@@ -33,15 +33,15 @@ int64_t elementBytes(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
-Value RoutineLauncher::scratch(int64_t bytes) {
+Value DeviceLauncher::scratch(int64_t bytes) {
   return memref::AllocOp::create(b, MemRefType::get({bytes}, b.getI8Type()));
 }
 
-Value RoutineLauncher::real(double value) { return arith::ConstantFloatOp::create(b, b.getF64Type(), APFloat(value)); }
+Value DeviceLauncher::real(double value) { return arith::ConstantFloatOp::create(b, b.getF64Type(), APFloat(value)); }
 
-Value RoutineLauncher::number(int64_t value) { return arith::ConstantIntOp::create(b, value, 64); }
+Value DeviceLauncher::number(int64_t value) { return arith::ConstantIntOp::create(b, value, 64); }
 
-FlatSymbolRefAttr RoutineLauncher::declare(StringRef function, Type type) {
+FlatSymbolRefAttr DeviceLauncher::declare(StringRef function, Type type) {
   if (!module.lookupSymbol(function)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
@@ -51,19 +51,19 @@ FlatSymbolRefAttr RoutineLauncher::declare(StringRef function, Type type) {
   return FlatSymbolRefAttr::get(b.getContext(), function);
 }
 
-FlatSymbolRefAttr RoutineLauncher::doubles(StringRef function, unsigned inputs) {
+FlatSymbolRefAttr DeviceLauncher::doubles(StringRef function, unsigned inputs) {
   Type f64 = b.getF64Type();
   return declare(function, LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(inputs, f64)));
 }
 
-Value RoutineLauncher::pointerTo(Value buffer) {
+Value DeviceLauncher::pointerTo(Value buffer) {
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
   Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
   return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), integer);
 }
 
-void RoutineLauncher::launch(StringRef entry, int64_t blocks, int64_t threads, ArrayRef<Value> operands,
-                             int64_t sharedBytes) {
+void DeviceLauncher::launch(StringRef entry, int64_t blocks, int64_t threads, ArrayRef<Value> operands,
+                            int64_t sharedBytes) {
   if (blocks == 0)
     return;
   auto size = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };

@@ -16,21 +16,10 @@ struct AxisSizes {
   AxisSizes(ArrayRef<int64_t> shape, int64_t axis);
 };
 
-class RoutineLauncher {
+/// Builds launches of the device library before an operation.
+class DeviceLauncher {
 public:
-  RoutineLauncher(RuntimeCallOp call, ModuleOp module) : call(call), module(module), b(call.getLoc(), call) {}
-
-  const RuntimeCallOp call;
-
-  int64_t param(unsigned index) { return op().getParams()[index]; }
-  OperandRange inputs() { return op().getIns(); }
-  Value input(unsigned index) { return op().getIns()[index]; }
-  Value output(unsigned index) { return op().getOuts()[index]; }
-  OperandRange outputs() { return op().getOuts(); }
-  MemRefType inputType(unsigned index) { return cast<MemRefType>(input(index).getType()); }
-  MemRefType outputType(unsigned index) { return cast<MemRefType>(output(index).getType()); }
-  /// What the elements of an operand are, inputs first.
-  Type element(unsigned operand) { return cast<TypeAttr>(op().getElementTypes()[operand]).getValue(); }
+  DeviceLauncher(Operation *at, ModuleOp module) : module(module), b(at->getLoc(), at) {}
 
   /// Memory to work in.
   Value scratch(int64_t bytes);
@@ -47,12 +36,31 @@ public:
   ImplicitLocOpBuilder &builder() { return b; }
 
 private:
-  RuntimeCallOp op() const { return call; }
   FlatSymbolRefAttr declare(StringRef function, Type type);
   Value pointerTo(Value buffer);
 
   ModuleOp module;
   ImplicitLocOpBuilder b;
+};
+
+class RoutineLauncher : public DeviceLauncher {
+public:
+  RoutineLauncher(RuntimeCallOp call, ModuleOp module) : DeviceLauncher(call, module), call(call) {}
+
+  const RuntimeCallOp call;
+
+  int64_t param(unsigned index) { return op().getParams()[index]; }
+  OperandRange inputs() { return op().getIns(); }
+  Value input(unsigned index) { return op().getIns()[index]; }
+  Value output(unsigned index) { return op().getOuts()[index]; }
+  OperandRange outputs() { return op().getOuts(); }
+  MemRefType inputType(unsigned index) { return cast<MemRefType>(input(index).getType()); }
+  MemRefType outputType(unsigned index) { return cast<MemRefType>(output(index).getType()); }
+  /// What the elements of an operand are, inputs first.
+  Type element(unsigned operand) { return cast<TypeAttr>(op().getElementTypes()[operand]).getValue(); }
+
+private:
+  RuntimeCallOp op() const { return call; }
 };
 
 /// The name of a type of elements in the names of entries: f32, u8, c64.
