@@ -72,6 +72,18 @@ bool replaceThreadFunction(LLVM::CallOp call) {
   return true;
 }
 
+/// The threads that an atomic access is seen by at once: those of the device. In C++ there is no saying so for no
+/// target.
+void limitToDevice(Operation *op) {
+  StringAttr scope = StringAttr::get(op->getContext(), "device");
+  if (auto change = dyn_cast<LLVM::AtomicRMWOp>(op))
+    change.setSyncscopeAttr(scope);
+  else if (auto exchange = dyn_cast<LLVM::AtomicCmpXchgOp>(op))
+    exchange.setSyncscopeAttr(scope);
+  else if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getOrdering() != LLVM::AtomicOrdering::not_atomic)
+    load.setSyncscopeAttr(scope);
+}
+
 class Linker {
 public:
   explicit Linker(ModuleOp module) : module(module), library(module.getContext()), symbols(module) {}
@@ -125,6 +137,7 @@ private:
     SmallVector<Operation *> work;
     copy.walk([&](Operation *op) { work.push_back(op); });
     for (Operation *op : work) {
+      limitToDevice(op);
       // Moving allocations, as canonicalization does, makes these invalid.
       if (isa<LLVM::LifetimeStartOp, LLVM::LifetimeEndOp>(op)) {
         op->erase();

@@ -17,7 +17,7 @@
 
 namespace mlir::array {
 
-void buildArrayToLinalgPipeline(OpPassManager &pm) {
+static void buildToLinalg(OpPassManager &pm, bool hasThreads) {
   // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
   // The inliner's own clean-up of every function is left out: canonicalization follows.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
@@ -25,8 +25,12 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createExpandComplex());
-  pm.addPass(createConvertArrayToLinalg());
+  pm.addPass(createConvertArrayToLinalg({hasThreads}));
 }
+
+void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*hasThreads=*/false); }
+
+void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm) { buildToLinalg(pm, /*hasThreads=*/true); }
 
 void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry) {
   if (!features.narrowFactors)

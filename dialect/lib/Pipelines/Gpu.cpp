@@ -61,6 +61,7 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip) {
   products.chip = chipName(chip).str();
   pm.addNestedPass<func::FuncOp>(createMapProductsToGpu(products));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
+  pm.addPass(createMapScattersToGpu());
   pm.addPass(createMapRoutinesToGpu());
   pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
@@ -128,7 +129,7 @@ CpuFeatures gpuFeatures() {
 }
 
 void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip) {
-  buildArrayToLinalgPipeline(pm);
+  buildArrayToLinalgForThreadsPipeline(pm);
   buildLinalgToBuffersPipeline(pm, gpuFeatures());
   buildBuffersToKernelsPipeline(pm, chip);
   buildKernelsToPtxPipeline(pm, chip);

@@ -1,5 +1,6 @@
 // The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime
 // compares it with a threshold, so only the order of magnitude matters.
+#include "array/Conversion/ScatterForm.h"
 #include "array/Target/Compile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,6 +52,8 @@ static double costOf(Region &region) {
 }
 
 static double costOf(Operation &op) {
+  if (op.hasAttr(kScatterAttr)) // each update meets one element
+    return elements(cast<linalg::LinalgOp>(op).getDpsInputs()[1].getType()) * costOf(op.getRegion(0));
   if (auto generic = dyn_cast<linalg::LinalgOp>(op)) {
     double trips = 1;
     for (int64_t extent : generic.getStaticLoopRanges())

@@ -90,7 +90,9 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
 
   loadGpuDialects(module.getContext());
   OwningOpRef<ModuleOp> lowered(module.clone());
-  if (failed(stage("linalg", [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); })))
+  if (failed(stage("linalg", [&] {
+        return runPipeline(*lowered, "linalg for threads", buildArrayToLinalgForThreadsPipeline, passes);
+      })))
     return failure();
   result.flops = estimateFlops(*lowered);
   auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, *chip); };

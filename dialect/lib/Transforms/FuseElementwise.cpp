@@ -1,6 +1,7 @@
 // array-fuse-elementwise: elementwise producers move into the elementwise ops and reductions that read them. Before it:
 // convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
 #include "FuseVariance.h"
+#include "array/Conversion/ScatterForm.h"
 #include "array/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -70,6 +71,10 @@ bool isContraction(linalg::GenericOp op) {
   return readsAgain && linalg::isaContractionOpInterface(op);
 }
 
+/// Whether nothing is computed while an op reads its operands: a matrix product, and a scatter, of which a GPU's
+/// kernels read them (array/Conversion/ScatterForm.h).
+bool readsWhatIsStored(linalg::GenericOp op) { return op->hasAttr(array::kScatterAttr) || isContraction(op); }
+
 /// Whether the consumer reads an element of the operand in more than one of its iterations.
 bool readsRepeatedly(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
@@ -81,7 +86,7 @@ bool readsRepeatedly(OpOperand *operand) {
 
 bool isPossibleConsumer(OpOperand &use) {
   auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
-  return consumer && consumer.isDpsInput(&use) && !isContraction(consumer) && !readsRepeatedly(&use);
+  return consumer && consumer.isDpsInput(&use) && !readsWhatIsStored(consumer) && !readsRepeatedly(&use);
 }
 
 /// Operands that the op streams through, in contrast to scalars and broadcast rows.
@@ -89,13 +94,13 @@ int64_t streamedInputs(linalg::GenericOp op) {
   return llvm::count_if(op.getDpsInputOperands(), [](OpOperand *operand) { return !readsRepeatedly(operand); });
 }
 
-/// The rule. Never into a contraction. With one consumer that reads each element once, always: the intermediate
-/// vanishes. Where elements would be computed again, only what is nearly free, or cheap and a scalar, which is hoisted
-/// out of the loops. With several consumers, only what is cheap, and when that does not read more memory than the
-/// intermediate would cost.
+/// The rule. Never into a contraction or a scatter. With one consumer that reads each element once, always: the
+/// intermediate vanishes. Where elements would be computed again, only what is nearly free, or cheap and a scalar,
+/// which is hoisted out of the loops. With several consumers, only what is cheap, and when that does not read more
+/// memory than the intermediate would cost.
 bool isWorthFusing(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  if (isContraction(consumer))
+  if (readsWhatIsStored(consumer))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (int64_t(producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size()) > maxBodySize)
@@ -193,7 +198,7 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       maps[operand->getOperandNumber()] = AffineMap::get(op.getNumLoops(), 0, *indices, op.getContext());
       // The maps still have to say how far each loop runs.
-      if (!inversePermutation(concatAffineMaps(maps, op.getContext())) || isContraction(op))
+      if (!inversePermutation(concatAffineMaps(maps, op.getContext())) || readsWhatIsStored(op))
         continue;
       rewriter.modifyOpInPlace(op, [&] {
         operand->set(reshape->getOperand(0));
@@ -237,7 +242,7 @@ Value splatScalar(Value tensor, PatternRewriter &rewriter) {
 struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    if (isContraction(op))
+    if (readsWhatIsStored(op))
       return failure();
     for (OpOperand *operand : op.getDpsInputOperands()) {
       BlockArgument element = op.getMatchingBlockArgument(operand);

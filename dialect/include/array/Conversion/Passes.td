@@ -18,7 +18,12 @@ def ConvertArrayToLinalg : Pass<"convert-array-to-linalg", "ModuleOp"> {
 
     Floating-point flags: `contract` on additions, subtractions and multiplications; sums and products that reduce carry
     `reassoc` as well; nothing else. Transcendental functions, sums and contractions of f16 and bf16 compute in f32.
+
+    Scatters become loops over their updates, or, where there are threads for these, a `linalg.generic` that says where
+    each of them goes (array/Conversion/ScatterForm.h).
   }];
+  let options = [Option<"hasThreads", "has-threads", "bool", "false",
+                        "Elements have threads, as on a GPU: nothing that could run at the same time is a loop">];
   let dependentDialects = ["arith::ArithDialect", "func::FuncDialect", "linalg::LinalgDialect", "math::MathDialect",
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }

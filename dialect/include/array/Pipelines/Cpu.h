@@ -19,6 +19,9 @@ struct CpuFeatures {
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.
 void buildArrayToLinalgPipeline(OpPassManager &pm);
 
+/// The same where elements have threads: on a GPU.
+void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm);
+
 /// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarry` loops copy what they carry.
 void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry = false);
 

@@ -18,6 +18,8 @@ using namespace mlir::array;
 namespace {
 
 struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArrayToLinalg> {
+  using ConvertArrayToLinalgBase::ConvertArrayToLinalgBase;
+
   void runOnOperation() override {
     StorageTypeConverter converter;
     ConversionTarget target(getContext());
@@ -38,7 +40,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateMovement(converter, patterns);
     populateIndexing(converter, patterns);
     populateGather(converter, patterns);
-    populateScatter(converter, patterns);
+    populateScatter(converter, patterns, hasThreads);
     populateReduction(converter, patterns);
     populateContraction(converter, patterns);
     populateConvolution(converter, patterns);

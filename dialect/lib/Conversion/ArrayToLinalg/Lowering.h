@@ -79,7 +79,7 @@ void populateCreation(const TypeConverter &converter, RewritePatternSet &pattern
 void populateMovement(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateIndexing(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateGather(const TypeConverter &converter, RewritePatternSet &patterns);
-void populateScatter(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateScatter(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads);
 void populateReduction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateContraction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateConvolution(const TypeConverter &converter, RewritePatternSet &patterns);

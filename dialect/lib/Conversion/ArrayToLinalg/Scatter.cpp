@@ -1,15 +1,13 @@
 // scatter: loops over the indices carry the tensor and change one window at a time, in place once bufferized. They run
-// one after the other, since several updates may meet in one element.
-#include "Lowering.h"
+// one after the other, since several updates may meet in one element. Where there are threads enough for the updates,
+// the scatter is one op instead (ParallelScatter.cpp).
+#include "Scatter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::array;
 
-namespace {
-
-/// What an element becomes that an update meets. Stored bools are 0 and 1, in the order of unsigned numbers.
-Value combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old, Value update) {
+Value array::combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old, Value update) {
   bool isFloat = isa<FloatType>(element);
   if (kind == "add")
     return isFloat ? arith::AddFOp::create(b, old, update, contractFlags(b)).getResult()
@@ -28,6 +26,8 @@ Value combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old,
   return update;
 }
 
+namespace {
+
 class Scatter {
 public:
   Scatter(ImplicitLocOpBuilder &b, ScatterOp op, Value updates, ValueRange indices)
@@ -40,7 +40,7 @@ public:
       lastIndexed = std::max(lastIndexed, dim);
     const int64_t *windowDim = op.getUpdateWindowDims().begin();
     for (int64_t dim = 0; dim < lastIndexed; ++dim) {
-      if (isOne(dim))
+      if (isDropped(op, dim))
         continue;
       int64_t inUpdates = *windowDim++;
       if (llvm::is_contained(op.getScatterDimsToOperandDims(), dim))
@@ -84,11 +84,6 @@ private:
     });
   }
 
-  /// Whether the updates don't have a dimension of the operand.
-  bool isOne(int64_t dim) {
-    return llvm::is_contained(op.getInsertedWindowDims(), dim) || llvm::is_contained(op.getOperandBatchingDims(), dim);
-  }
-
   struct Place {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };
@@ -119,8 +114,8 @@ private:
     place.strides.assign(rank, b.getIndexAttr(1));
     const int64_t *windowDim = op.getUpdateWindowDims().begin();
     for (int64_t dim = 0; dim < rank; ++dim) {
-      place.sizes.push_back(isOne(dim) ? OpFoldResult(b.getIndexAttr(1))
-                                       : tensor::getMixedSize(b, b.getLoc(), updates, *windowDim++));
+      place.sizes.push_back(isDropped(op, dim) ? OpFoldResult(b.getIndexAttr(1))
+                                               : tensor::getMixedSize(b, b.getLoc(), updates, *windowDim++));
     }
     for (auto [dim, number] : llvm::zip(op.getOperandBatchingDims(), op.getScatterIndicesBatchingDims()))
       place.offsets[dim] = position[number];
@@ -226,7 +221,9 @@ private:
 };
 
 struct ScatterLowering : OpConversionPattern<ScatterOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ScatterLowering(const TypeConverter &converter, MLIRContext *context, bool hasThreads)
+      : OpConversionPattern(converter, context), hasThreads(hasThreads) {}
+
   LogicalResult matchAndRewrite(ScatterOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     auto isEmpty = [](Value tensor) {
       return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
@@ -236,14 +233,21 @@ struct ScatterLowering : OpConversionPattern<ScatterOp> {
       return success();
     }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    if (hasThreads && isWorthThreads(op)) {
+      replaceTyped(rewriter, op,
+                   parallelScatter(b, op, adaptor.getOperand(), adaptor.getUpdates(), adaptor.getIndices()));
+      return success();
+    }
     Scatter scatter(b, op, adaptor.getUpdates(), adaptor.getIndices());
     replaceTyped(rewriter, op, scatter.overWindows(adaptor.getOperand()));
     return success();
   }
+
+  bool hasThreads;
 };
 
 } // namespace
 
-void array::populateScatter(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ScatterLowering>(converter, patterns.getContext());
+void array::populateScatter(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads) {
+  patterns.add<ScatterLowering>(converter, patterns.getContext(), hasThreads);
 }
