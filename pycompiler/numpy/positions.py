@@ -61,7 +61,8 @@ def _flat_places(mask: Array, *, size: int) -> tuple[Array, Array]:
     ranks = cumulative.cumsum(cast(mask, INT32))
     # The n-th place is written to the n-th element; where the mask does not hold, out of range.
     targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), np.int32(size)))
-    places = Place(movement.full((size,), np.int32(0)), targets).set(movement.iota(INT32, count), mode="drop")
+    zeros, numbers = movement.full((size,), np.int32(0)), movement.iota(INT32, count)
+    places = Place(zeros, targets).set(numbers, mode="drop", unique_indices=True)
     total = movement.index_in_dim(ranks, count - 1, 0, keepdims=False)
     return places, lax.lt(movement.iota(INT32, size), movement.broadcast_in_dim(total, (size,), ()))
 
