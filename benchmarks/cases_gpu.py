@@ -10,6 +10,7 @@ import cases_contraction as contraction
 import cases_elementwise as elementwise
 import cases_programs as programs
 import cases_reduction as reduction
+import cases_scatter as scatter
 from library import Case
 
 # 256 MB of f32.
@@ -66,12 +67,18 @@ PRODUCTS = (
     Row(contraction.matmul(4096, 4096, 4096), torch=lambda torch: torch.matmul),
 )
 
+SCATTERS = (
+    Row(scatter.embedding_gradient(32_768, 512, 65_536)),
+    Row(scatter.bincount(1000, 1 << 24)),
+    Row(scatter.replaced_rows(1 << 17, 256, 1 << 16)),
+)
+
 PROGRAMS = (
     Row(programs.covariance(1000), bar=1.05),
     Row(programs.mlp_step((784, 512, 512, 10), batch=128), bar=1.05),
     Row(programs.gpt_block(width=256, heads=8, length=256, batch=4), bar=1.05),
 )
 
-ROWS = (*BOUND_BY_MEMORY, *PRODUCTS, *PROGRAMS)
+ROWS = (*BOUND_BY_MEMORY, *PRODUCTS, *SCATTERS, *PROGRAMS)
 # Of the time in which jax gives a small jitted call back, before it is done.
 ENQUEUE_BAR = 0.5
