@@ -150,6 +150,13 @@ def device_count() -> int: ...
 def gpu_failure() -> str | None:
     """Why there is no GPU; None if there is one."""
 
+def gpu_library_names() -> list[str]:
+    """NVIDIA's libraries that programs may call: "cublaslt"."""
+
+def load_gpu_library(name: str, folders: Sequence[str], searches: bool) -> str | None:
+    """Load one for the process; why it can't be used, or None. Looked for in the folders and where the system looks,
+    unless `searches` is False or the environment names its file (PYCOMPILER_CUBLASLT)."""
+
 def default_device() -> Device:
     """Where this thread puts what nobody said a place for."""
 

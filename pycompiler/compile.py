@@ -35,6 +35,7 @@ from pycompiler.core.graph import ClosedGraph, Graph
 from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
+from pycompiler.gpu_libraries import holds_any, libraries_for
 from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.callbacks import host_call, host_calls
@@ -186,18 +187,6 @@ class Compilation:
         return lambda *leaves: made()(*leaves)
 
 
-def _decomposes(graph: Graph) -> bool:
-    """Whether a graph, or one inside it, holds a decomposition, which runs LAPACK."""
-    for equation in graph.equations:
-        if equation.primitive.name in DECOMPOSITIONS:
-            return True
-        for value in equation.params.values():
-            inner = value if isinstance(value, tuple) else (value,)
-            if any(_decomposes(closed.graph) for closed in inner if isinstance(closed, ClosedGraph)):
-                return True
-    return False
-
-
 def _named_places(graph: Graph) -> set[Any]:
     """Every place that a `device_put` of a graph, or of one inside it, names."""
     found: set[Any] = set()
@@ -249,7 +238,7 @@ def compile_graph(
     When `viewing`, outputs that are parts of inputs are views of them, and not computed.
 
     Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
-    SciPy is not there.
+    SciPy is not there, or shall call a library of the GPU that is not.
     """
     start = time.perf_counter()
     plan = plan_outputs(closed, keep_unused, viewing)
@@ -266,7 +255,7 @@ def compile_graph(
     if built is not None:
         return Compilation(plan, name, built, device=device, without_views=again, for_target=elsewhere)
     milliseconds = {"plan": (time.perf_counter() - start) * 1e3}
-    if target.is_host and _decomposes(plan.graph):
+    if target.is_host and holds_any(plan.graph, DECOMPOSITIONS):
         begin = time.perf_counter()
         require_lapack()
         milliseconds["lapack"] = (time.perf_counter() - begin) * 1e3
@@ -276,6 +265,7 @@ def compile_graph(
         begin = time.perf_counter()
         tuning = tuning_of(plan.graph)
         milliseconds["tuning"] = (time.perf_counter() - begin) * 1e3
+    target = replace(target, libraries=libraries_for(plan.graph, target))
     key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds)
     is_kept = executable is not None
     if artifact is None or executable is None:
@@ -353,7 +343,7 @@ def _compile(
     def translate(module: ir.Module) -> Any:
         if target.is_host:
             return compiler.compile_to_object(module)
-        return compiler.compile_for_gpu(module, target.capability, target.is_emulated)
+        return compiler.compile_for_gpu(module, target.capability, target.is_emulated, list(target.libraries))
 
     module = build_module(graph, aliases, plans)
     milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
@@ -450,7 +440,7 @@ def compiled(
     key = key if viewing else (*key, "copying")
     # What is called eagerly was traced whatever the setting is.
     key = key if config.tuning == "off" else (*key, config.tuning)
-    key = key if target.is_host else (*key, target)
+    key = key if target.is_host else (*key, target, config.gpu_libraries)
     return graph.derive(
         key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager, target)
     )

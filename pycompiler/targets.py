@@ -18,11 +18,12 @@ from pycompiler._runtime import Array, Device, default_device, devices
 class Target:
     """This machine's processor, or the GPUs of a compute capability ("9.0").
 
-    The emulated GPU of the tests runs kernels that are compiled for the processor.
+    The emulated GPU of the tests runs kernels that are compiled for the processor. Code may call the libraries.
     """
 
     capability: str = ""
     is_emulated: bool = False
+    libraries: tuple[str, ...] = ()
 
     @property
     def is_host(self) -> bool:
@@ -30,7 +31,8 @@ class Target:
 
     def __str__(self) -> str:
         emulated = ", emulated" if self.is_emulated else ""
-        return f"GPU of compute capability {self.capability}{emulated}" if self.capability else "host"
+        libraries = f", with {', '.join(self.libraries)}" if self.libraries else ""
+        return f"GPU of compute capability {self.capability}{emulated}{libraries}" if self.capability else "host"
 
 
 HOST = Target()

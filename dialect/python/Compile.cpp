@@ -25,12 +25,13 @@ static CompiledObject compile(const PyModule &module, const std::string &cpu, co
   return std::move(*result);
 }
 
-static CompiledObject compileForGpu(const PyModule &module, const std::string &capability, bool isEmulated) {
+static CompiledObject compileForGpu(const PyModule &module, const std::string &capability, bool isEmulated,
+                                    const std::vector<std::string> &libraries) {
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<CompiledObject> result = mlir::failure();
   {
     nb::gil_scoped_release release;
-    result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated});
+    result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated, libraries});
   }
   if (mlir::failed(result))
     diagnostics.raise("compilation for a GPU failed");
@@ -102,8 +103,10 @@ void bindCompile(nb::module_ &module) {
              "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def(
       "compile_for_gpu", compileForGpu, nb::arg("module"), nb::arg("capability"), nb::arg("emulated") = false,
+      nb::arg("libraries") = std::vector<std::string>(),
       "Compile @main of a module of the array dialect for this machine, and the kernels that it launches for the\n"
-      "GPUs of a compute capability (\"9.0\"): PTX, or an object of this machine for the emulated GPU of the tests.\n\n"
+      "GPUs of a compute capability (\"9.0\"): PTX, or an object of this machine for the emulated GPU of the tests.\n"
+      "Large products and routines become calls of `libraries` (\"cublaslt\").\n\n"
       "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");

@@ -19,6 +19,7 @@ from pycompiler._runtime import (
     context_key,
     devices,
     gpu_failure,
+    gpu_library_names,
     set_call_limit,
     set_context_key,
     set_default_device,
@@ -57,6 +58,8 @@ class Setting:
             return self._device(value)
         if self.name == "num_cpu_devices":
             return self._cpu_devices(value)
+        if self.name == "gpu_libraries":
+            return self._libraries(value)
         if self.name == "platform_name" and isinstance(value, str):
             return self._device("gpu" if value == "cuda" else value).platform
         if self.type is bool:
@@ -83,6 +86,16 @@ class Setting:
                 f"starts, by {self.environment}, a number from 1 to 1024"
             )
         return there
+
+    def _libraries(self, value: object) -> str:
+        words = value.replace(" ", "").split(",") if isinstance(value, str) else [""]
+        there = gpu_library_names()
+        if words not in (["auto"], ["none"]) and not set(words) <= set(there):
+            raise ValueError(
+                f"config: {self.name} must be 'auto', 'none', or some of {', '.join(there)} with commas between, got "
+                f"{value!r}"
+            )
+        return ",".join([name for name in there if name in words] or words)
 
     def _device(self, value: object) -> Device:
         if isinstance(value, Device):
@@ -217,6 +230,14 @@ TABLE: tuple[Setting, ...] = (
         choices=("off", "use", "measure"),
         keyed=True,
     ),
+    Setting(
+        "gpu_libraries",
+        str,
+        "auto",
+        "PYCOMPILER_GPU_LIBRARIES",
+        "which of NVIDIA's libraries GPU programs call: auto (those that are there), none, or their names",
+        keyed=True,
+    ),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
@@ -338,6 +359,10 @@ class Config:
     @property
     def tuning(self) -> str:
         return str(self._read("tuning"))
+
+    @property
+    def gpu_libraries(self) -> str:
+        return str(self._read("gpu_libraries"))
 
     @property
     def disable_jit(self) -> bool:
@@ -525,6 +550,12 @@ def tuning(new_val: str) -> contextlib.AbstractContextManager[None]:
     word.
     """
     return config.override("tuning", new_val)
+
+
+def gpu_libraries(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """A context in which code for a GPU calls these of NVIDIA's libraries, in this thread: "auto" those that can be
+    loaded, "none", or their names with commas between, which must then be there. ValueError for another name."""
+    return config.override("gpu_libraries", new_val)
 
 
 @contextlib.contextmanager

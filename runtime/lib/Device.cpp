@@ -119,6 +119,8 @@ static const Devices &devicesOfProcess() {
   return *found;
 }
 
+const PcrtTable &Device::table() const { return libraryTable(); }
+
 const std::vector<Device *> &Device::all() { return devicesOfProcess().all; }
 Device &Device::standard() { return *devicesOfProcess().standard; }
 const Status &Device::gpuStatus() { return devicesOfProcess().gpu; }

@@ -72,7 +72,7 @@ Status Executable::statusOf(int32_t word, const RunContext &context) const {
 
 Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena,
                                 int64_t budget) const {
-  PcrtFrame frame = {args, results, arena, &libraryTable(), const_cast<RunContext *>(&context), budget};
+  PcrtFrame frame = {args, results, arena, &context.device.table(), const_cast<RunContext *>(&context), budget};
   return statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
 }
 

@@ -58,3 +58,10 @@ int32_t library::read(const PcrtFrame *frame, const void *source, void *target, 
   const RunContext &run = RunContext::of(frame);
   return resultOf(run, run.device.read(source, target, static_cast<size_t>(bytes)));
 }
+
+int32_t library::product(const PcrtFrame *frame, const PcrtTensor *, int32_t, const PcrtTensor *, int32_t,
+                         const int64_t *) {
+  const RunContext &run = RunContext::of(frame);
+  return run.fail(Status(Code::InvalidArgument, run.device.name() + " has no library for products: compiled code asks "
+                                                                    "for one on GPUs alone"));
+}

@@ -13,6 +13,7 @@
 #include "Sharded.h"
 #include "Spmd.h"
 #include "Subscript.h"
+#include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
 
 #include <nanobind/nanobind.h>
@@ -301,6 +302,19 @@ static void addDeviceFunctions(nb::module_ &module) {
     const Status &status = Device::gpuStatus();
     return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
   });
+  module.def("gpu_library_names", gpuLibraryNames);
+  // Why a library of the GPU's maker can't be used; None when it is loaded.
+  module.def(
+      "load_gpu_library",
+      [](const std::string &name, const std::vector<std::string> &folders, bool searches) -> nb::object {
+        Status status;
+        {
+          nb::gil_scoped_release release;
+          status = loadGpuLibrary(name, folders, searches);
+        }
+        return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
+      },
+      nb::arg("name"), nb::arg("folders"), nb::arg("searches"));
   module.def("device_count", [] { return objects.size(); });
   module.def("thread_count", [] { return Device::cpu().threads().size(); });
   module.def("synchronize", synchronize);

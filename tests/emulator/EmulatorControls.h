@@ -21,6 +21,12 @@ const char *emulatorLastFailure(void);
 /* Devices that a kernel has broken work again, and no allocation fails on purpose. Nothing may be in flight. */
 void emulatorReset(void);
 
+/* For the emulated libraries (libraries/): work on a stream of the current context, which reads and writes the device's
+   memory; null for the default stream. The driver's error, 0 for none. */
+int emulatorEnqueue(void *stream, void (*work)(void *data), void *data);
+/* Whether these bytes lie in one live block of the memory of the current context's device. */
+int emulatorHolds(const void *pointer, uint64_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 // The emulated driver: streams, events, and kernels and host functions on streams.
 #include "Calls.h"
+#include "EmulatorControls.h"
 #include "Module.h"
 
 #include <cstring>
@@ -203,5 +204,28 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData) {
     return CUDA_SUCCESS;
   });
   return CUDA_SUCCESS;
+}
+
+//===-- For the emulated libraries
+//----------------------------------------------------------------------------------===//
+
+__attribute__((visibility("default"))) int emulatorEnqueue(void *given, void (*work)(void *data), void *data) {
+  if (inHostFunction)
+    return CUDA_ERROR_NOT_PERMITTED;
+  if (!currentContext)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  CUstream stream = findStream(static_cast<CUstream>(given));
+  if (!stream)
+    return CUDA_ERROR_INVALID_HANDLE;
+  stream->enqueue([work, data, context = stream->context](BlockRunner &) {
+    DeviceMemory::Access access(context->memory);
+    work(data);
+    return CUDA_SUCCESS;
+  });
+  return currentContext->sticky.load();
+}
+
+__attribute__((visibility("default"))) int emulatorHolds(const void *pointer, uint64_t bytes) {
+  return currentContext && currentContext->memory.holds(reinterpret_cast<CUdeviceptr>(pointer), bytes);
 }
 }

@@ -7,7 +7,8 @@ Files that need several CPU devices say `DEVICES = 4`, those that need a GPU say
 of their own that has them: what devices there are is settled when a process starts. Here each test of such a file takes
 its outcome from that process, which runs the whole file once; there, the tests run as usual.
 
-The GPU is the emulated one (tests/emulator), or the machine's, where PYCOMPILER_PLATFORM=gpu asks for this.
+The GPU is the emulated one (tests/emulator), or the machine's, where PYCOMPILER_PLATFORM=gpu asks for this. The
+emulated one has NVIDIA's libraries, emulated too, in files that name them alone: `GPU_LIBRARIES = ("cublaslt",)`.
 """
 
 import atexit
@@ -31,7 +32,8 @@ if "PYCOMPILER_TESTS_CACHE" not in os.environ:
     atexit.register(lambda: os.getpid() == _owner and shutil.rmtree(_folder, ignore_errors=True))
 
 
-EMULATED_DRIVER = Path(__file__).resolve().parents[2] / "build" / "tests" / "libcuda-emulated.so"
+EMULATED = Path(__file__).resolve().parents[2] / "build" / "tests"
+EMULATED_DRIVER = EMULATED / "libcuda-emulated.so"
 
 
 def process_for(module) -> dict[str, str]:
@@ -43,6 +45,8 @@ def process_for(module) -> dict[str, str]:
         needed["PYCOMPILER_PLATFORM"] = "gpu"
         if os.environ.get("PYCOMPILER_PLATFORM") != "gpu":
             needed["PYCOMPILER_CUDA_DRIVER"] = str(EMULATED_DRIVER)
+            for name in getattr(module, "GPU_LIBRARIES", ()):
+                needed[f"PYCOMPILER_{name.upper()}"] = str(EMULATED / f"lib{name}-emulated.so")
     return needed
 
 

@@ -87,7 +87,7 @@ private:
 
   /// What nobody may have left to the host.
   static LogicalResult check(Operation *op) {
-    if (auto call = dyn_cast<RuntimeCallOp>(op); call && !isHostRoutine(call.getName()))
+    if (auto call = dyn_cast<RuntimeCallOp>(op); call && !isHostRoutine(call.getName()) && !call->hasAttr(kLibraryAttr))
       return call.emitError("'")
              << call.getName()
              << "' has no kernel for a GPU yet: put its operands on a CPU (device_put), and call it "

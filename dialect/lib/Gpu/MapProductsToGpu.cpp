@@ -4,17 +4,16 @@
 //
 // ProductForm.cpp reads an operation as a product, ProductTiling.cpp chooses its tiles, ProductEmitter.cpp emits the
 // kernel.
-#include "../Transforms/BufferUses.h"
 #include "../Transforms/ContractionForm.h"
 #include "../Transforms/GemmEpilogue.h"
 #include "ProductEmitter.h"
+#include "ProductEpilogue.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::array {
 
@@ -29,33 +28,6 @@ std::optional<unsigned> capabilityOf(StringRef chip) {
   if (!chip.consume_front("sm_") || chip.consumeInteger(10, capability) || capability < 75)
     return std::nullopt;
   return capability;
-}
-
-bool hasOwnMemory(Value buffer) { return isMemoryOfItsOwn(viewedBuffer(buffer)); }
-
-/// Whether the product can be computed where the epilogue is, element by element.
-bool canFuse(linalg::LinalgOp product, linalg::GenericOp epilogue) {
-  Value result = epilogue.getDpsInits().front(), sums = product.getDpsInits().front();
-  auto hasIndicesOrRegions = [](Operation &op) { return isa<linalg::IndexOp>(op) || op.getNumRegions() > 0; };
-  if (llvm::any_of(*epilogue.getBody(), hasIndicesOrRegions) || !hasOwnMemory(result))
-    return false;
-  for (Value input : product.getDpsInputs()) {
-    Value buffer = viewedBuffer(input);
-    if (!hasOwnMemory(input) || buffer == viewedBuffer(result))
-      return false;
-    for (Operation *op = product->getNextNode(); op != epilogue; op = op->getNextNode())
-      if (mayWriteMemory(op, buffer))
-        return false;
-  }
-  // What the epilogue reads may lie where it writes if it is the same element.
-  AffineMap written = epilogue.getMatchingIndexingMap(epilogue.getDpsInitOperand(0));
-  return llvm::all_of(epilogue.getDpsInputOperands(), [&](OpOperand *input) {
-    Value value = input->get();
-    if (value == sums || !isa<MemRefType>(value.getType()))
-      return true;
-    return hasOwnMemory(value) && (viewedBuffer(value) != viewedBuffer(result) ||
-                                   (value == result && epilogue.getMatchingIndexingMap(input) == written));
-  });
 }
 
 /// A buffer for each split's sums, of the shape of the result.
@@ -129,15 +101,9 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
 
   /// The product with its epilogue, where that is. The sums have no memory then.
   static void emitFused(const GpuProduct &product, const ProductTiling &plan) {
-    linalg::LinalgOp op = product.op;
-    linalg::GenericOp epilogue = product.epilogue;
-    Value sums = op.getDpsInits().front();
-    ImplicitLocOpBuilder b(epilogue->getLoc(), epilogue);
+    ImplicitLocOpBuilder b(product.epilogue->getLoc(), product.epilogue);
     emitProduct(b, product, plan, /*accumulates=*/false);
-    epilogue.erase();
-    for (Operation *user : llvm::make_early_inc_range(sums.getUsers())) // the product and fills
-      user->erase();
-    sums.getDefiningOp()->erase();
+    eraseWithEpilogue(product.op, product.epilogue);
   }
 
   static void emitSplit(linalg::LinalgOp op, const ProductTiling &plan) {

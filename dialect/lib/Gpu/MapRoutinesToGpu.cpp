@@ -2,6 +2,7 @@
 // right before array-map-to-gpu; array-plan-memory gives the memory that is asked for here its place. What has no row
 // in a family's table stays a call.
 #include "RoutineLauncher.h"
+#include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,7 +31,7 @@ struct MapRoutinesToGpu : impl::MapRoutinesToGpuBase<MapRoutinesToGpu> {
     getOperation().walk([&](RuntimeCallOp call) { calls.push_back(call); });
     for (RuntimeCallOp call : calls) {
       const Routine *routine = findRoutine(call.getName());
-      if (!routine)
+      if (!routine || call->hasAttr(kLibraryAttr))
         continue;
       if (failed(checkBuffers(call)))
         return signalPassFailure();

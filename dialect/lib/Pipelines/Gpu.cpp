@@ -54,8 +54,11 @@ std::optional<GpuChip> chipFor(unsigned capability) {
   return best;
 }
 
-void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip) {
+void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  MapToGpuLibrariesOptions calls;
+  calls.libraries.assign(libraries.begin(), libraries.end());
+  pm.addNestedPass<func::FuncOp>(createMapToGpuLibraries(calls));
   // Products first, while what follows them is still apart. They ask for memory.
   MapProductsToGpuOptions products;
   products.chip = chipName(chip).str();
@@ -128,10 +131,10 @@ CpuFeatures gpuFeatures() {
   return features;
 }
 
-void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip) {
+void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
   buildArrayToLinalgForThreadsPipeline(pm);
   buildLinalgToBuffersPipeline(pm, gpuFeatures());
-  buildBuffersToKernelsPipeline(pm, chip);
+  buildBuffersToKernelsPipeline(pm, chip, libraries);
   buildKernelsToPtxPipeline(pm, chip);
   buildLaunchesToLLVMPipeline(pm);
 }
@@ -144,13 +147,17 @@ struct GpuOptions : PassPipelineOptions<GpuOptions> {
                            ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_VALUE)
 #undef ARRAY_GPU_CHIP_VALUE
                        })};
+  ListOption<std::string> libraries{*this, "libraries", llvm::cl::desc("Libraries that programs may call: cublaslt")};
 };
 } // namespace
 
 void registerGpuPipelines() {
   PassPipelineRegistration<GpuOptions>(
       "array-to-gpu", "Compile @main to the LLVM dialect, and the kernels that it launches to PTX",
-      [](OpPassManager &pm, const GpuOptions &options) { buildArrayToGpuPipeline(pm, options.chip); });
+      [](OpPassManager &pm, const GpuOptions &options) {
+        buildArrayToGpuPipeline(pm, options.chip,
+                                ArrayRef<std::string>(&*options.libraries.begin(), options.libraries.size()));
+      });
 }
 
 void registerGpuDialects(DialectRegistry &registry) {

@@ -95,10 +95,13 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
       })))
     return failure();
   result.flops = estimateFlops(*lowered);
-  auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, *chip); };
+  // What is kept under a name does not depend on anything else.
+  std::string kernelsName = "kernels for " + chipName(*chip).str();
+  for (const std::string &library : options.libraries)
+    kernelsName += ", " + library;
+  auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, *chip, options.libraries); };
   if (failed(stage("buffers", [&] { return toBuffers(lowered, gpuFeatures(), passes); })) ||
-      failed(stage("kernels",
-                   [&] { return runPipeline(*lowered, "kernels for " + chipName(*chip).str(), toKernels, passes); })))
+      failed(stage("kernels", [&] { return runPipeline(*lowered, kernelsName, toKernels, passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
   result.kernels = kernelNames(*lowered);

@@ -1,5 +1,6 @@
 // Recognises contractions on buffers, and follows a buffer backwards from one (ContractionForm.h).
 #include "ContractionForm.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -117,13 +118,14 @@ bool mayWrite(Operation *op, Value buffer) {
       return !mayOverlap(copy.getTarget(), buffer);
     if (isa<memref::LoadOp>(nested))
       return true;
-    return isa<func::CallOp>(nested) && !anyOverlaps(nested->getOperands(), buffer);
+    return isa<func::CallOp, RuntimeCallOp>(nested) && !anyOverlaps(nested->getOperands(), buffer);
   });
 }
 
 bool mayTouch(Operation *op, Value buffer) {
   return anyNested(op, [&](Operation *nested) {
-    return isa<linalg::LinalgOp, memref::CopyOp, func::CallOp>(nested) && !anyOverlaps(nested->getOperands(), buffer);
+    return isa<linalg::LinalgOp, memref::CopyOp, func::CallOp, RuntimeCallOp>(nested) &&
+           !anyOverlaps(nested->getOperands(), buffer);
   });
 }
 

@@ -31,7 +31,8 @@ bool mayOverlap(Value x, Value y);
 /// Whether `op` may write to `buffer`.
 bool mayWrite(Operation *op, Value buffer);
 
-/// Whether `op` may read or write `buffer`. Calls are those that these passes emitted: they touch their operands only.
+/// Whether `op` may read or write `buffer`. Calls are those that these passes emitted, or routines: they touch their
+/// operands only.
 bool mayTouch(Operation *op, Value buffer);
 
 /// The fill with zeros that `c` holds when `op` begins, if that can be seen.

@@ -142,6 +142,7 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
 //   host_call: params = {slot in the executable's table of host callbacks}; PCRT_CALLBACK_FAILED when that failed.
 #define PCRT_WINDOW_CALLS(X) X(top_k) X(cumulative) X(reduce_window) X(select_and_gather) X(select_and_scatter)
 
+//   product: params = a PcrtProduct; inputs: the factors, of one type; one output. On a GPU only, by a library of its.
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
 //     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
 //     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Within a run of several participants only.
@@ -152,7 +153,17 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
   PCRT_WINDOW_CALLS(X)                                                                                                 \
   X(fft)                                                                                                               \
   X(collective)                                                                                                        \
-  X(host_call)
+  X(host_call)                                                                                                         \
+  X(product)
+
+// The params of `product`: result[b, i, j] = the sum over l of left[b, i, l] * right[b, l, j]. Each factor is a batch
+// of matrices, of which one dimension has the step 1; the result's rows lie side by side. Sums are float64 of float64,
+// else float32.
+typedef struct PcrtProduct {
+  int64_t batch, rows, columns, terms;
+  // From an element of a matrix to the next one along a dimension, in elements.
+  int64_t leftBatch, leftRow, leftTerm, rightBatch, rightTerm, rightColumn, resultBatch, resultRow;
+} PcrtProduct;
 
 // The codes are part of the ABI: never renumber.
 enum PcrtCollective {

@@ -45,6 +45,8 @@ public:
 
   /// The driver's own handle of the stream, for other libraries; null for a CPU.
   virtual void *streamHandle() const { return nullptr; }
+  /// What compiled code that runs here reaches through its call frame.
+  virtual const PcrtTable &table() const;
   /// The kernels of an image, ready to be launched here; or why they can't be.
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
   /// What assembles an image's code for it, with its version, "CUDA 13.0"; empty for a CPU.

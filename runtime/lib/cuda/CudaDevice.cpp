@@ -30,8 +30,8 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int
 
 CudaDevice::CudaDevice(std::unique_ptr<DeviceResources> made, int number, ThreadPool &threads, bool inPlace,
                        RunAhead bound)
-    : Device(number, /*onHost=*/false), resources(std::move(made)), pool(threads), buffers(*this, resources->memory()),
-      executions(*this, *resources, inPlace, bound) {}
+    : Device(number, /*onHost=*/false), resources(std::move(made)), owned(*resources), pool(threads),
+      buffers(*this, resources->memory()), executions(*this, *resources, inPlace, bound) {}
 
 std::string CudaDevice::computeCapability() const {
   const DeviceProperties &known = resources->properties();

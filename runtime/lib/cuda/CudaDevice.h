@@ -5,6 +5,7 @@
 
 #include "cuda/CudaBufferPool.h"
 #include "cuda/CudaStream.h"
+#include "cuda/DeviceLibraries.h"
 #include "runtime/Device.h"
 
 namespace pcrt::cuda {
@@ -28,6 +29,7 @@ public:
   ThreadPool &threads() override { return pool; }
 
   void *streamHandle() const override { return resources->stream(); }
+  const PcrtTable &table() const override;
   Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) override;
   std::string assembler() const override;
   Result<std::string> assemble(const std::string &image) override;
@@ -36,6 +38,8 @@ public:
   Status readBuffer(const Buffer &source, void *target) override;
 
   const DeviceResources &parts() const { return *resources; }
+  /// NVIDIA's libraries on this device.
+  DeviceLibraries &libraries() { return owned; }
   /// Enqueues a copy of a buffer of this device on the stream of another one, or of its own, after what was enqueued
   /// here before.
   Status copyTo(DeviceResources &other, const Buffer &source, CUdeviceptr target);
@@ -45,6 +49,7 @@ private:
   Status receive(CUstream stream, CUdeviceptr source, void *target, size_t bytes);
 
   const std::unique_ptr<DeviceResources> resources;
+  DeviceLibraries owned;
   ThreadPool &pool;
   CudaBufferPool buffers;
   CudaStream executions;

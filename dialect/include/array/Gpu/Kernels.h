@@ -15,6 +15,9 @@ inline constexpr llvm::StringLiteral kKernelNamesAttr = "array.kernels";
 /// The attribute of a module whose @main waits for what a device has computed, before it can go on.
 inline constexpr llvm::StringLiteral kWaitsAttr = "array.waits";
 
+/// The attribute of an `array.runtime_call` that a library of the GPU's maker does: the library's name, "cublaslt".
+inline constexpr llvm::StringLiteral kLibraryAttr = "array.library";
+
 } // namespace mlir::array
 
 #endif // ARRAY_GPU_KERNELS_H

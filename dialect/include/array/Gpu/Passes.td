@@ -5,6 +5,20 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MapToGpuLibraries : Pass<"array-map-to-gpu-libraries", "::mlir::func::FuncOp"> {
+  let summary = "Give large products and routines to the libraries of the GPU's maker";
+  let description = [{
+    A contraction on buffers that is large enough becomes an `array.runtime_call "product"`; a cast that alone reads it is
+    done by the library, what else follows remains. A call of the runtime's library which one of `libraries` does better
+    than kernels do stays a call. Either gets the attribute `array.library`, which names the library, and which later
+    passes respect. Without libraries the pass does nothing.
+
+    Invariants: buffers have static shapes. Elements are read and written where they lie: nothing is copied for a library.
+  }];
+  let options = [ListOption<"libraries", "libraries", "std::string", "Those that may be used, by the runtime's names">];
+  let dependentDialects = ["::mlir::array::ArrayDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def MapProductsToGpu : Pass<"array-map-products-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Give products of matrices and convolutions to a GPU in tiles";
   let description = [{
@@ -62,7 +76,7 @@ def MapRoutinesToGpu : Pass<"array-map-routines-to-gpu", "::mlir::ModuleOp"> {
     An `array.runtime_call` of a routine that has a row in the pass's table becomes `gpu.launch`es, the threads of which
     call functions of the device library (dialect/device) on bare pointers to their buffers; a special function becomes a
     `linalg.generic` that calls it for each element. The functions are declared; array-link-device-library defines them.
-    A routine without a row stays a call.
+    A routine without a row, or with the attribute `array.library`, stays a call.
 
     Invariants: buffers are whole and of static shapes; temporaries are not planned yet.
   }];
@@ -162,7 +176,7 @@ def LowerLaunches : Pass<"array-lower-launches", "::mlir::ModuleOp"> {
     gets the frame and returns a status.
 
     A call of the runtime's library is an error, but for those that are the host's wherever the operands are (callbacks,
-    collectives).
+    collectives), and those that a library of the GPU does (`array.library`).
 
     Invariants: structured control flow is lowered; @main writes memory by launches alone (array-launch-stores).
   }];

@@ -37,8 +37,9 @@ CpuFeatures gpuFeatures();
 /// "sm_90a".
 llvm::StringRef chipName(GpuChip chip);
 
-/// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module.
-void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip);
+/// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module; what `libraries` do better are
+/// calls of them (array-map-to-gpu-libraries).
+void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayRef<std::string> libraries = {});
 
 /// The gpu.module -> the NVVM dialect.
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
@@ -53,7 +54,7 @@ void buildKernelsToEmulationPipeline(OpPassManager &pm);
 void buildLaunchesToLLVMPipeline(OpPassManager &pm);
 
 /// All of it, from the array dialect to the LLVM dialect with PTX in a gpu.binary: `--array-to-gpu`.
-void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip);
+void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayRef<std::string> libraries = {});
 
 /// Registers `--array-to-gpu`.
 void registerGpuPipelines();

@@ -42,6 +42,8 @@ struct GpuOptions {
   std::string capability; ///< Compute capability, "9.0".
   /// Kernels as an object for this CPU, which the emulated device of the tests takes, rather than PTX.
   bool isEmulated = false;
+  /// Libraries of the GPU that the program may call: "cublaslt".
+  std::vector<std::string> libraries;
 };
 
 /// Compiles @main for this machine and the kernels that it launches for a GPU. The module is left as it is. On failure

@@ -1,0 +1,30 @@
+// What NVIDIA's libraries keep for one device: made when a program first asks for them, given back with the device.
+// After Libraries and DeviceResources; CudaDevice has one.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DEVICELIBRARIES_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_DEVICELIBRARIES_H
+
+#include "cuda/MatrixProducts.h"
+
+#include <mutex>
+
+namespace pcrt::cuda {
+
+class DeviceLibraries {
+public:
+  explicit DeviceLibraries(DeviceResources &resources) : products(resources) {}
+
+  /// Enqueues a product on the device's stream, whose context is current. In any thread.
+  Status multiply(const ProductCall &call) {
+    std::lock_guard<std::mutex> guard(lock);
+    return products.multiply(call);
+  }
+
+private:
+  /// What libraries keep serves one call at a time.
+  std::mutex lock;
+  MatrixProducts products;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_DEVICELIBRARIES_H

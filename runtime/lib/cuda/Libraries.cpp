@@ -1,0 +1,143 @@
+// Finding and loading the libraries, and their errors as statuses.
+#include "cuda/Libraries.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+
+using namespace pcrt;
+using namespace pcrt::cuda;
+
+static std::atomic<const CublasLt *> cublasLt{nullptr};
+const CublasLt *CublasLt::loaded() { return cublasLt.load(std::memory_order_acquire); }
+
+//===-- Finding
+//-----------------------------------------------------------------------------------------------------===//
+
+/// Fills a table from a library that was opened, for ever; the name of the first function that it lacks.
+template <typename Library> static const char *keep(std::atomic<const Library *> &slot, void *handle) {
+  auto made = std::make_unique<Library>();
+  if (const char *missing = made->find(handle))
+    return missing;
+  slot.store(made.release(), std::memory_order_release);
+  return nullptr;
+}
+
+namespace {
+struct Row {
+  const char *name, *title;
+  /// Of the environment.
+  const char *variable;
+  /// What PyPI calls it.
+  const char *package;
+  /// By version, the newest first: their interfaces are the same where they are used.
+  std::vector<const char *> files;
+  bool (*isLoaded)();
+  const char *(*keep)(void *handle);
+};
+} // namespace
+
+static const std::vector<Row> &rows() {
+  static const auto *const all = new std::vector<Row>{
+      {"cublaslt",
+       "cuBLASLt",
+       "PYCOMPILER_CUBLASLT",
+       "nvidia-cublas-cu12",
+       {"libcublasLt.so.13", "libcublasLt.so.12"},
+       [] { return CublasLt::loaded() != nullptr; },
+       [](void *handle) { return keep(cublasLt, handle); }},
+  };
+  return *all;
+}
+
+static const Row *findRow(const std::string &name) {
+  for (const Row &row : rows())
+    if (name == row.name)
+      return &row;
+  return nullptr;
+}
+
+std::vector<std::string> pcrt::gpuLibraryNames() {
+  std::vector<std::string> names;
+  for (const Row &row : rows())
+    names.emplace_back(row.name);
+  return names;
+}
+
+/// Where to look, in this order.
+static std::vector<std::string> candidates(const Row &row, const std::vector<std::string> &folders, bool searches) {
+  const char *named = std::getenv(row.variable);
+  if (named && *named)
+    return {named};
+  std::vector<std::string> found;
+  if (!searches)
+    return found;
+  for (const std::string &folder : folders)
+    for (const char *file : row.files)
+      found.push_back(folder + "/" + file);
+  found.insert(found.end(), row.files.begin(), row.files.end());
+  return found;
+}
+
+static Status refuse(const Row &row, const std::string &why) {
+  return Status(Code::LibraryFailed, std::string(row.title) + " can't be used: " + why);
+}
+
+Status pcrt::loadGpuLibrary(const std::string &name, const std::vector<std::string> &folders, bool searches) {
+  const Row *row = findRow(name);
+  if (!row)
+    return Status(Code::InvalidArgument, "there is no library '" + name + "'");
+  static std::mutex lock;
+  std::lock_guard<std::mutex> guard(lock);
+  if (row->isLoaded())
+    return Status::ok();
+  std::string tried, reason;
+  for (const std::string &file : candidates(*row, folders, searches)) {
+    tried += (tried.empty() ? "" : ", ") + file;
+    // Functions are bound as they are called: there are thousands. Never unloaded, as with the driver.
+    void *handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (!handle) {
+      const char *why = dlerror();
+      reason = why ? why : "no reason was given";
+      continue;
+    }
+    if (const char *missing = row->keep(handle))
+      return refuse(*row, file + " has no function " + missing);
+    return Status::ok();
+  }
+  if (tried.empty())
+    return refuse(*row, std::string("the emulated GPU knows no library but what ") + row->variable + " names");
+  return refuse(*row, "looked for " + tried + " (the last one: " + reason + "); install " + row->package +
+                          ", or name the file by " + row->variable);
+}
+
+Status cuda::notLoaded(const std::string &name) {
+  return Status(Code::LibraryFailed, "the program was compiled for " + std::string(findRow(name)->title) +
+                                         ", which is not loaded in this process: compile it here, or set "
+                                         "PYCOMPILER_GPU_LIBRARIES");
+}
+
+//===-- Tables and errors
+//-------------------------------------------------------------------------------------------===//
+
+template <typename Function> static bool findFunction(void *handle, const char *symbol, Function &function) {
+  function = reinterpret_cast<Function>(dlsym(handle, symbol));
+  return function != nullptr;
+}
+
+const char *CublasLt::find(void *handle) {
+#define PCRT_LIBRARY(result, name, parameters)                                                                         \
+  if (!findFunction(handle, #name, name))                                                                              \
+    return #name;
+#include "cuda/CublasLtFunctions.def"
+  return nullptr;
+}
+
+Status CublasLt::check(cublasStatus_t result, const char *call) const {
+  if (result == CUBLAS_STATUS_SUCCESS)
+    return Status::ok();
+  return Status(result == CUBLAS_STATUS_ALLOC_FAILED ? Code::OutOfMemory : Code::LibraryFailed,
+                std::string(call) + " failed: " + cublasLtGetStatusString(result) + " (" +
+                    cublasLtGetStatusName(result) + ", " + std::to_string(result) + ")");
+}

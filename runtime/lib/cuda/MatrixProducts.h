@@ -1,0 +1,48 @@
+// Products of matrices by cuBLASLt: what it was told of each kind of product, and which of its algorithms computes
+// that, are kept. After Libraries and DeviceResources; before DeviceLibraries.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_MATRIXPRODUCTS_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_MATRIXPRODUCTS_H
+
+#include "cuda/DeviceResources.h"
+#include "cuda/Libraries.h"
+
+#include <array>
+#include <map>
+
+namespace pcrt::cuda {
+
+struct ProductCall {
+  PcrtProduct sizes;
+  const void *left, *right;
+  void *result;
+  /// Codes of PcrtDType: of both factors, and of the result.
+  int32_t factorType, resultType;
+};
+
+/// For one thread at a time.
+class MatrixProducts {
+public:
+  explicit MatrixProducts(DeviceResources &resources);
+  ~MatrixProducts();
+  MatrixProducts(const MatrixProducts &) = delete;
+  MatrixProducts &operator=(const MatrixProducts &) = delete;
+
+  /// Enqueues a product on the device's stream, whose context is current. The same product gives the same bits in every
+  /// run: algorithms that add in whatever order are left out.
+  Status multiply(const ProductCall &call);
+
+private:
+  class Plan;
+  /// The sizes, the types, and how pointers are aligned.
+  using Key = std::array<int64_t, sizeof(PcrtProduct) / sizeof(int64_t) + 5>;
+  static Key keyOf(const ProductCall &call);
+  Result<const Plan *> planFor(const ProductCall &call);
+
+  DeviceResources &resources;
+  cublasLtHandle_t handle = nullptr;
+  std::map<Key, std::unique_ptr<Plan>> plans;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_MATRIXPRODUCTS_H
