@@ -1,11 +1,10 @@
 // Decides which ops share the loop over their rows (LinalgToLoopsCluster.h). All of it is for static sizes.
 #include "LinalgToLoopsCluster.h"
+#include "LinalgToLoopsFootprint.h"
 #include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -17,74 +16,6 @@ static constexpr int64_t minRow = 8;
 static constexpr size_t maxMembers = 16;
 
 //===--- Memory ---------------------------------------------------------------------------------------------------===//
-
-/// Where a buffer's first byte lies: in what, and where if that is known.
-struct Origin {
-  Value root;
-  std::optional<int64_t> byte = 0;
-};
-
-static Origin originOf(Value memref) {
-  Origin origin{memref};
-  while (Operation *op = origin.root.getDefiningOp()) {
-    if (auto view = dyn_cast<memref::ViewOp>(op)) {
-      std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
-      origin.byte = shift && origin.byte ? std::optional(*shift + *origin.byte) : std::nullopt;
-      origin.root = view.getSource();
-    } else if (auto view = dyn_cast<ViewLikeOpInterface>(op)) {
-      origin.root = view.getViewSource(); // the offset is in the type, and so in the access
-    } else {
-      break;
-    }
-  }
-  return origin;
-}
-
-/// Arguments, allocations and constants are memory of their own.
-static bool isDistinct(Value root) {
-  if (auto argument = dyn_cast<BlockArgument>(root))
-    return argument.getOwner()->isEntryBlock() && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-  return root.getDefiningOp<memref::AllocOp>() || root.getDefiningOp<memref::AllocaOp>() ||
-         root.getDefiningOp<memref::GetGlobalOp>();
-}
-
-/// The bytes that an access touches: [first, first + span) for each row, rows `stride` apart.
-struct Footprint {
-  Value root;
-  bool known = false;
-  int64_t first = 0, span = 0, stride = 0, end = 0;
-
-  bool rowsAreApart() const { return known && stride >= span && stride > 0; }
-  bool hasSameRows(const Footprint &other) const {
-    return known && other.known && first == other.first && stride == other.stride;
-  }
-};
-
-static Footprint footprintOf(const Access &access, const IterationSpace &space) {
-  Origin origin = originOf(access.memref);
-  Footprint footprint{origin.root};
-  if (!origin.byte || !access.start.isStatic() || !access.element.isIntOrFloat())
-    return footprint;
-  int64_t bytes = llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8), inner = 1;
-  for (auto [dim, stride] : llvm::zip_equal(space.dims, access.strides)) {
-    if (!stride.isStatic() || stride.factor < 0 || !dim.size.isStatic())
-      return footprint;
-    if (&dim != &space.dims.front())
-      inner += (dim.size.factor - 1) * stride.factor;
-  }
-  footprint.known = true;
-  footprint.first = *origin.byte + access.start.factor * bytes;
-  footprint.span = inner * bytes;
-  footprint.stride = access.strides.front().factor * bytes;
-  footprint.end = footprint.first + (space.dims.front().size.factor - 1) * footprint.stride + footprint.span;
-  return footprint;
-}
-
-static bool mayOverlap(const Footprint &a, const Footprint &b) {
-  if (a.root != b.root)
-    return !isDistinct(a.root) || !isDistinct(b.root);
-  return !a.known || !b.known || (a.first < b.end && b.first < a.end);
-}
 
 /// Whether row i of one nest may be done right after row i of the other one, before the other rows of the other one.
 static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
@@ -107,7 +38,7 @@ static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
 static bool writesCaptured(const Nest &writer, const Nest &reader) {
   linalg::LinalgOp op = reader.op;
   for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {
-    Footprint loaded{originOf(load.getMemRef()).root};
+    Footprint loaded{rootOf(load.getMemRef())};
     for (const Access &output : writer.space.outputs())
       if (mayOverlap(footprintOf(output, writer.space), loaded))
         return true;
