@@ -13,8 +13,6 @@ namespace {
 
 /// Steps of a thread, at least, that are worth another row of threads, and another block.
 constexpr int64_t kStepsOfRow = 8, kStepsOfPart = 32;
-/// Bodies of more operations than this are not repeated to have several loads in flight.
-constexpr size_t kShortBody = 24;
 
 class Columns {
 public:

@@ -15,7 +15,7 @@ namespace {
 /// Groups of one thread, where there are so many points that enough blocks are left.
 constexpr int64_t kGroups = 2;
 /// Bodies of more operations than this keep a thread busy with one group.
-constexpr size_t kShortBody = 48;
+constexpr size_t kShortPoint = 48;
 
 class Elementwise {
 public:
@@ -28,7 +28,7 @@ public:
       return k.abandon();
     chooseLanes();
     int64_t groups = points / lanes, tail = points % lanes;
-    int64_t perThread = groups >= kManyBlocks * kBlockSize * kGroups && member.bodySize <= kShortBody ? kGroups : 1;
+    int64_t perThread = groups >= kManyBlocks * kBlockSize * kGroups && member.bodySize <= kShortPoint ? kGroups : 1;
     int64_t threads = std::min<int64_t>(kBlockSize, kWarpSize * llvm::divideCeil(std::max(groups, tail), kWarpSize));
     int64_t blocks = std::max<int64_t>(llvm::divideCeil(groups, threads * perThread), 1);
     k.setGrid(blocks, threads);

@@ -133,6 +133,14 @@ static Value shuffled(KernelBuilder &k, Value value, int64_t distance) {
   return isa<FloatType>(type) ? Value(arith::BitcastOp::create(k, type, bits)) : bits;
 }
 
+Values Join::ofLanes(KernelBuilder &k, Values parts, int64_t lanes) const {
+  size_t outputs = parts.size() / lanes;
+  Values joined(ArrayRef<Value>(parts).take_front(outputs));
+  for (int64_t lane = 1; lane < lanes; ++lane)
+    joined = (*this)(k, joined, ArrayRef<Value>(parts).slice(lane * outputs, outputs));
+  return joined;
+}
+
 Values Join::inWarp(KernelBuilder &k, Values parts, int64_t width) const {
   for (int64_t distance = width / 2; distance > 0; distance /= 2) {
     Values others = llvm::map_to_vector<4>(parts, [&](Value part) { return shuffled(k, part, distance); });

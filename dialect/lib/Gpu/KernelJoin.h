@@ -19,6 +19,8 @@ public:
   /// Of two partial results; the same whichever comes first.
   Values operator()(KernelBuilder &k, ValueRange left, ValueRange right) const;
 
+  /// Joins what a thread has for `lanes` neighbours, which stand one after the other.
+  Values ofLanes(KernelBuilder &k, Values parts, int64_t lanes) const;
   /// Joins what `width` neighbouring lanes of a warp have: each of them gets the result. All lanes of the warp come.
   Values inWarp(KernelBuilder &k, Values parts, int64_t width) const;
   /// Joins what the threads of a block have; each gets the result. `thread` is the number of a thread in the block.

@@ -10,10 +10,8 @@ namespace mlir::array {
 
 namespace {
 
-/// Steps from which a block shares a result, and at least so many that a block of several has of it.
-constexpr int64_t kBlockSteps = 1024, kPartSteps = 4096;
-/// Bodies of more operations than this are not repeated to have several loads in flight.
-constexpr size_t kShortBody = 24;
+/// Steps from which a block shares a result.
+constexpr int64_t kBlockSteps = 1024;
 
 class Rows {
 public:
@@ -33,7 +31,7 @@ public:
     auto [point, isInside] = k.clamp(own, points, points % pointsOfBlock == 0);
 
     Values at = k.place(pointSizes, point);
-    Values result = joinLanes(sumUp(at, k.add(cut.first(k, part), share), cut.end(k, part)));
+    Values result = join.ofLanes(k, sumUp(at, k.add(cut.first(k, part), share), cut.end(k, part)), lanes);
     result = addTail(at, share, part, cut.parts, std::move(result));
     result = sharers > kWarpSize ? join.inBlock(k, std::move(result), k.thread(), sharers)
                                  : join.inWarp(k, std::move(result), sharers);
@@ -75,14 +73,6 @@ private:
         k, from, to, sharers, isShort, std::move(sums),
         [&](Value group) { return loadStep(k, member, last, lanes, atStep(at, k.mul(group, lanes))); },
         [&](const Loaded &loaded, ValueRange sums) { return addStep(member, loaded, sums); });
-  }
-
-  Values joinLanes(Values sums) {
-    size_t outputs = sums.size() / lanes;
-    Values joined(ArrayRef<Value>(sums).take_front(outputs));
-    for (int64_t lane = 1; lane < lanes; ++lane)
-      joined = join(k, joined, ArrayRef<Value>(sums).slice(lane * outputs, outputs));
-    return joined;
   }
 
   /// The last steps, fewer than a group, one for each of the first threads that share the last part.

@@ -27,6 +27,11 @@ void emitJoinOfParts(KernelBuilder &k, const Member &member, const Join &join, V
 
 //===-- What reductions are made of (KernelParts.cpp) -----------------------------------------------------------===//
 
+/// Bodies of more operations than this are not repeated to have several loads in flight.
+constexpr size_t kShortBody = 24;
+/// Of the steps of a reduction along memory that several blocks share, at least so many are one block's.
+constexpr int64_t kPartSteps = 4096;
+
 /// The steps of a reduction, in parts.
 struct Steps {
   Steps(int64_t steps, int64_t parts);

@@ -67,6 +67,7 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   pm.addPass(createMapScattersToGpu());
   pm.addPass(createMapRoutinesToGpu());
   pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
+  pm.addNestedPass<func::FuncOp>(createMapClustersToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
   pm.addPass(createLinkDeviceLibrary());
   pm.addNestedPass<func::FuncOp>(createLaunchStores());

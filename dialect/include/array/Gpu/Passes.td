@@ -39,6 +39,24 @@ def MapProductsToGpu : Pass<"array-map-products-to-gpu", "::mlir::func::FuncOp">
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def MapClustersToGpu : Pass<"array-map-clusters-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Give linalg ops on the same rows to the threads of one kernel";
+  let description = [{
+    Neighbouring linalg ops of a block that work row by row become one `gpu.launch`: reductions along memory, at least one,
+    and elementwise ops on the same rows, or on a value for each of them. A row is shared by lanes of a warp, or by a
+    block; what the ops hand on to each other are values of the kernel, which loads what was there before them, and
+    stores what others read. Temporaries that nobody else reads go away. An op that does not fit stays behind the launch,
+    if the later members have nothing to do with it.
+
+    A cluster reads no element of a buffer that it writes but the one at the same row and column. Few rows that are so
+    long that several blocks share one are left to array-map-to-gpu, as are reductions across memory.
+
+    Invariants: buffers have static shapes, indexing maps are linear; temporaries are not planned yet.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Give each linalg op and copy on buffers to the threads of a GPU";
   let description = [{
