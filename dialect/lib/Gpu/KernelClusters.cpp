@@ -8,9 +8,9 @@
 #include "KernelClusters.h"
 #include "../Transforms/LinalgToLoopsFootprint.h"
 #include "Kernels.h"
+#include "RowSharing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 
@@ -18,61 +18,24 @@ namespace mlir::array {
 
 namespace {
 
-/// Threads that share a row, and the registers (words of 32 bits) of each that hold elements of it: a multiprocessor
-/// has 65536, of which a thread of a block of 1024 has 64. The first that suffices is taken; lanes of a warp that no
-/// group is left for take other rows.
-struct Sharing {
-  int64_t threads, words;
-};
-constexpr Sharing kSharings[] = {{32, 64}, {64, 48}, {128, 48}, {256, 48}, {512, 40}, {1024, 28}};
-/// Threads for a row that is too long to be held, and of a block of which each warp has rows of its own.
-constexpr int64_t kLongThreads = 512, kWarpsThreads = 128;
-/// Elements that a thread holds, and operations on all of them: they are written one after the other.
-constexpr int64_t kMostHeld = 32, kMostOperations = 8192;
-/// What a function of the math dialect expands to, about.
-constexpr int64_t kMathOperations = 16;
-constexpr int64_t kWidestBits = 128;
-
-int64_t operationsOf(const RowMember &member) {
-  int64_t count = 0;
-  linalg::LinalgOp op = member.op;
-  for (Operation &inner : op.getBlock()->without_terminator())
-    count += isa<math::MathDialect>(inner.getDialect()) ? kMathOperations : 1;
-  return count;
-}
-
-int64_t wordsOf(const Access &access) {
-  return access.element.isIntOrFloat() ? llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 32) : 2;
-}
-
 class RowKernel {
 public:
   RowKernel(KernelBuilder &k, const RowCluster &cluster)
-      : k(k), cluster(cluster), members(cluster.members), loads(cluster.loads), lanes(chooseLanes()),
-        groups(cluster.columns / lanes) {
-    for (const RowMember &member : members) {
-      lastPhase = std::max(lastPhase, member.readyPhase());
-      operations += member.storesRows && !member.isReduction() ? 0 : operationsOf(member);
-    }
-    chooseThreads();
-  }
+      : k(k), cluster(cluster), members(cluster.members), loads(cluster.loads), sharing(cluster), lanes(sharing.lanes),
+        groups(sharing.groups), threads(sharing.threads) {}
 
   void emit() {
-    int64_t rowsOfBlock = 1;
-    if (threads <= kWarpSize)
-      rowsOfBlock = std::min<int64_t>(kWarpsThreads / threads,
-                                      std::max<int64_t>(llvm::PowerOf2Ceil(cluster.rows), kWarpSize / threads));
-    k.setGrid(llvm::divideCeil(cluster.rows, rowsOfBlock), rowsOfBlock * threads);
+    k.setGrid(llvm::divideCeil(cluster.rows, sharing.rows), sharing.rows * threads);
     share = k.remainder(k.thread(), threads);
-    Value own = k.add(k.mul(k.block(), rowsOfBlock), k.divide(k.thread(), threads));
-    std::tie(row, isInside) = k.clamp(own, cluster.rows, cluster.rows % rowsOfBlock == 0);
+    Value own = k.add(k.mul(k.block(), sharing.rows), k.divide(k.thread(), threads));
+    std::tie(row, isInside) = k.clamp(own, cluster.rows, cluster.rows % sharing.rows == 0);
     for (const RowMember &member : members)
       rowAt.push_back(k.place(sizesOf(member.space(), 0, member.rowDims), row));
     for (const RowLoad &load : loads)
-      rowLoads.push_back(isAlongColumns(load) ? Value() : loadOfRow(load));
-    for (int64_t number = 0; number < held; ++number)
+      rowLoads.push_back(cluster.isAlongColumns(load) ? Value() : loadOfRow(load));
+    for (int64_t number = 0; number < sharing.held; ++number)
       heldGroups.push_back(holdGroup(number));
-    for (unsigned phase = 0; phase <= lastPhase; ++phase) {
+    for (unsigned phase = 0; phase <= sharing.phases; ++phase) {
       computeRows(phase);
       reduce(phase);
     }
@@ -90,105 +53,6 @@ private:
     SmallVector<Values> elements; // of each load
     std::map<Key, Values> values; // that members have computed
   };
-
-  //===-- How a row is shared -----------------------------------------------------------------------------------===//
-
-  bool isAlongColumns(const RowLoad &load) const {
-    return members[load.member].movesAlongColumns(cluster.accessOf(load));
-  }
-  bool isAlongRowsAndColumns(const RowLoad &load) const {
-    return isAlongColumns(load) && (cluster.rows == 1 || members[load.member].movesAlongRows(cluster.accessOf(load)));
-  }
-
-  /// The neighbours that are 16 bytes of what is widest in memory; fewer, where rows are no multiple of them.
-  int64_t chooseLanes() const {
-    SmallVector<std::pair<const Access *, const RowMember *>> accesses;
-    for (const RowLoad &load : loads)
-      if (isAlongRowsAndColumns(load))
-        accesses.push_back({&cluster.accessOf(load), &members[load.member]});
-    for (auto [member, output] : cluster.stores)
-      if (!members[member].storesRows)
-        accesses.push_back({&members[member].output(output), &members[member]});
-    llvm::erase_if(accesses, [](auto access) { return !hasWholeBytes(access.first->element); });
-    int64_t bits = 8;
-    for (auto [access, member] : accesses)
-      bits = std::max<int64_t>(bits, access->element.getIntOrFloatBitWidth());
-    int64_t most = kWidestBits % bits == 0 ? kWidestBits / bits : 1;
-    auto fits = [&](int64_t lanes) {
-      return llvm::all_of(members,
-                          [&](const RowMember &member) {
-                            return member.columnDims() == 0 || member.space().dims.back().size.factor % lanes == 0;
-                          }) &&
-             llvm::all_of(accesses, [&](auto access) {
-               return isWide(*access.first, static_cast<unsigned>(access.first->strides.size()) - 1, lanes);
-             });
-    };
-    if (accesses.empty())
-      return 1;
-    while (most > 1 && !fits(most))
-      most /= 2;
-    return most;
-  }
-
-  /// The registers that hold an element's values where most do: between a phase and the next one, or when all is
-  /// loaded.
-  int64_t countWords() const {
-    constexpr unsigned never = std::numeric_limits<unsigned>::max();
-    struct Life {
-      unsigned first = never, last = 0;
-      int64_t words = 0;
-    };
-    SmallVector<Life> ofLoads(loads.size());
-    std::map<Key, Life> computed;
-    for (auto [member, output] : cluster.stores)
-      if (!members[member].storesRows)
-        computed[{member, output}] = {lastPhase, lastPhase, wordsOf(members[member].output(output))};
-    for (unsigned number = static_cast<unsigned>(members.size()); number-- > 0;) {
-      const RowMember &member = members[number];
-      unsigned use = member.isReduction() ? member.phase : never;
-      for (unsigned output = 0; output < member.space().outputs().size() && !member.storesRows; ++output)
-        if (auto life = computed.find({number, output}); life != computed.end())
-          use = std::min(use, life->second.first);
-      if (use == never)
-        continue;
-      for (const Source &source : member.sources) {
-        if (source.kind == Source::Memory && isAlongRowsAndColumns(loads[source.number])) {
-          Life &life = ofLoads[source.number];
-          life = {0, std::max(life.last, use), wordsOf(cluster.accessOf(loads[source.number]))};
-        } else if (source.kind == Source::Computed && !members[source.number].storesRows) {
-          Life &life = computed[{source.number, source.output}];
-          life = {std::min(life.first, use), std::max(life.last, use),
-                  wordsOf(members[source.number].output(source.output))};
-        }
-      }
-    }
-    int64_t most = 1;
-    for (const Life &life : ofLoads)
-      most += life.words;
-    most = std::max<int64_t>(most - 1, 1);
-    for (unsigned phase = 0; phase < lastPhase; ++phase) {
-      int64_t words = 0;
-      for (const Life &life : ofLoads)
-        words += life.last > phase ? life.words : 0;
-      for (const auto &[key, life] : computed)
-        words += life.first <= phase && life.last > phase ? life.words : 0;
-      most = std::max(most, words);
-    }
-    return most;
-  }
-
-  void chooseThreads() {
-    int64_t words = countWords();
-    for (auto [sharers, room] : kSharings) {
-      int64_t needed = llvm::divideCeil(groups, sharers), elements = needed * lanes;
-      if (elements > kMostHeld || elements * words > room || elements * operations > kMostOperations)
-        continue;
-      threads = std::min<int64_t>(sharers, std::max<int64_t>(llvm::PowerOf2Ceil(groups), 1));
-      held = llvm::divideCeil(groups, threads);
-      return;
-    }
-    threads = kLongThreads;
-  }
 
   //===-- Elements ------------------------------------------------------------------------------------------------===//
 
@@ -219,7 +83,7 @@ private:
     std::tie(own, group.isInside) = k.clamp(own, groups, (number + 1) * threads <= groups);
     group.column = k.mul(own, lanes);
     for (const RowLoad &load : loads)
-      group.elements.push_back(isAlongRowsAndColumns(load) ? loadColumns(load, group.column) : Values());
+      group.elements.push_back(cluster.isOfElements(load) ? loadColumns(load, group.column) : Values());
     return group;
   }
 
@@ -319,7 +183,7 @@ private:
     for (Group &group : heldGroups)
       for (auto [number, own] : llvm::zip_equal(reductions, sums))
         own = addGroup(number, group, own);
-    if (held == 0)
+    if (sharing.held == 0)
       sweepRow(reductions, sums);
     for (auto [number, own] : llvm::zip_equal(reductions, sums))
       joinSums(number, std::move(own));
@@ -343,7 +207,7 @@ private:
   /// The loads of a member's elements, and of what it is computed of.
   void addLoads(unsigned number, llvm::SmallSetVector<unsigned, 4> &needed) const {
     for (const Source &source : members[number].sources) {
-      if (source.kind == Source::Memory && isAlongColumns(loads[source.number]))
+      if (source.kind == Source::Memory && cluster.isAlongColumns(loads[source.number]))
         needed.insert(source.number);
       else if (source.kind == Source::Computed && !members[source.number].storesRows)
         addLoads(source.number, needed);
@@ -366,7 +230,7 @@ private:
       addLoads(number, needed);
       all.append(own);
     }
-    bool isShort = operations <= static_cast<int64_t>(4 * kShortBody);
+    bool isShort = sharing.operations <= static_cast<int64_t>(4 * kShortBody);
     all = sweep(
         k, share, k.index(groups), threads, isShort, std::move(all),
         [&](Value number) {
@@ -414,7 +278,7 @@ private:
     auto stored = llvm::filter_to_vector(cluster.stores, [&](Key key) { return !members[key.first].storesRows; });
     if (stored.empty())
       return;
-    if (held > 0) {
+    if (sharing.held > 0) {
       MutableArrayRef<Group> whole = heldGroups;
       if (Value isPart = whole.back().isInside) {
         storeGroups(stored, whole.drop_back(), isInside);
@@ -459,10 +323,8 @@ private:
   const RowCluster &cluster;
   ArrayRef<RowMember> members;
   ArrayRef<RowLoad> loads;
-  int64_t lanes, groups, operations = 0;
-  unsigned lastPhase = 0;
-  int64_t threads = 0;
-  int64_t held = 0; ///< Groups of a thread; 0 where they are loaded in every phase.
+  const RowSharing sharing;
+  const int64_t lanes, groups, threads;
 
   Value row, isInside, share;
   SmallVector<Values> rowAt;      ///< The indices of the row, for each member.

@@ -64,6 +64,11 @@ public:
   SmallVector<std::pair<unsigned, unsigned>> stores;
 
   const Access &accessOf(const RowLoad &load) const { return members[load.member].space().accesses[load.access]; }
+  /// Whether a load has an element for each column, and whether these are other ones for each row.
+  bool isAlongColumns(const RowLoad &load) const { return members[load.member].movesAlongColumns(accessOf(load)); }
+  bool isOfElements(const RowLoad &load) const {
+    return isAlongColumns(load) && (rows == 1 || members[load.member].movesAlongRows(accessOf(load)));
+  }
 
 private:
   bool cut(RowMember &candidate) const;
