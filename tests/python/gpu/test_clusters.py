@@ -1,9 +1,14 @@
 """Ops on the same rows as one kernel: softmax, normalization and their gradients, beside NumPy in f64."""
 
+import os
+import re
+import subprocess
+
 import ml_dtypes
 import numpy as np
 import pytest
 from emulation import Program, empty, kernels_of
+from test_ptx import assembler, ptx_of
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -232,6 +237,21 @@ def test_a_loop_normalizes_in_place():
     for _ in range(4):
         want = reference("softmax", want * 3)
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [1003, 1024, 4096, 20000])
+@pytest.mark.parametrize("name", ["softmax", "layernorm_gradient"])
+def test_registers_hold_the_row(name, columns, tmp_path):
+    text = pc.jit(FUNCTIONS[name]).lower(*operands(name, 300, columns, np.float32)).as_text()
+    for chip in ("sm_80", "sm_90a"):
+        (kernels,) = ptx_of([text], chip)
+        path = tmp_path / f"{chip}.ptx"
+        path.write_text(kernels)
+        run = subprocess.run(
+            [assembler(), "-v", f"-arch={chip}", path, "-o", os.devnull], capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
+        assert re.findall(r"(\d+) bytes spill stores", run.stderr) == ["0"]
 
 
 def test_results_are_the_same_in_every_run():
