@@ -2,37 +2,9 @@
 // one element beside the diagonal zero, over and over in cycles, until all are small. A block has a matrix. It needs no
 // other form first, is accurate for small eigenvalues, too, and takes a number of cycles that hardly grows with the
 // size.
-#include "Matrix.h"
+#include "Rotation.h"
 
 namespace device {
-
-/// What makes element (p, q) zero: columns p and q become c p - s conj(w) q and s w p + c q, rows their conjugates.
-template <typename T> struct Rotation {
-  RealOf<T> c = 1, s = 0;
-  T w = T(1);
-
-  DEVICE_INLINE Rotation(RealOf<T> pp, RealOf<T> qq, T pq) {
-    auto size = static_cast<RealOf<T>>(std::sqrt(square(pq)));
-    if (size == 0)
-      return;
-    w = pq / size;
-    RealOf<T> angle = (qq - pp) / (2 * size), tangent = 1 / (std::fabs(angle) + std::sqrt(angle * angle + 1));
-    if (angle < 0)
-      tangent = -tangent;
-    c = 1 / std::sqrt(tangent * tangent + 1);
-    s = tangent * c;
-  }
-  DEVICE_INLINE void columns(T &p, T &q) const {
-    T first = c * p - s * conjugate(w) * q;
-    q = s * w * p + c * q;
-    p = first;
-  }
-  DEVICE_INLINE void rows(T &p, T &q) const {
-    T first = c * p - s * w * q;
-    q = s * conjugate(w) * p + c * q;
-    p = first;
-  }
-};
 
 /// `work` holds the matrix as it changes, `vectors` the product of the rotations: both n by n. Eigenvalues ascend.
 template <typename T>
@@ -64,7 +36,8 @@ DEVICE_INLINE void eigh(const T *from, T *sorted, RealOf<T> *values, T *work, T 
       break;
     for (int64_t p = 0; p + 1 < n; ++p)
       for (int64_t q = p + 1; q < n; ++q) {
-        Rotation<T> rotation(real(work[p * n + p]), real(work[q * n + q]), work[p * n + q]);
+        T beside = work[p * n + q];
+        Rotation<T> rotation(real(work[p * n + p]), real(work[q * n + q]), real(beside), imaginary(beside));
         device_barrier(); // before they change
         forEach(n, [&](int64_t i) {
           rotation.columns(work[i * n + p], work[i * n + q]);

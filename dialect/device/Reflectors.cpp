@@ -1,53 +1,8 @@
-// Reductions by Householder reflectors: geqrf, geqp3, householder_product and ormqr, of which qr is made. A reflector
-// is 1 - tau v vᴴ, v being 1 at its place, and below it in the matrix; its product with a column is one thread's work.
+// Reductions by Householder reflectors: geqrf, geqp3, householder_product and ormqr, of which qr is made.
 // Signs are LAPACK's: an element of the diagonal of R has the sign that the reflected one has not.
-#include "Matrix.h"
+#include "Reflector.h"
 
 namespace device {
-
-/// Subtracts factor v (vᴴ x) from x, of which x[i * step] is element i; v is 1 at k, and v[i * n] below.
-template <typename T>
-DEVICE_INLINE void reflect(const T *v, int64_t n, int64_t k, int64_t m, T factor, T *x, int64_t step) {
-  T sum = x[k * step];
-  for (int64_t i = k + 1; i < m; ++i)
-    sum += conjugate(v[i * n]) * x[i * step];
-  sum *= factor;
-  x[k * step] -= sum;
-  for (int64_t i = k + 1; i < m; ++i)
-    x[i * step] -= v[i * n] * sum;
-}
-
-/// The same from the right: x - factor (x v) vᴴ, of a row.
-template <typename T> DEVICE_INLINE void reflectRow(const T *v, int64_t n, int64_t k, int64_t m, T factor, T *x) {
-  T sum = x[k];
-  for (int64_t i = k + 1; i < m; ++i)
-    sum += x[i] * v[i * n];
-  sum *= factor;
-  x[k] -= sum;
-  for (int64_t i = k + 1; i < m; ++i)
-    x[i] -= sum * conjugate(v[i * n]);
-}
-
-/// Makes column k of a matrix the reflector that takes it to a multiple of the unit vector, which is written at its
-/// place. Returns tau.
-template <typename T> DEVICE_INLINE T makeReflector(T *a, int64_t m, int64_t n, int64_t k, double *shared) {
-  double own = 0;
-  for (int64_t i = k + 1 + device_thread(); i < m; i += device_threads())
-    own += square(a[i * n + k]);
-  double below = sumOfBlock(own, shared);
-  T alpha = a[k * n + k];
-  device_barrier(); // before it changes
-  if (below == 0 && imaginary(alpha) == 0)
-    return T(0);
-  RealOf<T> norm = static_cast<RealOf<T>>(std::sqrt(square(alpha) + below));
-  RealOf<T> beta = real(alpha) > 0 || (real(alpha) == 0 && !std::signbit(real(alpha))) ? -norm : norm;
-  T tau = divided(T(beta) - alpha, T(beta));
-  forEach(m - k, [&](int64_t i) {
-    T &element = a[(k + i) * n + k];
-    element = i == 0 ? T(beta) : divided(element, alpha - T(beta));
-  });
-  return tau;
-}
 
 /// Puts the column that is the greatest from row k on in place k.
 template <typename T>
@@ -86,7 +41,7 @@ DEVICE_INLINE void factor(const T *from, T *to, T *taus, int32_t *order, int64_t
   for (int64_t k = 0; k < rank; ++k) {
     if (hasPivots)
       chooseColumn(to, order, m, n, k, shared);
-    T tau = makeReflector(to, m, n, k, shared);
+    T tau = makeReflector(to + k * n + k, n, m - k, shared);
     if (device_thread() == 0)
       taus[k] = tau;
     forEach(n - k - 1, [&](int64_t j) { reflect(to + k, n, k, m, conjugate(tau), to + k + 1 + j, n); });

@@ -1,6 +1,6 @@
 // Factorizations that solve systems: cholesky, triangular_solve, lu, linear_solve and their relatives. A block factors
 // a matrix in place, column by column; a thread solves for one vector. The conventions are LAPACK's.
-#include "Matrix.h"
+#include "Lu.h"
 
 namespace device {
 
@@ -26,29 +26,6 @@ template <typename T> DEVICE_INLINE void cholesky(const T *from, T *to, int64_t 
     });
   }
 }
-
-/// How a thread reads op(A), and whether that is a lower triangle.
-template <typename T> struct Triangle {
-  const T *a;
-  int64_t n;
-  bool isLower, isTransposed, isConjugated, hasUnitDiagonal;
-
-  DEVICE_INLINE T at(int64_t i, int64_t j) const {
-    T x = isTransposed ? a[j * n + i] : a[i * n + j];
-    return isConjugated ? conjugate(x) : x;
-  }
-  /// Solves for the vector x[i * step], in place.
-  DEVICE_INLINE void solve(T *x, int64_t step) const {
-    bool isForward = isLower != isTransposed;
-    for (int64_t k = 0; k < n; ++k) {
-      int64_t i = isForward ? k : n - 1 - k;
-      T sum = x[i * step];
-      for (int64_t j = isForward ? 0 : i + 1, end = isForward ? i : n; j < end; ++j)
-        sum -= at(i, j) * x[j * step];
-      x[i * step] = hasUnitDiagonal ? sum : divided(sum, at(i, i));
-    }
-  }
-};
 
 /// A thread for each column of B, or each row where A stands on the right.
 template <typename T>
@@ -88,25 +65,7 @@ DEVICE_INLINE void lu(const T *from, T *to, int32_t *pivots, int32_t *permutatio
   to += device_block() * m * n;
   pivots += device_block() * rank;
   forEach(m * n, [&](int64_t i) { to[i] = from[i]; });
-  for (int64_t k = 0; k < rank; ++k) {
-    int64_t pivot = greatestOfBlock(k, m, shared, [&](int64_t i) { return double(size(to[i * n + k])); });
-    forEach(n, [&](int64_t j) {
-      if (j == 0)
-        pivots[k] = static_cast<int32_t>(pivot);
-      T moved = to[k * n + j];
-      to[k * n + j] = to[pivot * n + j];
-      to[pivot * n + j] = moved;
-    });
-    T diagonal = to[k * n + k];
-    if (diagonal == T(0))
-      continue;
-    forEach(m - k - 1, [&](int64_t i) { to[(k + 1 + i) * n + k] = divided(to[(k + 1 + i) * n + k], diagonal); });
-    int64_t rest = n - k - 1;
-    forEach((m - k - 1) * rest, [&](int64_t i) {
-      int64_t row = k + 1 + i / rest, column = k + 1 + i % rest;
-      to[row * n + column] -= to[row * n + k] * to[k * n + column];
-    });
-  }
+  factorLu(to, pivots, m, n, shared);
   if (device_thread() == 0)
     applySwaps(pivots, rank, permutation + device_block() * m, m);
 }

@@ -3,31 +3,12 @@
 //
 // exp(Aᵀ) is exp(A)ᵀ, so row-major matrices are handed to column-major routines as they are.
 #include "Lapack.h"
+#include "PadeOrders.h"
 
 using namespace pcrt;
 using namespace pcrt::lapack;
 
 namespace {
-
-/// The greatest 1-norms at which the approximant of an order is as exact as the type (Higham, tables 2.3 and later).
-struct Order {
-  int order;
-  double bound;
-};
-constexpr Order ordersOfDouble[] = {{3, 1.495585217958292e-2},
-                                    {5, 2.539398330063230e-1},
-                                    {7, 9.504178996162932e-1},
-                                    {9, 2.097847961257068},
-                                    {13, 5.371920351148152}};
-constexpr Order ordersOfFloat[] = {{3, 4.258730016922831e-1}, {5, 1.880152677804762}, {7, 3.925724783138660}};
-
-/// The coefficients of the numerator of the [order/order] approximant, scaled to integers.
-std::vector<double> padeCoefficients(int order) {
-  std::vector<double> b(order + 1, 1);
-  for (int j = order; j > 0; --j)
-    b[j - 1] = b[j] * (2 * order - j + 1) * j / (order - j + 1);
-  return b;
-}
 
 template <typename T> class Exponential {
   using Matrix = std::vector<T>;
@@ -39,19 +20,9 @@ public:
   /// a becomes exp(a); nan when that takes more than `maxSquarings` squarings.
   void apply(T *a, int64_t maxSquarings) {
     Real norm = norm1(a);
-    int order = 0;
-    double bound = 0;
-    auto choose = [&](auto &orders) {
-      for (const Order &candidate : orders)
-        if (order == 0 || double(norm) > bound)
-          order = candidate.order, bound = candidate.bound;
-    };
-    if constexpr (std::is_same_v<Real, float>)
-      choose(ordersOfFloat);
-    else
-      choose(ordersOfDouble);
     if (!std::isfinite(norm))
       return fillNan(a, int64_t(size));
+    auto [order, bound] = padeOrderFor<Real>(double(norm));
     int squarings = double(norm) > bound ? std::max(0, int(std::ceil(std::log2(double(norm) / bound)))) : 0;
     if (squarings > maxSquarings)
       return fillNan(a, int64_t(size));
@@ -100,7 +71,8 @@ private:
   }
 
   Matrix pade(const Matrix &a, int order) const {
-    std::vector<double> b = padeCoefficients(order);
+    std::vector<double> b(order + 1);
+    writePadeCoefficients(order, b.data());
     std::vector<Matrix> powers(1, Matrix(size));
     for (int i = 0; i < n; ++i)
       powers[0][size_t(i) * n + i] = 1;
