@@ -16,7 +16,7 @@ namespace mlir::array {
 
 const Routine *findRoutine(StringRef name) {
   for (ArrayRef<Routine> family : {specialRoutines(), cumulativeRoutines(), sortRoutines(), windowRoutines(),
-                                   fftRoutines(), linearAlgebraRoutines()})
+                                   fftRoutines(), linearAlgebraRoutines(), spectralRoutines()})
     for (const Routine &row : family)
       if (row.name == name)
         return &row;

@@ -3,37 +3,16 @@
 // attributes in alphabetical order.
 #include "RoutineLauncher.h"
 
-#include "llvm/Support/MathExtras.h"
-
 namespace mlir::array {
 
 namespace {
 
 constexpr int64_t kThreads = 128;
 
-/// The matrices of an operand: the leading dimensions are those of a batch.
-struct Matrices {
-  int64_t count = 1, rows, columns;
-
-  explicit Matrices(MemRefType type)
-      : rows(type.getDimSize(type.getRank() - 2)), columns(type.getDimSize(type.getRank() - 1)) {
-    for (int64_t size : type.getShape().drop_back(2))
-      count *= size;
-  }
-  int64_t elements() const { return rows * columns; }
-};
-
-/// Threads of a block that works on a matrix with so many elements in a column: a power of two.
-int64_t threadsFor(int64_t rows) { return std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), 32, 256); }
-
-std::string entryOf(StringRef routine, RoutineLauncher &launcher, unsigned operand = 0) {
-  return (routine + "_" + elementName(launcher.element(operand))).str();
-}
-
 LogicalResult mapCholesky(RoutineLauncher &launcher) {
   Matrices a(launcher.inputType(0));
   if (a.elements() > 0)
-    launcher.launch(entryOf("cholesky", launcher), a.count, threadsFor(a.rows),
+    launcher.launch(launcher.entryOf("cholesky"), a.count, threadsFor(a.rows),
                     {launcher.input(0), launcher.output(0), launcher.number(a.rows)});
   return success();
 }
@@ -46,14 +25,14 @@ LogicalResult mapTriangularSolve(RoutineLauncher &launcher) {
                               launcher.number(b.rows), launcher.number(b.columns), launcher.number(count)};
   for (unsigned i = 0; i < 5; ++i) // conjugate_a, left_side, lower, transpose_a, unit_diagonal
     operands.push_back(launcher.number(launcher.param(i)));
-  launcher.launch(entryOf("triangular_solve", launcher), blocksFor(count, kThreads), kThreads, operands);
+  launcher.launch(launcher.entryOf("triangular_solve"), blocksFor(count, kThreads), kThreads, operands);
   return success();
 }
 
 LogicalResult mapLu(RoutineLauncher &launcher) {
   Matrices a(launcher.inputType(0));
   int64_t threads = threadsFor(a.rows);
-  launcher.launch(entryOf("lu", launcher), a.rows == 0 ? 0 : a.count, threads,
+  launcher.launch(launcher.entryOf("lu"), a.rows == 0 ? 0 : a.count, threads,
                   {launcher.input(0), launcher.output(0), launcher.output(1), launcher.output(2),
                    launcher.number(a.rows), launcher.number(a.columns)},
                   2 * threads * sizeof(double));
@@ -76,7 +55,7 @@ LogicalResult mapLinearSolve(RoutineLauncher &launcher) {
   int64_t count = b.count * b.columns;
   // For the result before its rows are in order, if it is transposed.
   Value scratch = launcher.scratch(launcher.outputType(0).getNumElements() * elementBytes(launcher.element(0)));
-  launcher.launch(entryOf("linear_solve", launcher), blocksFor(count, kThreads), kThreads,
+  launcher.launch(launcher.entryOf("linear_solve"), blocksFor(count, kThreads), kThreads,
                   {launcher.input(1), launcher.input(2), launcher.input(3), launcher.output(0), scratch,
                    launcher.number(b.rows), launcher.number(b.columns), launcher.number(count),
                    launcher.number(launcher.param(0))});
@@ -89,7 +68,7 @@ LogicalResult mapTridiagonalSolve(RoutineLauncher &launcher) {
     return success();
   // The three diagonals, which elimination changes.
   Value diagonals = launcher.scratch(3 * launcher.inputType(1).getNumElements() * elementBytes(launcher.element(0)));
-  launcher.launch(entryOf("tridiagonal_solve", launcher), b.count, threadsFor(b.columns),
+  launcher.launch(launcher.entryOf("tridiagonal_solve"), b.count, threadsFor(b.columns),
                   {launcher.input(0), launcher.input(1), launcher.input(2), launcher.input(3), launcher.output(0),
                    diagonals, launcher.number(b.rows), launcher.number(b.columns)});
   return success();
@@ -100,7 +79,7 @@ LogicalResult mapCholeskyUpdate(RoutineLauncher &launcher) {
   if (r.elements() == 0 || r.count == 0)
     return success();
   Value vector = launcher.scratch(launcher.inputType(1).getNumElements() * elementBytes(launcher.element(0)));
-  launcher.launch(entryOf("cholesky_update", launcher), r.count, threadsFor(r.rows),
+  launcher.launch(launcher.entryOf("cholesky_update"), r.count, threadsFor(r.rows),
                   {launcher.input(0), launcher.input(1), launcher.output(0), vector, launcher.number(r.rows)});
   return success();
 }
@@ -110,7 +89,7 @@ LogicalResult mapCholeskyUpdate(RoutineLauncher &launcher) {
 void launchFactor(RoutineLauncher &launcher, const Matrices &a, Value reflectors, Value taus, Value order,
                   bool hasPivots) {
   int64_t threads = threadsFor(a.rows);
-  launcher.launch(entryOf("geqrf", launcher), a.count, threads,
+  launcher.launch(launcher.entryOf("geqrf"), a.count, threads,
                   {launcher.input(0), reflectors, taus, order, launcher.number(a.rows), launcher.number(a.columns),
                    launcher.number(hasPivots)},
                   2 * threads * sizeof(double));
@@ -133,7 +112,7 @@ void launchProduct(RoutineLauncher &launcher, Value reflectors, Value taus, cons
                    int64_t count) {
   Matrices q(cast<MemRefType>(product.getType()));
   int64_t columns = q.elements() == 0 ? 0 : q.count * q.columns;
-  launcher.launch(entryOf("householder_product", launcher), blocksFor(columns, kThreads), kThreads,
+  launcher.launch(launcher.entryOf("householder_product"), blocksFor(columns, kThreads), kThreads,
                   {reflectors, taus, product, launcher.number(a.rows), launcher.number(a.columns),
                    launcher.number(q.columns), launcher.number(count), launcher.number(columns)});
 }
@@ -148,7 +127,7 @@ LogicalResult mapOrmqr(RoutineLauncher &launcher) {
   Matrices a(launcher.inputType(0)), c(launcher.inputType(2));
   bool isLeft = launcher.param(0);
   int64_t count = c.elements() == 0 ? 0 : c.count * (isLeft ? c.columns : c.rows);
-  launcher.launch(entryOf("ormqr", launcher), blocksFor(count, kThreads), kThreads,
+  launcher.launch(launcher.entryOf("ormqr"), blocksFor(count, kThreads), kThreads,
                   {launcher.input(0), launcher.input(1), launcher.input(2), launcher.output(0), launcher.number(c.rows),
                    launcher.number(c.columns), launcher.number(a.columns),
                    launcher.number(launcher.inputType(1).getShape().back()), launcher.number(count),
@@ -163,7 +142,7 @@ LogicalResult mapQr(RoutineLauncher &launcher) {
   bool hasPivots = launcher.param(1);
   launchFactor(launcher, a, reflectors, taus, hasPivots ? launcher.output(2) : taus, hasPivots);
   int64_t count = r.count * r.elements();
-  launcher.launch(entryOf("upper_triangle", launcher), blocksFor(count, kThreads), kThreads,
+  launcher.launch(launcher.entryOf("upper_triangle"), blocksFor(count, kThreads), kThreads,
                   {reflectors, launcher.output(1), launcher.number(a.rows), launcher.number(a.columns),
                    launcher.number(r.rows), launcher.number(count)});
   launchProduct(launcher, reflectors, taus, a, launcher.output(0), rank);
@@ -177,7 +156,7 @@ LogicalResult mapEigh(RoutineLauncher &launcher) {
   bool hasVectors = launcher.param(0);
   int64_t threads = threadsFor(a.rows), bytes = a.count * a.elements() * elementBytes(launcher.element(0));
   Value work = launcher.scratch(bytes), vectors = launcher.scratch(bytes);
-  launcher.launch(entryOf("eigh", launcher), a.count, threads,
+  launcher.launch(launcher.entryOf("eigh"), a.count, threads,
                   {launcher.input(0), hasVectors ? launcher.output(0) : work, launcher.output(hasVectors ? 1 : 0), work,
                    vectors, launcher.number(a.rows), launcher.number(launcher.param(1)), launcher.number(hasVectors)},
                   threads * sizeof(double));

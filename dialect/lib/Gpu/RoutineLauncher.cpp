@@ -33,6 +33,16 @@ int64_t elementBytes(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+Matrices::Matrices(MemRefType type)
+    : rows(type.getDimSize(type.getRank() - 2)), columns(type.getDimSize(type.getRank() - 1)) {
+  for (int64_t size : type.getShape().drop_back(2))
+    count *= size;
+}
+
+int64_t threadsFor(int64_t rows) { return std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), 32, 256); }
+
+std::string RoutineLauncher::entryOf(StringRef routine) { return (routine + "_" + elementName(element(0))).str(); }
+
 Value DeviceLauncher::scratch(int64_t bytes) {
   return memref::AllocOp::create(b, MemRefType::get({bytes}, b.getI8Type()));
 }
@@ -57,6 +67,9 @@ FlatSymbolRefAttr DeviceLauncher::doubles(StringRef function, unsigned inputs) {
 }
 
 Value DeviceLauncher::pointerTo(Value buffer) {
+  // A kernel can not be given a buffer of no elements.
+  if (cast<MemRefType>(buffer.getType()).getNumElements() == 0)
+    return LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
   Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
   return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), integer);

@@ -21,6 +21,9 @@ class DeviceLauncher {
 public:
   DeviceLauncher(Operation *at, ModuleOp module) : module(module), b(at->getLoc(), at) {}
 
+  /// The entry for a routine of linear algebra on elements of the first operand.
+  std::string entryOf(StringRef routine);
+
   /// Memory to work in.
   Value scratch(int64_t bytes);
   Value number(int64_t value);
@@ -72,6 +75,17 @@ int64_t elementBytes(Type type);
 /// How many blocks of so many threads have a thread for each of `count`.
 int64_t blocksFor(int64_t count, int64_t threads);
 
+/// The matrices of an operand: the leading dimensions are those of a batch.
+struct Matrices {
+  int64_t count = 1, rows, columns;
+
+  explicit Matrices(MemRefType type);
+  int64_t elements() const { return rows * columns; }
+};
+
+/// Threads of a block that works on a matrix with so many elements in a column: a power of two.
+int64_t threadsFor(int64_t rows);
+
 /// A routine of the runtime's library that has kernels.
 struct Routine {
   StringRef name;
@@ -89,6 +103,7 @@ ArrayRef<Routine> sortRoutines();
 ArrayRef<Routine> windowRoutines();
 ArrayRef<Routine> fftRoutines();
 ArrayRef<Routine> linearAlgebraRoutines();
+ArrayRef<Routine> spectralRoutines();
 
 } // namespace mlir::array
 

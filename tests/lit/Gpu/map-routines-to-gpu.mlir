@@ -60,6 +60,36 @@ func.func @cholesky(%a: memref<2x9x9xcomplex<f32>>, %out: memref<2x9x9xcomplex<f
   return
 }
 
+// A block for each of two matrices, of 64 threads: two pairs of columns, each shared by 32. Without vectors they are
+// made in the memory to work in, and not kept.
+// CHECK-LABEL: func.func @svd(
+// CHECK-SAME:    %[[A:.*]]: memref<2x50x4xf64>, %[[S:.*]]: memref<2x4xf64>
+// CHECK:         %[[WORK:.*]] = memref.alloc() : memref<3200xi8>
+// CHECK:         %[[VECTORS:.*]] = memref.alloc() : memref<256xi8>
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[THREADS:.*]] = arith.constant 64 : index
+// CHECK:         gpu.launch blocks(%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}} = %[[BLOCKS]],{{.*}} threads(%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}} = %[[THREADS]],
+// CHECK:           memref.extract_aligned_pointer_as_index %[[A]]
+// CHECK:           memref.extract_aligned_pointer_as_index %[[S]]
+// CHECK:           memref.extract_aligned_pointer_as_index %[[WORK]]
+// CHECK:           memref.extract_aligned_pointer_as_index %[[VECTORS]]
+// CHECK:           llvm.call @svd_f64(
+func.func @svd(%a: memref<2x50x4xf64>, %s: memref<2x4xf64>) {
+  array.runtime_call "svd" params = [0, 0, 0] element_types = [f64, f64]
+    ins(%a : memref<2x50x4xf64>) outs(%s : memref<2x4xf64>)
+  return
+}
+
+// The derivative of the exponential is in an exponential of twice the size: eight matrices of 6 x 6 to work in.
+// CHECK-LABEL: func.func @expm_frechet(
+// CHECK:         memref.alloc() : memref<1152xi8>
+// CHECK:         llvm.call @expm_frechet_f32(
+func.func @expm_frechet(%a: memref<3x3xf32>, %e: memref<3x3xf32>, %out: memref<3x3xf32>) {
+  array.runtime_call "expm_frechet" params = [16] element_types = [f32, f32, f32]
+    ins(%a, %e : memref<3x3xf32>, memref<3x3xf32>) outs(%out : memref<3x3xf32>)
+  return
+}
+
 // What has no kernel stays.
 // CHECK-LABEL: func.func @host(
 // CHECK:         array.runtime_call "host_call"
