@@ -21,9 +21,6 @@ class DeviceLauncher {
 public:
   DeviceLauncher(Operation *at, ModuleOp module) : module(module), b(at->getLoc(), at) {}
 
-  /// The entry for a routine of linear algebra on elements of the first operand.
-  std::string entryOf(StringRef routine);
-
   /// Memory to work in.
   Value scratch(int64_t bytes);
   Value number(int64_t value);
@@ -61,6 +58,9 @@ public:
   MemRefType outputType(unsigned index) { return cast<MemRefType>(output(index).getType()); }
   /// What the elements of an operand are, inputs first.
   Type element(unsigned operand) { return cast<TypeAttr>(op().getElementTypes()[operand]).getValue(); }
+
+  /// The entry for a routine of linear algebra on elements of the first operand.
+  std::string entryOf(StringRef routine);
 
 private:
   RuntimeCallOp op() const { return call; }
