@@ -52,7 +52,8 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerContractions({features.vectorBits, features.bfloat16Pairs}));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
-  pm.addNestedPass<func::FuncOp>(createLinalgToLoops({features.vectorBits, /*marksKernels=*/true, features.fetchAhead}));
+  pm.addNestedPass<func::FuncOp>(
+      createLinalgToLoops({features.vectorBits, /*marksKernels=*/true, features.fetchAhead}));
   // After all that asks for memory; loops over rows have left one row of some temporaries.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
 }
@@ -125,11 +126,11 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
 void registerArrayPipelines() {
   PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
                              buildArrayToLinalgPipeline);
-  PassPipelineRegistration<CpuOptions>("array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
-                                       [](OpPassManager &pm, const CpuOptions &options) {
-                                         buildArrayToLLVMPipeline(
-                                             pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs, options.fetchAhead});
-                                       });
+  PassPipelineRegistration<CpuOptions>(
+      "array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+      [](OpPassManager &pm, const CpuOptions &options) {
+        buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs, options.fetchAhead});
+      });
 }
 
 } // namespace mlir::array
