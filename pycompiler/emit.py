@@ -24,7 +24,7 @@ from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.key_use import key_use
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.source import Source
-from pycompiler.ops import TYPE_PARAMS
+from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
@@ -229,7 +229,11 @@ class Emitter:
         form = _FORMS.get(equation.primitive)
         if form is not None:
             return form(self, equation, operands, ip)
-        attributes = {key: self.attribute(value) for key, value in equation.params.items() if key not in TYPE_PARAMS}
+        attributes = {
+            WISH_PARAMS.get(key, key): self.attribute(value)
+            for key, value in equation.params.items()
+            if key not in TYPE_PARAMS
+        }
         plan = self.plans.get(id(equation))
         if plan:
             attributes["array.plan"] = self._plan(plan)

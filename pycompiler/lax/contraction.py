@@ -13,7 +13,13 @@ from pycompiler.core.config import config
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
-from pycompiler.lax.precision import DotDimensionNumbers, accumulation_type, check_precision, widens_factors
+from pycompiler.lax.precision import (
+    DotDimensionNumbers,
+    accumulation_type,
+    asked_precision,
+    check_precision,
+    widens_factors,
+)
 from pycompiler.ops import contraction, cumulative
 
 
@@ -83,6 +89,7 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
         lhs_batch=canonical_axes(name, lhs_batch, lhs_ndim),
         rhs_batch=canonical_axes(name, rhs_batch, rhs_ndim),
         preferred_element_type=None if wanted == dtype else wanted,
+        **contraction.asked(asked_precision(precision, dtype, wanted)),
     )
     return out if get_aval(out).dtype == result else cast(out, result)
 
@@ -98,9 +105,10 @@ def dot_general(
 
     dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
     dimensions, what is left of lhs, what is left of rhs, in the dtype `preferred_element_type`, in which it is summed.
-    `precision` is checked: every product is at least as precise as it asks. Where the machine multiplies pairs of
-    bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with the default in the
-    setting `default_matmul_precision`.
+    `precision`: products of float32 that ask for "tensorfloat32" may have their factors rounded to 10 bits of mantissa,
+    as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine multiplies
+    pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with the
+    default in the setting `default_matmul_precision`.
     """
     return _dot("dot_general", lhs, rhs, dimension_numbers, precision, preferred_element_type)
 

@@ -8,12 +8,14 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.lax import movement
 from pycompiler.lax.contraction import dot_general, sum_type
 from pycompiler.lax.operands import Array, cast, check_arrays
-from pycompiler.lax.precision import check_precision
+from pycompiler.lax.precision import asked_precision, check_precision
 from pycompiler.lax.window import Padding, padtype_to_pads
 from pycompiler.ops import convolution
+from pycompiler.ops.contraction import asked
 from pycompiler.ops.window import count_windows, dilated
 
 
@@ -180,6 +182,7 @@ def conv_general_dilated(
         if len(numbers) != spatial:
             raise ValueError(f"{name}: {what} must have {spatial} entries for {short(left)}, got {numbers}")
     low, high = _pads(name, padding, left.shape, right.shape, specs, strides, spread, reach)
+    precision = config.default_matmul_precision if precision is None else precision
     dtype, weak = dtypes.result_type(lhs, rhs)
     wanted = sum_type(name, dtype, preferred_element_type)
     if dtypes.is_floating(wanted) != dtypes.is_floating(dtype):
@@ -199,6 +202,7 @@ def conv_general_dilated(
         feature_group_count=int(feature_group_count),
         batch_group_count=int(batch_group_count),
         preferred_element_type=None if wanted == dtype else wanted,
+        **asked(asked_precision(precision, dtype, wanted)),
     )
 
 

@@ -1,9 +1,12 @@
 """The vocabulary of products and accuracy: Precision, DotAlgorithm, RoundingMethod and their relatives.
 
 Every product here is computed in the operands' own precision or a better one, sums of 16-bit floats in float32, so that
-a precision asks for no more than it gets; it is checked, and a DotAlgorithm's accumulation type is heeded. One thing it
-decides: where the machine multiplies pairs of bfloat16, what is below the smallest normal number, 1.2e-38, counts as
-zero, as a factor and as a sum; HIGHEST takes the factors to float32 first, in which nothing is lost.
+a precision asks for no more than it gets; it is checked, and a DotAlgorithm's accumulation type is heeded. It decides
+two things. Products of float32 may have their factors rounded to tf32 (10 bits of mantissa) where "tensorfloat32",
+"high", HIGH or TF32_TF32_F32 asks for it: on a GPU the tensor cores multiply them then, the CPU stays exact. DEFAULT is
+full float32 everywhere, other than with JAX. And where the machine multiplies pairs of bfloat16, what is below the
+smallest normal number, 1.2e-38, counts as zero, as a factor and as a sum; HIGHEST takes the factors to float32 first,
+in which nothing is lost.
 """
 
 import enum
@@ -16,7 +19,8 @@ DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[
 
 
 class Precision(enum.Enum):
-    """How exact products have to be: here always as HIGHEST, but that it keeps bfloat16 below 1.2e-38."""
+    """How exact products have to be: HIGH lets a GPU round factors of float32 to tf32, HIGHEST keeps bfloat16 below
+    1.2e-38."""
 
     DEFAULT = 0
     HIGH = 1
@@ -156,6 +160,23 @@ def widens_factors(precision: Any) -> bool:
     if isinstance(precision, DotAlgorithm):
         return dtypes.as_dtype(precision.lhs_precision_type).itemsize > 2
     return precision in (Precision.HIGHEST, DotAlgorithmPreset.F32_F32_F32, DotAlgorithmPreset.F64_F64_F64)
+
+
+def _allows_tf32(precision: Any) -> bool:
+    if isinstance(precision, DotAlgorithm):
+        return False
+    if isinstance(precision, tuple | list):
+        given: Sequence[Any] = precision
+        return all(_allows_tf32(each) for each in given)
+    # "bfloat16_3x" is another name of HIGH, of an algorithm that is more exact.
+    names = ("high", "tensorfloat32", "TF32_TF32_F32")
+    return precision in (*names, Precision.HIGH, DotAlgorithmPreset.TF32_TF32_F32)
+
+
+def asked_precision(precision: Any, dtype: Any, wanted: Any) -> str | None:
+    """The precision that a product of `dtype` in `wanted` is to have where it may be less than theirs: "tf32"."""
+    fits = dtype == dtypes.float32 and wanted == dtypes.float32
+    return "tf32" if fits and _allows_tf32(precision) else None
 
 
 def accumulation_type(precision: Any) -> Any:

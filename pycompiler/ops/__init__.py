@@ -85,3 +85,6 @@ DECOMPOSITIONS = frozenset(entry.name for family in _LAPACK for entry in family.
 
 # Parameters that are not attributes in the dialect, where the result's type says them (or, weak_type, nothing does).
 TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type", "weak_type"})
+
+# Parameters that no op needs and a compiler may heed: attributes of the dialect itself.
+WISH_PARAMS = {"precision": "array.precision"}

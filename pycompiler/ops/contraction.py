@@ -17,7 +17,13 @@ Axes = tuple[int, ...]
 
 # dot_general(lhs, rhs, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, preferred_element_type): the result has
 # the batch dimensions, then what is left of lhs, then what is left of rhs. Not an attribute in the dialect:
-# preferred_element_type (None: that of the operands), which the result's type says.
+# preferred_element_type (None: that of the operands), which the result's type says. `precision` is there where less
+# than that of the operands is asked for: "tf32".
+
+
+def asked(precision: str | None) -> dict[str, str]:
+    """The parameter of a product's primitive for a precision."""
+    return {} if precision is None else {"precision": precision}
 
 
 def _free(ndim: int, *taken: Axes) -> Axes:
@@ -33,6 +39,7 @@ def _dot_general_shape(
     lhs_batch: Axes,
     rhs_batch: Axes,
     preferred_element_type: rules.Dtype | None,
+    precision: str | None = None,
 ) -> ShapedArray:
     rules.check_kind("dot_general", lhs, "biufc")
     rules.check_same_dtype("dot_general", lhs, rhs)
@@ -79,6 +86,7 @@ def _transpose_to(
     axes: tuple[Axes, Axes],
     other_axes: tuple[Axes, Axes],
     linear_is_left: bool,
+    precision: str | None,
 ) -> Value:
     """The cotangent of one side: ct contracted with the other side over the latter's free dimensions.
 
@@ -98,6 +106,7 @@ def _transpose_to(
         lhs_batch=tuple(range(len(batch))),
         rhs_batch=other_batch,
         preferred_element_type=None,
+        **asked(precision),
     )
     # Its dimensions: batch, free, then the contracted ones in the order in which the other side has them.
     contracted = [contracting[other_contracting.index(axis)] for axis in sorted(other_contracting)]
@@ -115,6 +124,7 @@ def _dot_general_transpose(
     lhs_batch: Axes,
     rhs_batch: Axes,
     preferred_element_type: rules.Dtype | None,
+    precision: str | None = None,
 ) -> tuple[Value, Value]:
     lhs_axes, rhs_axes = (lhs_contracting, lhs_batch), (rhs_contracting, rhs_batch)
     (lhs_linear, _) = rules.is_linear(lhs, rhs)
@@ -122,8 +132,8 @@ def _dot_general_transpose(
     if get_aval(ct).dtype != known.dtype:
         ct = convert.bind(ct, new_dtype=known.dtype)
     if lhs_linear:
-        return _transpose_to(ct, lhs.aval, rhs, lhs_axes, rhs_axes, True), None
-    return None, _transpose_to(ct, rhs.aval, lhs, rhs_axes, lhs_axes, False)
+        return _transpose_to(ct, lhs.aval, rhs, lhs_axes, rhs_axes, True, precision), None
+    return None, _transpose_to(ct, rhs.aval, lhs, rhs_axes, lhs_axes, False, precision)
 
 
 def _above(axes: Axes, dim: int) -> Axes:
@@ -140,6 +150,7 @@ def _dot_general_batch(
     lhs_batch: Axes,
     rhs_batch: Axes,
     preferred_element_type: rules.Dtype | None,
+    precision: str | None = None,
 ) -> tuple[Value, int]:
     (lhs, rhs), (lhs_dim, rhs_dim) = args, dims
     contract, batch = (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)
@@ -166,6 +177,7 @@ def _dot_general_batch(
         lhs_batch=batch[0],
         rhs_batch=batch[1],
         preferred_element_type=preferred_element_type,
+        **asked(precision),
     )
     return out, out_dim
 
@@ -179,6 +191,7 @@ def _dot_general_reference(
     lhs_batch: Axes,
     rhs_batch: Axes,
     preferred_element_type: rules.Dtype | None,
+    precision: str | None = None,
 ) -> Any:
     dtype = np.dtype(preferred_element_type or lhs.dtype)
     wide = {"f": np.float64, "c": np.complex128, "b": np.int64}.get(rules.kind(dtype), dtype)

@@ -15,6 +15,7 @@ from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import move_dim
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
+from pycompiler.ops.contraction import asked
 from pycompiler.ops.elementwise import add
 from pycompiler.ops.movement import reverse
 from pycompiler.ops.rules import Dims, Value
@@ -163,6 +164,7 @@ def _transpose_lhs(ct: Value, lhs: ShapedArray, rhs: Value, params: dict[str, An
         feature_group_count=groups * batch_groups,
         batch_group_count=1,
         preferred_element_type=None,
+        **asked(params.get("precision")),
     )
     return _move_groups(out, batch_groups, lhs_spec[1], lhs_spec[0])
 
@@ -187,6 +189,7 @@ def _transpose_rhs(ct: Value, lhs: Value, rhs: ShapedArray, params: dict[str, An
         feature_group_count=params["batch_group_count"],
         batch_group_count=params["feature_group_count"],
         preferred_element_type=None,
+        **asked(params.get("precision")),
     )
 
 

@@ -1,6 +1,7 @@
 // dot_general: verification, canonicalization.
 #include "Inference.h"
 #include "array/IR/Plan.h"
+#include "array/IR/Precision.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -76,7 +77,7 @@ LogicalResult DotGeneralOp::verify() {
   if (!isSameOrWider(lhs.getElementType(), result.getElementType()))
     return emitOpError("result is ") << result << ", expected the element type of " << lhs
                                      << " or a wider one of its kind (C7)";
-  return verifyPlan(*this);
+  return success(succeeded(verifyPlan(*this)) && succeeded(verifyPrecision(*this)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,6 +118,7 @@ struct DotGeneralOfTranspose : OpRewritePattern<DotGeneralOp> {
     auto product = DotGeneralOp::create(rewriter, op.getLoc(), op.getType(), lhs, rhs, lhsContracting, rhsContracting,
                                         lhsBatch, rhsBatch);
     handOnPlan(op, product);
+    handOnPrecision(op, product);
     rewriter.replaceOp(op, product);
     return success();
   }

@@ -2,6 +2,7 @@
 #include "Inference.h"
 #include "Windows.h"
 #include "array/IR/Plan.h"
+#include "array/IR/Precision.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -69,5 +70,5 @@ LogicalResult ConvGeneralDilatedOp::verify() {
   if (!isSameOrWider(lhs.getElementType(), result.getElementType()))
     return emitOpError("result is ") << result << ", expected the element type of " << lhs
                                      << " or a wider one of its kind (C7)";
-  return verifyPlan(*this);
+  return success(succeeded(verifyPlan(*this)) && succeeded(verifyPrecision(*this)));
 }

@@ -1,6 +1,7 @@
 // Folders and canonicalizations of the movement ops: what moves nothing is its operand, two moves become one.
 #include "Constants.h"
 #include "Inference.h"
+#include "array/IR/Precision.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -166,8 +167,11 @@ struct TransposeOfDotGeneral : OpRewritePattern<TransposeOp> {
     llvm::append_range(swap, llvm::seq<int64_t>(batch, rank - rhsFree));
     if (op.getPermutation() != ArrayRef(swap))
       return failure();
-    rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getType(), dot.getRhs(), dot.getLhs(), dot.getRhsContracting(),
-                                              dot.getLhsContracting(), dot.getRhsBatch(), dot.getLhsBatch());
+    auto swapped =
+        DotGeneralOp::create(rewriter, op.getLoc(), op.getType(), dot.getRhs(), dot.getLhs(), dot.getRhsContracting(),
+                             dot.getLhsContracting(), dot.getRhsBatch(), dot.getLhsBatch());
+    handOnPrecision(dot, swapped);
+    rewriter.replaceOp(op, swapped);
     return success();
   }
 };

@@ -17,7 +17,8 @@
 
 namespace mlir::array {
 
-static void buildToLinalg(OpPassManager &pm, bool hasThreads) {
+/// A GPU has threads for elements, and multiplies narrow factors as they are.
+static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
   // The inliner's own clean-up of every function is left out: canonicalization follows.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
@@ -25,12 +26,12 @@ static void buildToLinalg(OpPassManager &pm, bool hasThreads) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createExpandComplex());
-  pm.addPass(createConvertArrayToLinalg({hasThreads}));
+  pm.addPass(createConvertArrayToLinalg({/*hasThreads=*/isGpu, /*narrowFactors=*/isGpu}));
 }
 
-void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*hasThreads=*/false); }
+void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*/false); }
 
-void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm) { buildToLinalg(pm, /*hasThreads=*/true); }
+void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*/true); }
 
 void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry) {
   if (!features.narrowFactors)

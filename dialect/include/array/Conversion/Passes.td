@@ -23,7 +23,9 @@ def ConvertArrayToLinalg : Pass<"convert-array-to-linalg", "ModuleOp"> {
     each of them goes (array/Conversion/ScatterForm.h).
   }];
   let options = [Option<"hasThreads", "has-threads", "bool", "false",
-                        "Elements have threads, as on a GPU: nothing that could run at the same time is a loop">];
+                        "Elements have threads, as on a GPU: nothing that could run at the same time is a loop">,
+                 Option<"narrowFactors", "narrow-factors", "bool", "false",
+                        "Leave the factors of large convolutions in their own type, where the sums are wider">];
   let dependentDialects = ["arith::ArithDialect", "func::FuncDialect", "linalg::LinalgDialect", "math::MathDialect",
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }

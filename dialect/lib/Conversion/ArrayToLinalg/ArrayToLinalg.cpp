@@ -1,6 +1,6 @@
 // convert-array-to-linalg: the conversion's target and its patterns. Before it: array modules, simplified and with
 // calls inlined. After it: array-fuse-elementwise.
-#include "Lowering.h"
+#include "Contraction.h"
 #include "array/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
@@ -43,7 +43,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateScatter(converter, patterns, hasThreads);
     populateReduction(converter, patterns);
     populateContraction(converter, patterns);
-    populateConvolution(converter, patterns);
+    (narrowFactors ? populateNarrowConvolution : populateConvolution)(converter, patterns);
     populateCumulative(converter, patterns);
     populateWindow(converter, patterns);
     populateRandom(converter, patterns);

@@ -3,6 +3,7 @@
 // recognise this form.
 #include "Contraction.h"
 #include "array/IR/Plan.h"
+#include "array/IR/Precision.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -100,6 +101,7 @@ Value array::contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, 
                                              linalg::YieldOp::create(body, multiplyAdd(body, x, y, args[2]));
                                            });
   handOnPlan(source, generic);
+  handOnPrecision(source, generic);
   Value sums = generic.getResult(0);
   if (accumulator == stored)
     return sums;

@@ -3,6 +3,7 @@
 // Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
 #include "array/IR/Plan.h"
+#include "array/IR/Precision.h"
 #include "array/Transforms/Products.h"
 
 #include <numeric>
@@ -38,6 +39,7 @@ void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
                                    zeros, zeros, ones, op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(),
                                    op.getOutSpec(), op.getFeatureGroupCount(), op.getBatchGroupCount());
   handOnPlan(op, dense);
+  handOnPrecision(op, dense);
   rewriter.replaceOp(op, dense);
 }
 
@@ -157,11 +159,13 @@ void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, Ty
                                            op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(),
                                            op.getFeatureGroupCount(), op.getBatchGroupCount());
   handOnPlan(op, wide);
+  handOnPrecision(op, wide);
   rewriter.replaceOp(op, convert(wide, op.getType().getElementType()));
 }
 
 struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvGeneralDilatedLowering(const TypeConverter &converter, MLIRContext *context, bool narrowFactors)
+      : OpConversionPattern(converter, context), narrowFactors(narrowFactors) {}
 
   /// A padded one becomes one without padding.
   void initialize() { setHasBoundedRewriteRecursion(); }
@@ -182,7 +186,7 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
     }
     ConvolutionLoops loops(rewriter, op);
     Type accumulator = accumulatorType(resultElement);
-    if (isa<FloatType>(accumulator) && (accumulator != element || accumulator != resultElement) &&
+    if (!narrowFactors && isa<FloatType>(accumulator) && (accumulator != element || accumulator != resultElement) &&
         loops.isLargeProduct()) {
       widenFirst(rewriter, op, accumulator);
       return success();
@@ -197,6 +201,8 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
   }
 
 private:
+  bool narrowFactors;
+
   static Value contractLoops(ImplicitLocOpBuilder &b, const ConvolutionLoops &loops, const GroupedOperand &lhs,
                              const GroupedOperand &rhs, Type element, Type resultElement) {
     ConvGeneralDilatedOp op = loops.op;
@@ -244,5 +250,9 @@ private:
 } // namespace
 
 void array::populateConvolution(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvGeneralDilatedLowering>(converter, patterns.getContext());
+  patterns.add<ConvGeneralDilatedLowering>(converter, patterns.getContext(), /*narrowFactors=*/false);
+}
+
+void array::populateNarrowConvolution(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvGeneralDilatedLowering>(converter, patterns.getContext(), /*narrowFactors=*/true);
 }
