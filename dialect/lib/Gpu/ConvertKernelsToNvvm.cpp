@@ -1,6 +1,7 @@
 // array-convert-kernels-to-nvvm: the kernels of a gpu.module in the LLVM and NVVM dialects. It differs from upstream's
 // pass in one respect: functions of the math dialect that are left are instructions, or LLVM's expansions of them, and
 // no calls of libdevice, which a user need not have.
+#include "UnrollVectors.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -14,6 +15,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -89,6 +91,7 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
     if (failed(applyPatternsGreedily(module, std::move(collective))))
       return signalPassFailure();
 
+    unrollFromElements(module);
     LowerToLLVMOptions options(context, DataLayout(module));
     options.useBarePtrCallConv = true;
     LLVMTypeConverter converter(context, options);
@@ -106,14 +109,23 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateGpuToNVVMConversionPatterns(converter, patterns);
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
+    populateNVVMToLLVMConversionPatterns(patterns);
     patterns.add<ConvertMma>(converter, /*benefit=*/2);
 
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addIllegalDialect<gpu::GPUDialect, nvgpu::NVGPUDialect>();
     target.addLegalOp<gpu::GPUModuleOp>();
+    target.addIllegalOp<NVVM::WgmmaMmaAsyncOp>(); // inline assembly
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    // What the launch asks for is declared, as CUDA does; without a size it would be a variable of one byte.
+    for (auto global : module.getOps<LLVM::GlobalOp>()) {
+      auto type = dyn_cast<LLVM::LLVMArrayType>(global.getType());
+      if (global.getAddrSpace() == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared) && type &&
+          type.getNumElements() == 0)
+        global.setLinkage(LLVM::Linkage::External);
+    }
   }
 };
 

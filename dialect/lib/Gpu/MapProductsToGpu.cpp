@@ -63,7 +63,7 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
           << chip << "'";
       return signalPassFailure();
     }
-    capability = *known;
+    target = {*known, /*hasWarpgroups=*/chip == "sm_90a", leastBlocks};
     SmallVector<linalg::LinalgOp> products;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.getNumReductionLoops() > 0)
@@ -96,7 +96,7 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
   }
 
   std::optional<ProductTiling> planFor(const FailureOr<GpuProduct> &product) const {
-    return succeeded(product) ? tileProduct(*product, capability, leastBlocks) : std::nullopt;
+    return succeeded(product) ? tileProduct(*product, target) : std::nullopt;
   }
 
   /// The product with its epilogue, where that is. The sums have no memory then.
@@ -118,7 +118,7 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
     op.erase();
   }
 
-  unsigned capability = 0;
+  ProductChip target{};
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
@@ -81,6 +82,8 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
     recomputeIn(launch.getBody());
     SmallVector<Value> operands;
     gpu::GPUFuncOp kernel = outlineKernelFunc(launch, named ? named.getValue() : "kernel", operands);
+    if (Attribute resident = launch->getAttr(kResidentBlocksAttr))
+      kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), resident);
     for (Value operand : operands)
       if (auto type = dyn_cast<MemRefType>(operand.getType()); type && !isWhole(type)) {
         kernel.erase();

@@ -25,23 +25,31 @@ public:
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
     Value one = constant(1);
     launch = gpu::LaunchOp::create(b, constant(tiles), constant(plan.splits), constant(batch),
-                                   constant(plan.tile.threads()), one, one);
+                                   constant(plan.tile.threads()), one, one, dynamicBytes());
     launch->setAttr(kLaunchNameAttr, b.getStringAttr("product"));
+    if (plan.tile.resident > 1)
+      launch->setAttr(kResidentBlocksAttr, b.getI32IntegerAttr(static_cast<int32_t>(plan.tile.resident)));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&launch.getBody().front());
-    kernel.emplace(ProductKernel{b, launch, product, plan, launch.getThreadIds().x, {}, {}, {}, {}, {}});
+    kernel.emplace(b, launch, product, plan);
     placeBlock();
     placeThread();
     loaders.emplace_back(*kernel, 0);
     loaders.emplace_back(*kernel, 1);
     std::unique_ptr<ProductMultiplier> multiplier = makeProductMultiplier(*kernel, loaders[0], loaders[1]);
-    SmallVector<Value> sums = emitLoop(*multiplier);
+    SmallVector<Value> sums = multiplier->finish(emitLoop(*multiplier));
     Value start = kernel->mul(launch.getBlockIds().y, product.splitStep);
     storeProduct(*kernel, multiplier->fragments(sums), accumulates, start);
     gpu::TerminatorOp::create(b);
   }
 
 private:
+  Value dynamicBytes() {
+    if (plan.dynamicBytes == 0)
+      return {};
+    return arith::ConstantIntOp::create(b, b.getI32Type(), plan.dynamicBytes);
+  }
+
   int64_t tilesM() const { return llvm::divideCeil(sizeOf(product.m), plan.tile.m); }
   int64_t tilesN() const { return llvm::divideCeil(sizeOf(product.n), plan.tile.n); }
 
@@ -73,7 +81,7 @@ private:
   /// The sums of the block's terms. In the loop a step of the pipeline is a commit of what was copied last, a wait for
   /// the stage that is next, a barrier, loads for the stage that was multiplied last, and the multiplication.
   SmallVector<Value> emitLoop(ProductMultiplier &multiplier) {
-    int64_t perSplit = llvm::divideCeil(stages, plan.splits), ahead = plan.tile.stages - 1;
+    int64_t perSplit = llvm::divideCeil(stages, plan.splits), ahead = plan.tile.stages - multiplier.stagesHeld();
     Value begin = kernel->index(0), one = kernel->index(1);
     end = kernel->index(stages);
     if (plan.splits > 1) {
@@ -91,6 +99,9 @@ private:
     b.setInsertionPointToStart(loop.getBody());
     if (commit())
       NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(ahead - 1));
+    if (plan.unit == ProductUnit::Warpgroups) // these read shared memory in a way of their own
+      NVVM::FenceProxyOp::create(b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
     gpu::BarrierOp::create(b);
     Value number = arith::SubIOp::create(b, loop.getInductionVar(), begin);
     Value stage = kernel->rem(number, plan.tile.stages);

@@ -1,5 +1,6 @@
 // Offsets and views of a product's operands (ProductKernel.h).
 #include "ProductKernel.h"
+#include "MatrixDescriptor.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -43,6 +44,24 @@ Value ProductKernel::flat(const ProductOperand &operand) {
   auto type = MemRefType::get(extent, operand.element(), layout);
   return memref::ReinterpretCastOp::create(b, type, buffer, start, ArrayRef<OpFoldResult>{b.getIndexAttr(extent)},
                                            ArrayRef<OpFoldResult>{b.getIndexAttr(unit)});
+}
+
+std::pair<Value, Value> ProductKernel::shared(ArrayRef<int64_t> shape, Type element) {
+  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  if (plan.dynamicBytes == 0)
+    return {launch.addWorkgroupAttribution(type, b.getLoc()), Value()};
+  if (!dynamicMemory) {
+    auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(), MemRefLayoutAttrInterface(), space);
+    dynamicMemory = gpu::DynamicSharedMemoryOp::create(b, bytes);
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, dynamicMemory);
+    dynamicStart = rem(arith::SubIOp::create(b, index(0), address), descriptor::kBlockBytes);
+    dynamicAddress = add(address, dynamicStart);
+  }
+  Value buffer = memref::ViewOp::create(b, type, dynamicMemory, add(dynamicStart, dynamicTaken), ValueRange());
+  Value address = add(dynamicAddress, dynamicTaken);
+  dynamicTaken += type.getNumElements() * element.getIntOrFloatBitWidth() / 8;
+  return {buffer, address};
 }
 
 } // namespace mlir::array

@@ -12,6 +12,9 @@
 namespace mlir::array {
 
 struct ProductKernel {
+  ProductKernel(ImplicitLocOpBuilder &b, gpu::LaunchOp launch, const GpuProduct &product, const ProductTiling &plan)
+      : b(b), launch(launch), product(product), plan(plan), thread(launch.getThreadIds().x) {}
+
   ImplicitLocOpBuilder &b;
   gpu::LaunchOp launch;
   const GpuProduct &product;
@@ -37,12 +40,15 @@ struct ProductKernel {
   /// The elements of an operand from the first that is used on, one after the other.
   Value flat(const ProductOperand &operand);
 
-  /// A buffer of shared memory.
-  Value shared(ArrayRef<int64_t> shape, Type element) {
-    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-    return launch.addWorkgroupAttribution(MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space),
-                                          b.getLoc());
-  }
+  /// A buffer of shared memory. Where the launch asks for its memory, also the address of the first byte, which is a
+  /// multiple of a descriptor's block.
+  std::pair<Value, Value> shared(ArrayRef<int64_t> shape, Type element);
+
+private:
+  /// What the launch asked for; its first byte that is aligned, in it and in shared memory; how much is taken from
+  /// there.
+  Value dynamicMemory, dynamicStart, dynamicAddress;
+  int64_t dynamicTaken = 0;
 };
 
 } // namespace mlir::array

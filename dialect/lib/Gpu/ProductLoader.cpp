@@ -1,6 +1,7 @@
 // Loads tiles (ProductLoader.h): 16 bytes at a time where the operand's layout allows it, asynchronously where the chip
 // can and nothing is to be computed on the way.
 #include "ProductLoader.h"
+#include "MatrixDescriptor.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -19,7 +20,7 @@ ProductLoader::ProductLoader(ProductKernel &kernel, unsigned side)
       outerSize(side == 0 ? kernel.plan.tile.m : kernel.plan.tile.n), terms(kernel.plan.tile.k),
       element(kernel.product.operands[side].element()) {
   const GpuProduct &product = kernel.product;
-  bool onCores = kernel.plan.unit == ProductUnit::TensorCores;
+  bool onCores = kernel.plan.unit != ProductUnit::Threads;
   stored = onCores ? element : product.factor[side];
   chooseWidth();
   // ldmatrix reads numbers of 16 bits along either dimension; threads read neighbouring rows and columns.
@@ -28,8 +29,11 @@ ProductLoader::ProductLoader(ProductKernel &kernel, unsigned side)
   async = kernel.plan.copiesAsync && stored == element && (onCores || product.casts[side].empty()) && bytes >= 4 &&
           alongTerms == termsInner;
 
-  int64_t columns = termsInner ? terms : outerSize, rows = termsInner ? outerSize : terms;
+  columns = termsInner ? terms : outerSize;
+  rows = termsInner ? outerSize : terms;
   int64_t unit = std::max<int64_t>(kBankBytes / bytesOf(stored), 1);
+  if (kernel.plan.unit == ProductUnit::Warpgroups)
+    columns = descriptor::kRowBytes / bytesOf(stored);
   if (onCores) {
     // Without padding: bank `c` of a row is at `c ^ f(row)`, so that eight rows are in eight banks.
     swizzleUnit = unit;
@@ -39,7 +43,8 @@ ProductLoader::ProductLoader(ProductKernel &kernel, unsigned side)
   } else {
     columns += unit; // what is stored across goes to other banks
   }
-  buffer = kernel.shared({kernel.plan.tile.stages, rows, columns}, stored);
+  int64_t blocks = std::max<int64_t>((termsInner ? terms : outerSize) / columns, 1);
+  std::tie(buffer, start) = kernel.shared({kernel.plan.tile.stages, blocks * rows, columns}, stored);
   source = kernel.flat(product.operands[side]);
   base = kernel.offset(side, product.batch, kernel.batch);
   addUnits();
@@ -75,6 +80,8 @@ void ProductLoader::addUnits() {
                      isWhole ? Value() : kernel.isBelow(place, sizeOf(outerDims))});
   }
 }
+
+int64_t ProductLoader::stageBytes() const { return outerSize * terms * bytesOf(stored); }
 
 SmallVector<Type> ProductLoader::held() const {
   if (async)
@@ -155,12 +162,16 @@ void ProductLoader::finish(ValueRange values, Value stage) {
 }
 
 SmallVector<Value> ProductLoader::place(Value stage, Value outer, Value term) {
-  Value row = termsInner ? outer : term, column = termsInner ? term : outer;
+  Value row = termsInner ? outer : term, column = termsInner ? term : outer, block = kernel.index(0);
+  if ((termsInner ? terms : outerSize) > columns) {
+    block = kernel.mul(kernel.div(column, columns), rows);
+    column = kernel.rem(column, columns);
+  }
   if (swizzleCount > 1) {
     Value moved = kernel.mul(kernel.rem(kernel.div(row, swizzleRows), swizzleCount), swizzleUnit);
     column = arith::XOrIOp::create(b, column, moved);
   }
-  return {stage, row, column};
+  return {stage, kernel.add(row, block), column};
 }
 
 } // namespace mlir::array

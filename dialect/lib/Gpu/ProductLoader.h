@@ -22,6 +22,9 @@ public:
   void finish(ValueRange values, Value stage);
 
   Value memory() const { return buffer; }
+  /// Where that begins in shared memory, in bytes, if the plan's unit finds it by descriptors.
+  Value address() const { return start; }
+  int64_t stageBytes() const;
   /// Where the element of shared memory is that belongs to a row or column `outer` of the tile and to a term.
   SmallVector<Value> place(Value stage, Value outer, Value term);
   /// Whether it is terms that lie side by side in shared memory, or rows or columns.
@@ -53,7 +56,8 @@ private:
   bool alongTerms = false; ///< which neighbours are moved at once
   int64_t width = 1;       ///< how many
   bool async = false;
-  Value source, base, buffer;
+  Value source, base, buffer, start;
+  int64_t rows, columns; ///< of a block of shared memory; columns beyond are in the next block
   int64_t swizzleUnit = 1, swizzleRows = 1, swizzleCount = 1;
   SmallVector<Unit> units;
 };

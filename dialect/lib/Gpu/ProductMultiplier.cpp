@@ -1,13 +1,14 @@
 // Multiplies tiles (ProductMultiplier.h): each thread a part of them, or each warp with the tensor cores.
 #include "ProductMultiplier.h"
+#include "ProductWarpgroup.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::array {
 
-SmallVector<Value> ProductMultiplier::zeros() {
-  auto [count, type] = sumTypes();
+SmallVector<Value> ProductMultiplier::zeros(int64_t count, VectorType type) {
   return SmallVector<Value>(count, arith::ConstantOp::create(b, b.getZeroAttr(type)));
 }
 
@@ -22,6 +23,10 @@ public:
         columnGroups(kernel.plan.tile.warpN() / (lanesN * group)) {
     row = kernel.add(warpRow(), kernel.mul(kernel.div(kernel.lane, lanesN), group));
     column = kernel.add(warpColumn(), kernel.mul(kernel.rem(kernel.lane, lanesN), group));
+  }
+
+  SmallVector<Value> zeros() override {
+    return ProductMultiplier::zeros(rowGroups * group * columnGroups, vectorType());
   }
 
   SmallVector<Value> add(ValueRange before, Value stage) override {
@@ -61,8 +66,6 @@ private:
 
   VectorType vectorType() { return VectorType::get({group}, kernel.product.sum); }
 
-  std::pair<int64_t, VectorType> sumTypes() override { return {rowGroups * group * columnGroups, vectorType()}; }
-
   Value read(ProductLoader &loader, Value stage, Value outer, int64_t term) {
     auto load =
         vector::LoadOp::create(b, vectorType(), loader.memory(), loader.place(stage, outer, kernel.index(term)));
@@ -90,6 +93,10 @@ public:
       : ProductMultiplier(kernel, left, right), element(kernel.product.operands[GpuProduct::Left].element()),
         rowBlocks(kernel.plan.tile.warpM() / block), columnBlocks(kernel.plan.tile.warpN() / block),
         unit(16 * 8 / element.getIntOrFloatBitWidth()), row(warpRow()), column(warpColumn()) {}
+
+  SmallVector<Value> zeros() override {
+    return ProductMultiplier::zeros(rowBlocks * 2 * columnBlocks, VectorType::get({2, 2}, kernel.product.sum));
+  }
 
   SmallVector<Value> add(ValueRange before, Value stage) override {
     SmallVector<Value> sums(before);
@@ -129,10 +136,6 @@ public:
 private:
   static constexpr int64_t block = 16; ///< rows, or columns, of which registers are read at once
 
-  std::pair<int64_t, VectorType> sumTypes() override {
-    return {rowBlocks * 2 * columnBlocks, VectorType::get({2, 2}, kernel.product.sum)};
-  }
-
   /// Matrix `lane / 8` is at 8 rows and at 16 bytes of terms, or 0; which of both comes first differs by side. Its row
   /// `lane % 8`, which is a term where these are not side by side, is the one whose place the lane says.
   Value read(ProductLoader &loader, bool isLeft, Value stage, Value first, int64_t term) {
@@ -143,7 +146,20 @@ private:
     Value terms = kernel.add(kernel.mul(isLeft ? high : low, unit), term);
     (transposes ? terms : outer) = kernel.add(transposes ? terms : outer, within);
     auto type = VectorType::get({4, 32 / element.getIntOrFloatBitWidth()}, element);
-    return nvgpu::LdMatrixOp::create(b, type, loader.memory(), loader.place(stage, outer, terms), transposes, 4);
+    Value read = nvgpu::LdMatrixOp::create(b, type, loader.memory(), loader.place(stage, outer, terms), transposes, 4);
+    return element.isF32() ? roundToTf32(read) : read;
+  }
+
+  /// To the nearest: the cores would leave out the lower bits.
+  Value roundToTf32(Value numbers) {
+    auto nearest = NVVM::FPRoundingMode::RNA;
+    for (int64_t each = 0; each < 4; ++each) {
+      Value exact = vector::ExtractOp::create(b, numbers, ArrayRef<int64_t>{each, 0});
+      Value bits = NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), exact, nearest);
+      numbers = vector::InsertOp::create(b, arith::BitcastOp::create(b, element, bits).getResult(), numbers,
+                                         ArrayRef<int64_t>{each, 0});
+    }
+    return numbers;
   }
 
   /// 16 rows by 8 columns, the first or the second ones of `columns`, in one instruction or in two.
@@ -153,7 +169,7 @@ private:
     for (int64_t step = 0; step < steps; ++step) {
       Value a = part(rows, step * 4 / steps, 4 / steps);
       Value c = part(columns, 2 * half + step * 2 / steps, 2 / steps);
-      sum = nvgpu::MmaSyncOp::create(b, a, c, sum, ArrayRef<int64_t>{block, 8, depth});
+      sum = nvgpu::MmaSyncOp::create(b, a, c, sum, ArrayRef<int64_t>{block, 8, depth}, /*tf32Enabled=*/element.isF32());
     }
     return sum;
   }
@@ -175,6 +191,8 @@ private:
 
 std::unique_ptr<ProductMultiplier> makeProductMultiplier(ProductKernel &kernel, ProductLoader &left,
                                                          ProductLoader &right) {
+  if (kernel.plan.unit == ProductUnit::Warpgroups)
+    return makeWarpgroupMultiplier(kernel, left, right);
   if (kernel.plan.unit == ProductUnit::TensorCores)
     return std::make_unique<TensorCoreMultiplier>(kernel, left, right);
   return std::make_unique<ThreadMultiplier>(kernel, left, right);

@@ -20,15 +20,19 @@ public:
       : kernel(kernel), b(kernel.b), left(left), right(right) {}
   virtual ~ProductMultiplier() = default;
 
-  /// The sums of a thread before the first term: vectors.
-  SmallVector<Value> zeros();
+  /// The sums of a thread before the first term.
+  virtual SmallVector<Value> zeros() = 0;
+  /// How many stages of shared memory are read at a time.
+  virtual int64_t stagesHeld() const { return 1; }
   /// The sums with the terms of a stage added.
   virtual SmallVector<Value> add(ValueRange sums, Value stage) = 0;
+  /// The sums after the last stage.
+  virtual SmallVector<Value> finish(ValueRange sums) { return sums; }
   /// A thread's sums, by rows.
   virtual SmallVector<ProductFragment> fragments(ValueRange sums) = 0;
 
 protected:
-  virtual std::pair<int64_t, VectorType> sumTypes() = 0;
+  SmallVector<Value> zeros(int64_t count, VectorType type);
   /// The first row and column of the warp.
   Value warpRow() { return kernel.mul(kernel.div(kernel.warp, kernel.plan.tile.warpsN), kernel.plan.tile.warpM()); }
   Value warpColumn() { return kernel.mul(kernel.rem(kernel.warp, kernel.plan.tile.warpsN), kernel.plan.tile.warpN()); }

@@ -1,6 +1,8 @@
 // The table of tiles, and the choice among them (ProductTiling.h). It depends on sizes, types and the chip's generation
 // alone, so that the same program gives the same bits on every machine with that chip.
 #include "ProductTiling.h"
+#include "MatrixDescriptor.h"
+#include "array/IR/Precision.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,9 +15,9 @@ namespace {
 ///
 /// Threads with numbers of up to 4 bytes: 8 x 8 sums of a thread take 64 fused multiply-adds for 16 numbers from shared
 /// memory, which is what both can do at the same time; 128 x 128 multiplies each element from memory 128 times. With
-/// three stages of 8 terms it takes 25 KiB and 130 registers (ptxas -v), two too many for two blocks a processor.
+/// three stages of 8 terms it takes 25 KiB; that two blocks are to fit has ptxas get along with 128 registers.
 constexpr ProductTile kThreadTiles[] = {
-    {128, 128, 8, 4, 2, 3},
+    {128, 128, 8, 4, 2, 3, 2},
     {64, 64, 16, 4, 2, 3},
     {32, 32, 16, 2, 1, 3},
 };
@@ -31,6 +33,12 @@ constexpr ProductTile kTensorTiles[] = {
     {64, 64, 64, 2, 2, 4},
     {32, 32, 64, 2, 1, 4},
 };
+/// Warpgroups; k counts bytes, those of a descriptor's row. A thread has 128 or 64 sums. 128 x 256 multiplies each byte
+/// from memory 85 times in either direction, which the second cache can keep up with; 192 KiB are four stages.
+constexpr ProductTile kWarpgroupTiles[] = {
+    {128, 256, 128, 8, 1, 4},
+    {128, 128, 128, 8, 1, 4},
+};
 
 /// Below this a row of threads would have little to do: a sum or an update of vectors, bound by memory.
 constexpr int64_t kLeastRows = 8, kLeastTerms = 8;
@@ -43,7 +51,7 @@ bool isSingle(ArrayRef<Operation *> casts, StringRef name) {
   return casts.size() == 1 && casts.front()->getName().getStringRef() == name;
 }
 
-/// Whether tensor cores multiply these factors without a loss.
+/// Whether tensor cores multiply these factors, without a loss if none is allowed.
 bool haveTensorCores(const GpuProduct &product, unsigned capability) {
   Type element = product.operands[GpuProduct::Left].element();
   if (product.operands[GpuProduct::Right].element() != element)
@@ -52,11 +60,25 @@ bool haveTensorCores(const GpuProduct &product, unsigned capability) {
   if (element.isF16() || element.isBF16())
     return product.sum.isF32() && areCast(arith::ExtFOp::getOperationName()) &&
            capability >= (element.isF16() ? 75 : 80);
+  if (element.isF32())
+    return product.sum.isF32() && product.casts[0].empty() && product.casts[1].empty() && allowsTf32(product.op) &&
+           capability >= 80;
   return element.isInteger(8) && product.sum.isInteger(32) && areCast(arith::ExtSIOp::getOperationName()) &&
          capability >= 80;
 }
 
+/// Whether warpgroups can: of floats of 16 bits that are copied to shared memory 16 bytes at a time.
+bool haveWarpgroups(const GpuProduct &product) {
+  return llvm::all_of(ArrayRef<unsigned>{GpuProduct::Left, GpuProduct::Right}, [&](unsigned side) {
+    const ProductDims &outer = side == GpuProduct::Left ? product.m : product.n;
+    int64_t width = std::max(product.widthAlong(side, product.k), product.widthAlong(side, outer));
+    return product.operands[side].element().isFloat(16) && width == 8;
+  });
+}
+
 ArrayRef<ProductTile> tilesFor(ProductUnit unit, Type sum) {
+  if (unit == ProductUnit::Warpgroups)
+    return kWarpgroupTiles;
   if (unit == ProductUnit::TensorCores)
     return kTensorTiles;
   return sum.getIntOrFloatBitWidth() > 32 ? ArrayRef(kWideThreadTiles) : ArrayRef(kThreadTiles);
@@ -64,25 +86,36 @@ ArrayRef<ProductTile> tilesFor(ProductUnit unit, Type sum) {
 
 } // namespace
 
-std::optional<ProductTiling> tileProduct(const GpuProduct &product, unsigned capability, int64_t leastBlocks) {
+std::optional<ProductTiling> tileProduct(const GpuProduct &product, const ProductChip &chip) {
   int64_t m = sizeOf(product.m), n = sizeOf(product.n), k = sizeOf(product.k), batch = sizeOf(product.batch);
   auto hasBytes = [](Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0; };
   bool isMultiplied = llvm::all_of(product.operands, [&](const ProductOperand &o) { return hasBytes(o.element()); });
   if (m < kLeastRows || n < kLeastRows || k < kLeastTerms || batch > kMostBatches || !isMultiplied)
     return std::nullopt;
-  bool hasCores = haveTensorCores(product, capability);
-  ProductTiling plan{
-      hasCores ? ProductUnit::TensorCores : ProductUnit::Threads, {}, 1, capability >= 80, capability >= 80 ? 32 : 16};
+  bool hasCores = haveTensorCores(product, chip.capability), isAmpere = chip.capability >= 80;
+  SmallVector<ProductUnit, 2> units;
+  if (hasCores && chip.hasWarpgroups && haveWarpgroups(product))
+    units.push_back(ProductUnit::Warpgroups);
+  units.push_back(hasCores ? ProductUnit::TensorCores : ProductUnit::Threads);
+  ProductTiling plan{units.back(), {}, 1, isAmpere, isAmpere ? 32 : 16};
   int64_t mostSplits = std::clamp<int64_t>(k / kLeastSplitTerms, 1, kMostSplits), blocks = 0;
-  for (const ProductTile &tile : tilesFor(plan.unit, product.sum)) {
-    plan.tile = tile;
-    blocks = batch * llvm::divideCeil(m, tile.m) * llvm::divideCeil(n, tile.n);
-    if (blocks * mostSplits >= leastBlocks)
+  for (ProductUnit unit : units) {
+    plan.unit = unit;
+    for (const ProductTile &tile : tilesFor(unit, product.sum)) {
+      plan.tile = tile;
+      blocks = batch * llvm::divideCeil(m, tile.m) * llvm::divideCeil(n, tile.n);
+      if (blocks * mostSplits >= chip.leastBlocks)
+        break;
+    }
+    if (blocks * mostSplits >= chip.leastBlocks)
       break;
   }
+  if (plan.unit == ProductUnit::Warpgroups)
+    plan.dynamicBytes =
+        plan.tile.stages * (plan.tile.m + plan.tile.n) * plan.tile.k + descriptor::kBlockBytes; // to align them
   if (hasCores)
     plan.tile.k /= product.operands[GpuProduct::Left].element().getIntOrFloatBitWidth() / 8;
-  plan.splits = std::min<int64_t>(mostSplits, llvm::divideCeil(leastBlocks, blocks));
+  plan.splits = std::min<int64_t>(mostSplits, llvm::divideCeil(chip.leastBlocks, blocks));
   return plan;
 }
 

@@ -8,13 +8,21 @@
 
 namespace mlir::array {
 
-/// What multiplies: threads, each a part of a tile, or the tensor cores, each warp a part of it.
-enum class ProductUnit { Threads, TensorCores };
+/// What multiplies: threads, each a part of a tile, or the tensor cores, each warp a part of it, or four warps
+/// together.
+enum class ProductUnit { Threads, TensorCores, Warpgroups };
+
+/// What the choice rests on.
+struct ProductChip {
+  unsigned capability; ///< 80 is 8.0
+  bool hasWarpgroups;  ///< has wgmma: sm_90a alone
+  int64_t leastBlocks; ///< keep it busy
+};
 
 /// What a block computes at once, and with how many warps. `k` terms of it are in shared memory at a time, for each of
-/// `stages`.
+/// `stages`. At least `resident` blocks are to have room on a processor.
 struct ProductTile {
-  int64_t m, n, k, warpsM, warpsN, stages;
+  int64_t m, n, k, warpsM, warpsN, stages, resident = 1;
 
   int64_t threads() const { return 32 * warpsM * warpsN; }
   int64_t warpM() const { return m / warpsM; }
@@ -30,11 +38,12 @@ struct ProductTiling {
   bool copiesAsync;
   /// Bytes of a row of the left factor that one instruction of a tensor core multiplies.
   int64_t instructionBytes;
+  /// Of shared memory that the launch asks for; 0 where the kernel has it.
+  int64_t dynamicBytes = 0;
 };
 
-/// The plan for a chip by its compute capability (80 is 8.0), or none where each thread had better have results of its
-/// own. `leastBlocks` is how many blocks keep the chip busy.
-std::optional<ProductTiling> tileProduct(const GpuProduct &product, unsigned capability, int64_t leastBlocks);
+/// The plan, or none where each thread had better have results of its own.
+std::optional<ProductTiling> tileProduct(const GpuProduct &product, const ProductChip &chip);
 
 } // namespace mlir::array
 

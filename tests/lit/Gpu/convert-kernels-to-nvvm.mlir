@@ -25,3 +25,15 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+
+// Shared memory that the launch asks for is declared alone.
+// CHECK: llvm.mlir.global external @{{.*}}() {addr_space = 3 : i32, {{.*}}} : !llvm.array<0 x i8>
+gpu.module @dynamic {
+  gpu.func @kernel(%n: index, %x: memref<64xi8>) kernel {
+    %shared = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %v = memref.load %shared[%n] : memref<?xi8, #gpu.address_space<workgroup>>
+    memref.store %v, %x[%n] : memref<64xi8>
+    gpu.return
+  }
+}

@@ -123,3 +123,36 @@ gpu.module @kernels {
   // expected-error @below {{the module has another symbol @f}}
   llvm.func @f(i32) -> i32
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @k(%a: i64, %b: i64) kernel {
+    %zero = llvm.mlir.zero : !llvm.struct<(f32, f32, f32, f32)>
+    // expected-error @below {{'nvvm.wgmma.mma_async' cannot be emulated for these types: expected f16 or bf16, added to sums in f32, without a scale}}
+    %0 = nvvm.wgmma.mma_async %a, %b, %zero, #nvvm.shape<m = 64, n = 8, k = 8>, D [#nvvm.wgmma_type<f32>, #nvvm.wgmma_scale_out<one>],
+      A [#nvvm.wgmma_type<tf32>, #nvvm.wgmma_scale_in<one>, #nvvm.mma_layout<row>], B [#nvvm.wgmma_type<tf32>, #nvvm.wgmma_scale_in<one>, #nvvm.mma_layout<col>]
+      : !llvm.struct<(f32, f32, f32, f32)> -> !llvm.struct<(f32, f32, f32, f32)>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @k(%x: f32) kernel {
+    // expected-error @below {{'nvvm.convert.float.to.tf32' cannot be emulated: expected the rounding mode rna alone}}
+    %0 = nvvm.convert.float.to.tf32 %x {rnd = #nvvm.fp_rnd_mode<rn>}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @k(%x: f32) kernel {
+    // expected-error @below {{'llvm.inline_asm' cannot be emulated: expected no instructions, and its operands as results}}
+    %0 = llvm.inline_asm "ex2.approx.ftz.f32 $0, $1;", "=f,f" %x : (f32) -> f32
+    gpu.return
+  }
+}

@@ -98,3 +98,23 @@ module {
     return
   }
 }
+
+// -----
+
+// How many blocks are to have room on a processor is for ptxas.
+// CHECK-LABEL: func.func @resident
+// CHECK:       gpu.func @kernel(
+// CHECK-SAME:    nvvm.minctasm = 2 : i32
+module {
+  func.func @resident(%x: memref<f32>) {
+    %one = arith.constant 1 : index
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+               threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %v = memref.load %x[] : memref<f32>
+      %s = arith.addf %v, %v : f32
+      memref.store %s, %x[] : memref<f32>
+      gpu.terminator
+    } {array.resident_blocks = 2 : i32}
+    return
+  }
+}

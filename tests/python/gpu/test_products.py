@@ -1,6 +1,8 @@
 """Products as kernels that compute tiles, beside NumPy in float64: sizes at the edges of tiles, layouts, types, what is
 computed with them. `least-blocks=1` takes the largest tiles."""
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from pycompiler.plan import plan_outputs
 
 BF16 = ml_dtypes.bfloat16
 LARGEST = "chip=sm_80 least-blocks=1"
+HOPPER = "chip=sm_90a least-blocks=1"
 
 
 def compiled(function, *arrays, products=LARGEST):
@@ -27,7 +30,7 @@ def compiled(function, *arrays, products=LARGEST):
     return text, [np.asarray(results[i]) for kind, i in plan.outputs if kind == "result"]
 
 
-def data(*shape, dtype=np.float32, seed=0):
+def data(*shape, dtype: Any = np.float32, seed=0):
     values = np.random.default_rng(seed).standard_normal(shape)
     return (values * 20).astype(dtype) if np.dtype(dtype).kind in "iu" else values.astype(dtype)
 
@@ -184,3 +187,132 @@ def test_convolutions_and_their_gradients(name, groups):
     wide = [np.asarray(array) for array in pc.jit(with_gradients)(x.astype(np.float64), kernel.astype(np.float64))]
     for one, want in zip(got, wide, strict=True):
         np.testing.assert_allclose(one, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_of_16_bits_and_their_gradients_have_tensor_cores(name):
+    x, kernel = data(2, 9, 10, 32, dtype=BF16), data(3, 3, 32, 32, dtype=BF16, seed=1)
+    shape = {"plain": (7, 8), "strided and padded": (5, 5), "dilated": (9, 10)}[name]
+    cotangent = data(2, *shape, 32, dtype=BF16, seed=2)
+
+    def with_gradients(a, b, c):
+        def convolve(a, b):
+            return pc.lax.conv_general_dilated(a, b, dimension_numbers=("NHWC", "HWIO", "NHWC"), **CONVOLUTIONS[name])
+
+        out, pull = pc.vjp(convolve, a, b)
+        return out, *pull(c)
+
+    text, got = compiled(with_gradients, x, kernel, cotangent)
+    functions = text.split("gpu.func ")[1:]
+    products = [function for function in functions if function.startswith("@product")]
+    assert len(products) == 3
+    assert all("nvgpu.mma.sync" in product for product in products)
+    wide = pc.jit(with_gradients)(*(array.astype(np.float32) for array in (x, kernel, cotangent)))
+    for one, want in zip(got, map(np.asarray, wide), strict=True):
+        np.testing.assert_allclose(one.astype(np.float32), want, rtol=2e-2, atol=2e-2 * np.abs(want).max())
+
+
+def rounded_to_tf32(array):
+    """Each element with 10 bits of mantissa, the nearest number, of two the one away from zero."""
+    return ((array.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
+
+
+@pytest.mark.parametrize("spec", ["mk,kn->mn", "km,nk->mn", "bmk,bkn->bmn"])
+def test_tf32_on_request(spec):
+    size = {"m": 72, "n": 41, "k": 50, "b": 3}
+    parts = enumerate(spec.split("->")[0].split(","))
+    left, right = (data(*(size[dim] for dim in part), seed=seed) for seed, part in parts)
+    text, (got,) = compiled(lambda a, b: pnp.einsum(spec, a, b, precision="tensorfloat32"), left, right)
+    assert "nvgpu.mma.sync" in text
+    assert_product(got, rounded_to_tf32(left), rounded_to_tf32(right), spec=spec)
+
+
+def test_tf32_is_asked_for_by_a_setting_and_goes_through_transformations():
+    x, y = data(3, 40, 24), data(24, 48, seed=1)
+
+    def gradients(a, b):
+        return pc.grad(lambda a, b: pc.vmap(lambda row: pnp.tanh(row @ b))(a).sum(), (0, 1))(a, b)
+
+    with pc.default_matmul_precision("tensorfloat32"):
+        text, _ = compiled(gradients, x, y)
+    products = [function for function in text.split("gpu.func ")[1:] if function.startswith("@product")]
+    assert len(products) == 3
+    assert all("tf32Enabled" in product for product in products)
+    assert "tf32Enabled" not in compiled(gradients, x, y)[0]
+
+
+def test_a_convolution_in_tf32():
+    x, kernel = data(2, 9, 10, 16), data(3, 3, 16, 32, seed=1)
+
+    def convolve(a, b, precision=pc.lax.Precision.HIGH):
+        return pc.lax.conv_general_dilated(
+            a, b, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), precision=precision
+        )
+
+    text, (got,) = compiled(convolve, x, kernel)
+    assert "tf32Enabled" in text
+    want = np.asarray(pc.jit(convolve)(rounded_to_tf32(x), rounded_to_tf32(kernel)))
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+
+
+# Warpgroups: sizes beyond the tile, and more stages of terms than there are buffers.
+
+
+@pytest.mark.parametrize("dtype", [np.float16, BF16], ids=str)
+@pytest.mark.parametrize("spec", ["mk,kn->mn", "km,kn->mn", "mk,nk->mn", "km,nk->mn", "mk,kn->nm", "bmk,bkn->bmn"])
+def test_warpgroups(spec, dtype):
+    size = {"m": 136, "n": 264, "k": 360, "b": 2}
+    parts = enumerate(spec.split("->")[0].split(","))
+    left, right = (data(*(size[dim] for dim in part), dtype=dtype, seed=seed) for seed, part in parts)
+    text, (got,) = compiled(lambda a, b: pnp.einsum(spec, a, b), left, right, products=HOPPER)
+    assert "nvvm.wgmma.mma_async" in text
+    assert_product(got, left, right, spec=spec)
+
+
+@pytest.mark.parametrize("size", [(8, 8, 8), (64, 136, 64), (256, 128, 128), (129, 16, 200)], ids=str)
+def test_sizes_of_warpgroups(size):
+    m, n, k = size
+    x, y = data(m, k, dtype=BF16), data(k, n, dtype=BF16, seed=1)
+    text, (got,) = compiled(lambda a, b: a @ b, x, y, products=HOPPER)
+    assert "nvvm.wgmma.mma_async" in text
+    assert_product(got, x, y)
+
+
+@pytest.mark.parametrize("least", [1, 2, 5])
+def test_tiles_of_warpgroups(least):
+    x, y = data(128, 256, dtype=BF16), data(256, 256, dtype=BF16, seed=1)
+    text, (got,) = compiled(lambda a, b: a @ b, x, y, products=f"chip=sm_90a least-blocks={least}")
+    instruction = {1: "n = 256", 2: "n = 128", 5: "nvgpu.mma.sync"}[least]
+    assert instruction in text
+    assert_product(got, x, y)
+
+
+def test_what_follows_is_computed_with_a_warpgroups_product():
+    x, y, bias, residual = data(72, 96, dtype=BF16), data(96, 80, dtype=BF16, seed=1), data(80, seed=2), data(72, 80)
+
+    def layer(a, b, c, r):
+        sums = pc.lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=np.float32)
+        return (pnp.maximum(sums + c, 0) + r).astype(BF16)
+
+    text, (got,) = compiled(layer, x, y, bias, residual, products=HOPPER)
+    assert text.count("gpu.launch_func") == 1
+    assert "nvvm.wgmma.mma_async" in text
+    assert_product(got, x, y, finish=lambda sums: np.maximum(sums + bias, 0) + residual)
+
+
+def test_terms_that_blocks_of_warpgroups_share():
+    x, y = data(1100, 24, dtype=BF16), data(1100, 16, dtype=BF16, seed=1)
+    text, (got,) = compiled(lambda a, b: a.T @ b, x, y, products="chip=sm_90a least-blocks=3")
+    assert "nvvm.wgmma.mma_async" in text
+    assert text.count("gpu.launch_func") == 3
+    assert_product(got, x, y, spec="km,kn->mn")
+
+
+@pytest.mark.parametrize(("chip", "shape"), [("sm_100a", (64, 64)), ("sm_90a", (63, 65))], ids=str)
+def test_where_warpgroups_are_not_used(chip, shape):
+    (m, n), k = shape, 67
+    x, y = data(m, k, dtype=BF16), data(k, n, dtype=BF16, seed=1)
+    text, (got,) = compiled(lambda a, b: a @ b, x, y, products=f"chip={chip} least-blocks=1")
+    assert "nvgpu.mma.sync" in text
+    assert "wgmma" not in text
+    assert_product(got, x, y)

@@ -11,6 +11,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -125,3 +126,53 @@ def test_ptxas_refuses_what_is_wrong(tmp_path):
     answer = assemble(good.replace("ld.global", "ld.nowhere"), "sm_80", tmp_path / "bad.ptx")
     assert answer
     assert "bad.ptx" in answer
+
+
+def assembled(function, shapes, dtype, chip, folder):
+    """What ptxas -v says of a function's kernels."""
+    text = pc.jit(function).lower(*(np.zeros(shape, dtype) for shape in shapes)).as_text()
+    (kernels,) = ptx_of([text], chip)
+    (folder / "kernels.ptx").write_text(kernels)
+    run = subprocess.run(
+        [assembler(), "-v", f"-arch={chip}", folder / "kernels.ptx", "-o", os.devnull],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = run.stderr + run.stdout
+    assert run.returncode == 0, said
+    return kernels, said
+
+
+def assert_in_registers(said, most):
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+    assert spills
+    assert set(spills) == {("0", "0")}, said
+    used = [int(count) for count in re.findall(r"Used (\d+) registers", said)]
+    assert used
+    assert max(used) <= most, said
+
+
+LAYOUTS = {
+    "mk,kn->mn": lambda a, b: a @ b,
+    "mk,nk->mn": lambda a, b: a @ b.T,
+    "km,kn->mn": lambda a, b: a.T @ b,
+    "km,nk->mn": lambda a, b: a.T @ b.T,
+}
+
+
+@pytest.mark.parametrize("spec", LAYOUTS)
+def test_products_of_warpgroups_overlap(spec, tmp_path):
+    shapes = [(2048, 2048)] * 2
+    kernels, said = assembled(LAYOUTS[spec], shapes, ml_dtypes.bfloat16, "sm_90a", tmp_path)
+    assert "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16" in kernels
+    # Else each instruction waits for the one before, which ptxas says in a warning.
+    assert "serialized" not in said, said
+    assert "warning" not in said, said
+    assert_in_registers(said, 255)
+
+
+def test_two_blocks_of_the_largest_tile_of_threads_fit(tmp_path):
+    kernels, said = assembled(lambda a, b: a @ b, [(2048, 2048)] * 2, np.float32, "sm_80", tmp_path)
+    assert ".minnctapersm 2" in kernels
+    assert_in_registers(said, 128)

@@ -9,6 +9,9 @@ namespace mlir::array {
 /// The attribute of a `gpu.launch`: what its kernel is called.
 inline constexpr llvm::StringLiteral kLaunchNameAttr = "array.kernel";
 
+/// The attribute of a `gpu.launch`: how many of its blocks are to have room on a processor at once, at least.
+inline constexpr llvm::StringLiteral kResidentBlocksAttr = "array.resident_blocks";
+
 /// The attribute of a module with kernels: their names, in the order of their numbers.
 inline constexpr llvm::StringLiteral kKernelNamesAttr = "array.kernels";
 
