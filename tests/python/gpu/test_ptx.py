@@ -176,3 +176,11 @@ def test_two_blocks_of_the_largest_tile_of_threads_fit(tmp_path):
     kernels, said = assembled(lambda a, b: a @ b, [(2048, 2048)] * 2, np.float32, "sm_80", tmp_path)
     assert ".minnctapersm 2" in kernels
     assert_in_registers(said, 128)
+
+
+def test_products_in_tf32_are_rounded_to_the_nearest(tmp_path):
+    with pc.default_matmul_precision("tensorfloat32"):
+        kernels, said = assembled(lambda a, b: a @ b, [(2048, 2048)] * 2, np.float32, "sm_80", tmp_path)
+    assert "cvt.rna.tf32.f32" in kernels
+    assert "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" in kernels
+    assert_in_registers(said, 255)
