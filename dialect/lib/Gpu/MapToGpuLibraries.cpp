@@ -8,6 +8,7 @@
 #include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 #include "array/IR/Array.h"
+#include "array/IR/Precision.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -135,7 +136,8 @@ Value denseView(ImplicitLocOpBuilder &b, const ProductOperand &operand) {
                                            ArrayRef<int64_t>{1});
 }
 
-void emitCall(ImplicitLocOpBuilder &b, const GpuProduct &product, const PcrtProduct &sizes) {
+void emitCall(ImplicitLocOpBuilder &b, linalg::LinalgOp op, const GpuProduct &product, PcrtProduct sizes) {
+  sizes.allowsTf32 = allowsTf32(op);
   ArrayRef<int64_t> params(reinterpret_cast<const int64_t *>(&sizes), sizeof(sizes) / sizeof(int64_t));
   SmallVector<Value> views;
   SmallVector<Attribute> elements;
@@ -163,14 +165,14 @@ void mapProduct(linalg::LinalgOp op) {
     FailureOr<GpuProduct> rounded = readGpuProduct(op, epilogue);
     if (std::optional<PcrtProduct> its = succeeded(rounded) ? sizesFor(*rounded) : std::nullopt) {
       ImplicitLocOpBuilder b(op->getLoc(), epilogue);
-      emitCall(b, *rounded, *its);
+      emitCall(b, op, *rounded, *its);
       return eraseWithEpilogue(op, epilogue);
     }
   }
   if (epilogue && sizes->terms < row->leastTermsBeforeOthers)
     return;
   ImplicitLocOpBuilder b(op->getLoc(), op);
-  emitCall(b, *product, *sizes);
+  emitCall(b, op, *product, *sizes);
   fill.erase();
   op.erase();
 }

@@ -163,6 +163,8 @@ typedef struct PcrtProduct {
   int64_t batch, rows, columns, terms;
   // From an element of a matrix to the next one along a dimension, in elements.
   int64_t leftBatch, leftRow, leftTerm, rightBatch, rightTerm, rightColumn, resultBatch, resultRow;
+  // Whether factors of float32 may be rounded to tf32.
+  int64_t allowsTf32;
 } PcrtProduct;
 
 // The codes are part of the ABI: never renumber.

@@ -140,8 +140,10 @@ Status MatrixProducts::Plan::make(cublasLtHandle_t handle, const ProductCall &ca
     return Status(Code::InvalidArgument, "cuBLASLt does not multiply numbers of type " +
                                              std::to_string(call.factorType) + " to " +
                                              std::to_string(call.resultType));
-  Status status = library.check(library.cublasLtMatmulDescCreate(&product, factor->sums, factor->scale),
-                                "cublasLtMatmulDescCreate");
+  bool isTf32 = p.allowsTf32 && factor->type == CUDA_R_32F;
+  cublasComputeType_t sums = isTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : factor->sums;
+  Status status =
+      library.check(library.cublasLtMatmulDescCreate(&product, sums, factor->scale), "cublasLtMatmulDescCreate");
   int32_t transposesA = 0, transposesB = 0, transposesD = 0;
   if (status.isOk())
     status =

@@ -91,6 +91,16 @@ static void store(void *memory, cudaDataType type, uint64_t index, double value)
   }
 }
 
+/// With 10 bits of mantissa, halves away from zero.
+static void roundToTf32(std::vector<double> &values) {
+  for (double &value : values) {
+    auto narrow = static_cast<float>(value);
+    uint32_t bits = 0;
+    std::memcpy(&bits, &narrow, sizeof(bits));
+    value = fromBits((bits + 0x1000) & ~uint32_t(0x1fff));
+  }
+}
+
 /// One matrix of a batch, column after column, as op() has it.
 static std::vector<double> read(const void *memory, const cublasLtMatrixLayoutOpaque &layout, int32_t matrix,
                                 bool isTransposed) {
@@ -123,6 +133,10 @@ void Product::compute() const {
   for (int32_t matrix = 0; matrix < d.batch; ++matrix) {
     std::vector<double> left = read(aMemory, a, matrix, what.transposesA), sums(m);
     std::vector<double> right = read(bMemory, b, matrix, what.transposesB);
+    if (what.sums == CUBLAS_COMPUTE_32F_FAST_TF32) {
+      roundToTf32(left);
+      roundToTf32(right);
+    }
     uint64_t k = left.size() / m, first = static_cast<uint64_t>(matrix) * static_cast<uint64_t>(d.batchStep);
     for (uint64_t column = 0; column < n; ++column) {
       std::fill(sums.begin(), sums.end(), 0.0);
@@ -143,7 +157,8 @@ static bool isPossible(const cublasLtMatmulDescOpaque &product, const cublasLtMa
                        const cublasLtMatrixLayoutOpaque &d) {
   bool isWide = a.type == CUDA_R_64F, isNarrow = a.type == CUDA_R_16F || a.type == CUDA_R_16BF;
   bool hasTypes = a.type == b.type && c.type == d.type && (d.type == a.type || (isNarrow && d.type == CUDA_R_32F)) &&
-                  product.sums == (isWide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F) &&
+                  (product.sums == (isWide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F) ||
+                   (product.sums == CUBLAS_COMPUTE_32F_FAST_TF32 && a.type == CUDA_R_32F)) &&
                   product.scale == (isWide ? CUDA_R_64F : CUDA_R_32F);
   auto [m, k] = product.transposesA ? std::pair(a.columns, a.rows) : std::pair(a.rows, a.columns);
   auto [terms, n] = product.transposesB ? std::pair(b.columns, b.rows) : std::pair(b.rows, b.columns);

@@ -14,7 +14,7 @@
 // CHECK-SAME:    %[[X:.*]]: memref<512x256xbf16>, %[[Y:.*]]: memref<256x1024xbf16>, %[[R:.*]]: memref<512x1024xbf16>
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     linalg.
-// CHECK:         array.runtime_call "product" params = [1, 512, 1024, 256, 0, 256, 1, 0, 1024, 1, 524288, 1024]
+// CHECK:         array.runtime_call "product" params = [1, 512, 1024, 256, 0, 256, 1, 0, 1024, 1, 524288, 1024, 0]
 // CHECK-SAME:      element_types = [bf16, bf16, bf16]
 // CHECK-SAME:      ins(%[[X]], %[[Y]] : memref<512x256xbf16>, memref<256x1024xbf16>) outs(%[[R]] : memref<512x1024xbf16>)
 // CHECK-SAME:      {array.library = "cublaslt"}
@@ -55,7 +55,7 @@ func.func @rounded(%x: memref<512x256xbf16>, %y: memref<256x1024xbf16>, %r: memr
 // CHECK-SAME:    %[[X:.*]]: memref<4x256x300xf32>, %[[Y:.*]]: memref<256x256xf32>, %[[R:.*]]: memref<4x256x256xf32>
 // CHECK-NOT:     linalg.
 // CHECK:         %[[VIEW:.*]] = memref.reinterpret_cast %{{.*}} to offset: [20], sizes: [307156], strides: [1]
-// CHECK:         array.runtime_call "product" params = [4, 256, 256, 256, 76800, 1, 300, 0, 1, 256, 65536, 256]
+// CHECK:         array.runtime_call "product" params = [4, 256, 256, 256, 76800, 1, 300, 0, 1, 256, 65536, 256, 0]
 // CHECK-SAME:      ins(%[[VIEW]], %[[Y]] : memref<307156xf32, strided<[1], offset: 20>>, memref<256x256xf32>)
 // NONE-LABEL: func.func @layouts(
 // NONE-NOT:     array.runtime_call

@@ -116,6 +116,19 @@ def test_sums_of_narrow_factors_are_to_be_had(dtype):
     assert_product(got, left, right)
 
 
+def test_factors_are_rounded_to_tf32_where_that_is_asked_for():
+    left, right = operands("mk,kn->mn", np.float32)
+    got, count = computed_by("cublaslt", pc.jit(lambda a, b: pnp.matmul(a, b, precision="tensorfloat32")), left, right)
+    assert count in (1, None)
+
+    def rounded(x):
+        return ((x.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
+
+    assert_product(got, rounded(left), rounded(right))
+    with pytest.raises(AssertionError):
+        assert_product(got, left, right)
+
+
 def test_parts_of_arrays_are_multiplied_where_they_lie():
     left, right = data(300, 300), data(270, 400, seed=1)
     got, count = computed_by("cublaslt", pc.jit(lambda a, b: a[8:280, 20:290] @ b[:, 100:356]), left, right)
