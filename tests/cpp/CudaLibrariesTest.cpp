@@ -38,7 +38,7 @@ static int32_t multiplies(const PcrtFrame *frame) {
   const int64_t dims[] = {2, 2};
   auto tensor = [&](const void *data) { return PcrtTensor{const_cast<void *>(data), dims, 2, PCRT_DTYPE_Float32}; };
   PcrtTensor inputs[] = {tensor(frame->args[0]), tensor(frame->args[1])}, output = tensor(frame->results[0]);
-  PcrtProduct sizes = {1, 2, 2, 2, 0, 1, 2, 0, 2, 1, 4, 2};
+  PcrtProduct sizes = {1, 2, 2, 2, 0, 1, 2, 0, 2, 1, 4, 2, 0};
   return frame->table->product(frame, inputs, 2, &output, 1, reinterpret_cast<const int64_t *>(&sizes));
 }
 
