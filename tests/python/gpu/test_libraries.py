@@ -83,7 +83,6 @@ SPECS = [
     "bmk,kn->bmn",
     "bkm,bnk->bmn",
     "bkm,kn->bmn",
-    "mk,bkn->bmn",
 ]
 
 
