@@ -19,6 +19,8 @@ from pycompiler.targets import Target
 # The primitives in whose code each may be called.
 PRIMITIVES: dict[str, frozenset[str]] = {
     "cublaslt": frozenset({"dot_general"}),
+    "cufft": frozenset({"fft"}),
+    "cusolver": frozenset({"cholesky", "lu", "eigh", "svd"}),
 }
 
 

@@ -45,17 +45,23 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
   void runOnOperation() override {
     numberKernels();
     SmallVector<Operation *> doors;
+    bool waits = false;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       WalkResult walked = function.walk([&](Operation *op) {
         auto load = dyn_cast<memref::LoadOp>(op);
         if (isa<gpu::LaunchFuncOp>(op) || (load && isOfDevice(load)))
           doors.push_back(op);
+        // Between its kernels cuSOLVER looks at what they computed.
+        auto library = op->getAttrOfType<StringAttr>(kLibraryAttr);
+        waits |= library && library == "cusolver";
         return succeeded(check(op)) ? WalkResult::advance() : WalkResult::interrupt();
       });
       if (walked.wasInterrupted())
         return signalPassFailure();
     }
     addSites(doors);
+    if (waits)
+      getOperation()->setAttr(kWaitsAttr, UnitAttr::get(&getContext()));
     for (Operation *door : doors) {
       TableCalls calls(door->getParentOfType<func::FuncOp>());
       auto launch = dyn_cast<gpu::LaunchFuncOp>(door);

@@ -1,7 +1,7 @@
 // array-map-routines-to-gpu: calls of the runtime's library become launches of functions of the device library. Comes
 // right before array-map-to-gpu; array-plan-memory gives the memory that is asked for here its place. What has no row
 // in a family's table stays a call.
-#include "RoutineLauncher.h"
+#include "LibraryRoutines.h"
 #include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 
@@ -30,8 +30,9 @@ struct MapRoutinesToGpu : impl::MapRoutinesToGpuBase<MapRoutinesToGpu> {
     SmallVector<RuntimeCallOp> calls;
     getOperation().walk([&](RuntimeCallOp call) { calls.push_back(call); });
     for (RuntimeCallOp call : calls) {
-      const Routine *routine = findRoutine(call.getName());
-      if (!routine || call->hasAttr(kLibraryAttr))
+      const Routine *routine =
+          call->hasAttr(kLibraryAttr) ? findLibraryRoutine(call.getName()) : findRoutine(call.getName());
+      if (!routine)
         continue;
       if (failed(checkBuffers(call)))
         return signalPassFailure();

@@ -1,6 +1,12 @@
 // The routine `fft` as launches (dialect/device/Fft.cpp): each of the trailing dimensions in passes over all elements.
-// A transform of real numbers is one of complex ones, half of which is kept, or made up first.
-#include "RoutineLauncher.h"
+// A transform of real numbers is one of complex ones, half of which is kept, or made up first. Where a library does it,
+// its calls take the place of the passes.
+#include "LibraryRoutines.h"
+#include "array/Gpu/Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace mlir::array {
 
@@ -29,10 +35,11 @@ public:
   explicit Transform(RoutineLauncher &launcher)
       : launcher(launcher), type(static_cast<FftType>(launcher.param(0))), axes(launcher.param(1)),
         real(type == Irfft ? launcher.outputType(0) : launcher.inputType(0)),
-        name(elementName(launcher.element(type == Irfft ? 0 : 1))) {}
+        complex(launcher.element(type == Irfft ? 0 : 1)), name(elementName(complex)),
+        isByLibrary(RuntimeCallOp(launcher.call)->hasAttr(kLibraryAttr)) {}
 
   /// Bytes of one of the two places that passes go to and fro between: all numbers are complex, and none are left out.
-  int64_t placeBytes() const { return real.getNumElements() * elementBytes(launcher.element(type == Irfft ? 0 : 1)); }
+  int64_t placeBytes() const { return real.getNumElements() * elementBytes(complex); }
 
   LogicalResult map() {
     int64_t last = real.getRank() - 1, n = real.getDimSize(last), half = n / 2 + 1;
@@ -41,7 +48,11 @@ public:
     // Passes that are still to come, of which the last one writes the result.
     left = passesOf(shape);
     bool isInverse = type == Ifft || type == Irfft;
-    if (type == Rfft) {
+    if (type == Rfft && isByLibrary) {
+      // It takes real numbers.
+      shape[last] = half;
+      callAlong(AxisSizes(real.getShape(), last), /*isInverse=*/false, launcher.element(0));
+    } else if (type == Rfft) {
       left += 2;
       convert("from_real", {}, real.getNumElements());
       transform(shape, last, isInverse);
@@ -68,7 +79,7 @@ private:
   int64_t passesOf(ArrayRef<int64_t> shape) const {
     int64_t passes = 0;
     for (int64_t size : shape.take_back(axes))
-      passes += factorsOf(size).size();
+      passes += isByLibrary ? 1 : factorsOf(size).size();
     return passes;
   }
 
@@ -78,7 +89,7 @@ private:
       return launcher.output(0);
     std::swap(place, otherPlace);
     if (!place)
-      place = launcher.scratch(placeBytes());
+      place = isByLibrary ? typedPlace() : launcher.scratch(placeBytes());
     return place;
   }
 
@@ -92,8 +103,50 @@ private:
     current = to;
   }
 
+  /// What a library is given holds numbers, not bytes.
+  Value typedPlace() {
+    Type stored = (type == Irfft ? launcher.inputType(0) : launcher.outputType(0)).getElementType();
+    return memref::AllocOp::create(launcher.builder(), MemRefType::get({real.getNumElements()}, stored),
+                                   launcher.builder().getI64IntegerAttr(64));
+  }
+
+  void callAlong(AxisSizes sizes, bool isInverse, Type from) {
+    Value to = next();
+    callLibrary(launcher, "fft", {isInverse, sizes.outer, sizes.length, sizes.inner}, current, to, {from, complex});
+    if (isInverse)
+      divide(to, sizes.length);
+    current = to;
+  }
+
+  /// Divides what the library has left as sums.
+  void divide(Value numbers, int64_t length) {
+    ImplicitLocOpBuilder &b = launcher.builder();
+    unsigned rank = cast<MemRefType>(numbers.getType()).getRank();
+    AffineMap map = b.getMultiDimIdentityMap(rank);
+    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+    linalg::GenericOp::create(
+        b, numbers, numbers, {map, map}, loops, [&](OpBuilder &inner, Location loc, ValueRange in) {
+          // Bits, of which the low half is the real part.
+          ImplicitLocOpBuilder body(loc, inner);
+          auto part = cast<FloatType>(partElement(complex));
+          Type whole = in[0].getType(), half = body.getIntegerType(part.getWidth());
+          Value width = arith::ConstantIntOp::create(body, whole, part.getWidth());
+          Value factor = arith::ConstantOp::create(body, body.getFloatAttr(part, 1.0 / static_cast<double>(length)));
+          auto divided = [&](Value bits) -> Value {
+            Value number = arith::BitcastOp::create(body, part, arith::TruncIOp::create(body, half, bits));
+            number = arith::BitcastOp::create(body, half, arith::MulFOp::create(body, number, factor));
+            return arith::ExtUIOp::create(body, whole, number);
+          };
+          Value re = divided(in[0]), im = divided(arith::ShRUIOp::create(body, in[0], width));
+          im = arith::ShLIOp::create(body, im, width);
+          linalg::YieldOp::create(body, arith::OrIOp::create(body, re, im).getResult());
+        });
+  }
+
   void transform(ArrayRef<int64_t> shape, int64_t axis, bool isInverse) {
     AxisSizes sizes(shape, axis);
+    if (isByLibrary)
+      return callAlong(sizes, isInverse, complex);
     int64_t n = sizes.length, count = sizes.outer * n * sizes.inner, done = 1;
     for (int64_t factor : factorsOf(n)) {
       Value to = next();
@@ -111,7 +164,9 @@ private:
   FftType type;
   int64_t axes;
   MemRefType real; ///< Of the side that has all elements.
+  Type complex;    ///< What is transformed: buffers hold the bits of it.
   std::string name;
+  bool isByLibrary;
   Value current, place, otherPlace;
   int64_t left = 0;
 };
@@ -121,6 +176,8 @@ bool isEmpty(RoutineLauncher &launcher) {
   return launcher.inputType(0).getNumElements() == 0 || launcher.outputType(0).getNumElements() == 0;
 }
 
+} // namespace
+
 LogicalResult mapFft(RoutineLauncher &launcher) {
   if (!isEmpty(launcher))
     return Transform(launcher).map();
@@ -129,8 +186,6 @@ LogicalResult mapFft(RoutineLauncher &launcher) {
                   {launcher.output(0), launcher.number(count)});
   return success();
 }
-
-} // namespace
 
 ArrayRef<Routine> fftRoutines() {
   static constexpr Routine rows[] = {

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace mlir::array {
 
@@ -26,7 +27,8 @@ namespace {
 
 //===-- Products ------------------------------------------------------------------------------------------------===//
 
-constexpr StringLiteral kProducts = "cublaslt";
+constexpr StringLiteral kProducts = "cublaslt", kTransforms = "cufft", kDecompositions = "cusolver";
+constexpr StringLiteral kLibraries[] = {kProducts, kTransforms, kDecompositions};
 
 /// A call costs the host as much as several launches, and a library gains nothing over a kernel that leaves most of the
 /// GPU idle: from this many multiplications on, and with all three sizes of a tile of tensor cores.
@@ -177,6 +179,52 @@ void mapProduct(linalg::LinalgOp op) {
   op.erase();
 }
 
+//===-- Routines ------------------------------------------------------------------------------------------------===//
+
+/// The kernels take a pass over memory for each factor of a length, of which 8 is the largest power of two, and time in
+/// proportion to the largest factor: a library wins by far where that is greater, and where it takes fewer passes. Less
+/// than so many elements keep no GPU busy.
+constexpr int64_t kLeastTransformed = 4096, kLargestFactor = 8, kLeastLength = 512;
+
+bool isLargeTransform(RuntimeCallOp call) {
+  // The side of a real transform that has all elements.
+  auto from = cast<MemRefType>(call.getIns()[0].getType()), to = cast<MemRefType>(call.getOuts()[0].getType());
+  Type result = cast<TypeAttr>(call.getElementTypes()[1]).getValue();
+  MemRefType whole = isa<ComplexType>(result) ? from : to;
+  auto isHard = [](int64_t length) {
+    int64_t rest = length;
+    for (int64_t factor = 2; factor < kLargestFactor; ++factor)
+      while (rest > 0 && rest % factor == 0)
+        rest /= factor;
+    return rest > 1 || length >= kLeastLength;
+  };
+  bool isEmpty = from.getNumElements() == 0 || to.getNumElements() == 0;
+  return !isEmpty && whole.getNumElements() >= kLeastTransformed &&
+         llvm::any_of(whole.getShape().take_back(call.getParams()[1]), isHard);
+}
+
+/// A block for each matrix is one of a hundred processors: from `Least` rows and columns on a library wins, unless
+/// there are so many matrices that the others are busy as well, as it takes one after the other.
+template <int64_t Least> bool isLargeMatrix(RuntimeCallOp call) {
+  auto matrices = cast<MemRefType>(call.getIns()[0].getType());
+  ArrayRef<int64_t> shape = matrices.getShape();
+  int64_t size = std::min(shape[shape.size() - 2], shape.back());
+  return size >= Least && matrices.getNumElements() / (shape[shape.size() - 2] * shape.back()) <= size / 16;
+}
+
+struct LibraryRoutine {
+  StringLiteral name, library;
+  bool (*isBetter)(RuntimeCallOp);
+};
+constexpr LibraryRoutine kLibraryRoutines[] = {
+    {"fft", kTransforms, isLargeTransform},
+    {"cholesky", kDecompositions, isLargeMatrix<128>},
+    {"lu", kDecompositions, isLargeMatrix<128>},
+    // The kernels are Jacobi's, which takes several times the operations.
+    {"eigh", kDecompositions, isLargeMatrix<64>},
+    {"svd", kDecompositions, isLargeMatrix<64>},
+};
+
 //===-- The pass ------------------------------------------------------------------------------------------------===//
 
 struct MapToGpuLibraries : impl::MapToGpuLibrariesBase<MapToGpuLibraries> {
@@ -184,11 +232,16 @@ struct MapToGpuLibraries : impl::MapToGpuLibrariesBase<MapToGpuLibraries> {
 
   void runOnOperation() override {
     for (const std::string &library : libraries)
-      if (library != kProducts) {
+      if (!llvm::is_contained(kLibraries, library)) {
         getOperation().emitError("array-map-to-gpu-libraries: expected the option 'libraries' to name some of ")
-            << kProducts << ", got '" << library << "'";
+            << llvm::join(ArrayRef(kLibraries), ", ") << ", got '" << library << "'";
         return signalPassFailure();
       }
+    getOperation().walk([&](RuntimeCallOp call) {
+      for (const LibraryRoutine &row : kLibraryRoutines)
+        if (row.name == call.getName() && llvm::is_contained(libraries, row.library) && row.isBetter(call))
+          call->setAttr(kLibraryAttr, StringAttr::get(&getContext(), row.library));
+    });
     if (!llvm::is_contained(libraries, kProducts))
       return;
     SmallVector<linalg::LinalgOp> products;

@@ -11,6 +11,10 @@ using namespace pcrt::cuda;
 
 static std::atomic<const CublasLt *> cublasLt{nullptr};
 const CublasLt *CublasLt::loaded() { return cublasLt.load(std::memory_order_acquire); }
+static std::atomic<const Cufft *> cufft{nullptr};
+const Cufft *Cufft::loaded() { return cufft.load(std::memory_order_acquire); }
+static std::atomic<const Cusolver *> cusolver{nullptr};
+const Cusolver *Cusolver::loaded() { return cusolver.load(std::memory_order_acquire); }
 
 //===-- Finding
 //-----------------------------------------------------------------------------------------------------===//
@@ -47,6 +51,20 @@ static const std::vector<Row> &rows() {
        {"libcublasLt.so.13", "libcublasLt.so.12"},
        [] { return CublasLt::loaded() != nullptr; },
        [](void *handle) { return keep(cublasLt, handle); }},
+      {"cufft",
+       "cuFFT",
+       "PYCOMPILER_CUFFT",
+       "nvidia-cufft-cu12",
+       {"libcufft.so.12", "libcufft.so.11"},
+       [] { return Cufft::loaded() != nullptr; },
+       [](void *handle) { return keep(cufft, handle); }},
+      {"cusolver",
+       "cuSOLVER",
+       "PYCOMPILER_CUSOLVER",
+       "nvidia-cusolver-cu12",
+       {"libcusolver.so.12", "libcusolver.so.11"},
+       [] { return Cusolver::loaded() != nullptr; },
+       [](void *handle) { return keep(cusolver, handle); }},
   };
   return *all;
 }
@@ -134,10 +152,71 @@ const char *CublasLt::find(void *handle) {
   return nullptr;
 }
 
+const char *Cufft::find(void *handle) {
+#define PCRT_LIBRARY(result, name, parameters)                                                                         \
+  if (!findFunction(handle, #name, name))                                                                              \
+    return #name;
+#include "cuda/CufftFunctions.def"
+  return nullptr;
+}
+
+const char *Cusolver::find(void *handle) {
+#define PCRT_LIBRARY(result, name, parameters)                                                                         \
+  if (!findFunction(handle, #name, name))                                                                              \
+    return #name;
+#include "cuda/CusolverFunctions.def"
+  return nullptr;
+}
+
 Status CublasLt::check(cublasStatus_t result, const char *call) const {
   if (result == CUBLAS_STATUS_SUCCESS)
     return Status::ok();
   return Status(result == CUBLAS_STATUS_ALLOC_FAILED ? Code::OutOfMemory : Code::LibraryFailed,
                 std::string(call) + " failed: " + cublasLtGetStatusString(result) + " (" +
                     cublasLtGetStatusName(result) + ", " + std::to_string(result) + ")");
+}
+
+/// Of a library that has no words for its statuses: those of its documentation.
+static Status failureOf(const char *call, const char *name, int code, bool isMemory) {
+  return Status(isMemory ? Code::OutOfMemory : Code::LibraryFailed,
+                std::string(call) + " failed (" + (name ? std::string(name) + ", " : "") + std::to_string(code) + ")");
+}
+
+Status Cufft::check(cufftResult result, const char *call) const {
+  if (result == CUFFT_SUCCESS)
+    return Status::ok();
+  static constexpr struct {
+    cufftResult code;
+    const char *name;
+  } names[] = {
+#define PCRT_NAMED(code) {code, #code}
+      PCRT_NAMED(CUFFT_INVALID_PLAN), PCRT_NAMED(CUFFT_ALLOC_FAILED),   PCRT_NAMED(CUFFT_INVALID_VALUE),
+      PCRT_NAMED(CUFFT_EXEC_FAILED),  PCRT_NAMED(CUFFT_INTERNAL_ERROR), PCRT_NAMED(CUFFT_SETUP_FAILED),
+      PCRT_NAMED(CUFFT_INVALID_SIZE),
+  };
+  const char *found = nullptr;
+  for (const auto &[code, name] : names)
+    if (code == result)
+      found = name;
+  return failureOf(call, found, result, result == CUFFT_ALLOC_FAILED);
+}
+
+Status Cusolver::check(cusolverStatus_t result, const char *call) const {
+  if (result == CUSOLVER_STATUS_SUCCESS)
+    return Status::ok();
+  static constexpr struct {
+    cusolverStatus_t code;
+    const char *name;
+  } names[] = {
+      PCRT_NAMED(CUSOLVER_STATUS_NOT_INITIALIZED),  PCRT_NAMED(CUSOLVER_STATUS_ALLOC_FAILED),
+      PCRT_NAMED(CUSOLVER_STATUS_INVALID_VALUE),    PCRT_NAMED(CUSOLVER_STATUS_ARCH_MISMATCH),
+      PCRT_NAMED(CUSOLVER_STATUS_EXECUTION_FAILED), PCRT_NAMED(CUSOLVER_STATUS_INTERNAL_ERROR),
+      PCRT_NAMED(CUSOLVER_STATUS_NOT_SUPPORTED),
+#undef PCRT_NAMED
+  };
+  const char *found = nullptr;
+  for (const auto &[code, name] : names)
+    if (code == result)
+      found = name;
+  return failureOf(call, found, result, result == CUSOLVER_STATUS_ALLOC_FAILED);
 }

@@ -24,6 +24,24 @@ struct CublasLt {
   static const CublasLt *loaded();
 };
 
+struct Cufft {
+#define PCRT_LIBRARY(result, name, parameters) result(*name) parameters = nullptr;
+#include "cuda/CufftFunctions.def"
+
+  const char *find(void *handle);
+  Status check(cufftResult result, const char *call) const;
+  static const Cufft *loaded();
+};
+
+struct Cusolver {
+#define PCRT_LIBRARY(result, name, parameters) result(*name) parameters = nullptr;
+#include "cuda/CusolverFunctions.def"
+
+  const char *find(void *handle);
+  Status check(cusolverStatus_t result, const char *call) const;
+  static const Cusolver *loaded();
+};
+
 /// The failure of a call that is asked for before its library is loaded.
 Status notLoaded(const std::string &name);
 

@@ -1,5 +1,13 @@
 // The call frame's table on a GPU: where a program was compiled for NVIDIA's libraries, routines are theirs. The others
 // are the host's, wherever their operands are (callbacks, collectives); nobody compiles a call of one that is not.
+//
+// These routines differ from the host's of their names, in what lib/Gpu/MapRoutinesToGpu*.cpp of the dialect does
+// around them. fft: params = {whether inverse, outer, length, inner}; along the middle one of these dimensions, without
+// a division by the length; of real numbers the first length / 2 + 1 frequencies. The others change matrices in place,
+// which are the input and the first output, and lie column by column; the last output is an int32 for each matrix, 0
+// where all went well. cholesky: of the upper triangle. lu: pivots (int64, from 1). eigh: params = {whether with
+// vectors, whether of the lower triangle}; values. svd, of tall matrices: params = {whether with vectors, whether with
+// all}; values, then with vectors both factors.
 #include "cuda/CudaDevice.h"
 #include "runtime/Executable.h"
 
@@ -19,10 +27,29 @@ static int32_t product(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t
                                                   inputs[1].data, outputs[0].data, inputs[0].dtype, outputs[0].dtype}));
 }
 
+static int32_t fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t, const PcrtTensor *outputs, int32_t,
+                   const int64_t *params) {
+  const RunContext &run = RunContext::of(frame);
+  return resultOf(run, librariesOf(run).transform({inputs[0].data, outputs[0].data, inputs[0].dtype, outputs[0].dtype,
+                                                   params[1], params[2], params[3], params[0] != 0}));
+}
+
+template <Status (Decompositions::*routine)(const PcrtTensor *, const int64_t *)>
+static int32_t decompose(const PcrtFrame *frame, const PcrtTensor *, int32_t, const PcrtTensor *outputs, int32_t,
+                         const int64_t *params) {
+  const RunContext &run = RunContext::of(frame);
+  return resultOf(run, librariesOf(run).decompose(routine, outputs, params));
+}
+
 const PcrtTable &CudaDevice::table() const {
   static const PcrtTable own = [] {
     PcrtTable made = libraryTable();
     made.product = product;
+    made.fft = fft;
+    made.cholesky = decompose<&Decompositions::cholesky>;
+    made.lu = decompose<&Decompositions::lu>;
+    made.eigh = decompose<&Decompositions::eigh>;
+    made.svd = decompose<&Decompositions::svd>;
     return made;
   }();
   return own;

@@ -1,5 +1,6 @@
 // The types and values of NVIDIA's libraries that the runtime uses, by their documented names, as DriverTypes.h has the
-// driver's: the headers of CUDA 12 and 13 agree in all of them. Plain C. CublasLtFunctions.def has the functions.
+// driver's: the headers of CUDA 12 and 13 agree in all of them. Plain C. CublasLtFunctions.def, CufftFunctions.def and
+// CusolverFunctions.def have the functions.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARYTYPES_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARYTYPES_H
 
@@ -74,5 +75,48 @@ typedef struct {
   float wavesCount;
   int reserved[4];
 } cublasLtMatmulHeuristicResult_t;
+
+//===-- cuFFT ---------------------------------------------------------------------------------------------------===//
+
+typedef enum cufftResult_t {
+  CUFFT_SUCCESS = 0,
+  CUFFT_INVALID_PLAN = 1,
+  CUFFT_ALLOC_FAILED = 2,
+  CUFFT_INVALID_VALUE = 4,
+  CUFFT_INTERNAL_ERROR = 5,
+  CUFFT_EXEC_FAILED = 6,
+  CUFFT_SETUP_FAILED = 7,
+  CUFFT_INVALID_SIZE = 8
+} cufftResult;
+
+typedef enum cufftType_t { CUFFT_R2C = 0x2a, CUFFT_C2C = 0x29, CUFFT_D2Z = 0x6a, CUFFT_Z2Z = 0x69 } cufftType;
+enum { CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };
+
+typedef int cufftHandle;
+typedef struct {
+  float x, y;
+} cufftComplex;
+typedef struct {
+  double x, y;
+} cufftDoubleComplex;
+
+//===-- cuSOLVER ------------------------------------------------------------------------------------------------===//
+
+typedef enum {
+  CUSOLVER_STATUS_SUCCESS = 0,
+  CUSOLVER_STATUS_NOT_INITIALIZED = 1,
+  CUSOLVER_STATUS_ALLOC_FAILED = 2,
+  CUSOLVER_STATUS_INVALID_VALUE = 3,
+  CUSOLVER_STATUS_ARCH_MISMATCH = 4,
+  CUSOLVER_STATUS_EXECUTION_FAILED = 6,
+  CUSOLVER_STATUS_INTERNAL_ERROR = 7,
+  CUSOLVER_STATUS_NOT_SUPPORTED = 9
+} cusolverStatus_t;
+
+typedef enum { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1 } cublasFillMode_t;
+typedef enum { CUSOLVER_EIG_MODE_NOVECTOR = 0, CUSOLVER_EIG_MODE_VECTOR = 1 } cusolverEigMode_t;
+
+typedef struct cusolverDnContext *cusolverDnHandle_t;
+typedef struct cusolverDnParams *cusolverDnParams_t;
 
 #endif // PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARYTYPES_H

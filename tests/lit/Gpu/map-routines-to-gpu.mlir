@@ -97,3 +97,29 @@ func.func @host(%out: memref<4xf32>) {
   array.runtime_call "host_call" params = [0] element_types = [f32] outs(%out : memref<4xf32>)
   return
 }
+
+// By a library: the call says what the bits in its buffers are, and nobody waits for whether it went well. What is not
+// of the result becomes zero, what failed nan.
+// CHECK-LABEL: func.func @library_cholesky(
+// CHECK:         %[[WORK:.*]] = memref.alloc() {{.*}} : memref<2x128x128xi64>
+// CHECK:         %[[INFO:.*]] = memref.alloc() {{.*}} : memref<2xi32>
+// CHECK:         array.runtime_call "cholesky" params = [] element_types = [complex<f32>, complex<f32>, i32] ins(%[[WORK]] : {{.*}}) outs(%[[WORK]], %[[INFO]] : {{.*}}) {array.library = "cusolver"}
+// CHECK:         linalg.generic {{.*}} ins(%[[WORK]], %[[INFO]] :
+// CHECK:           arith.constant 2143289344 : i64
+func.func @library_cholesky(%x: memref<2x128x128xi64>, %out: memref<2x128x128xi64>) {
+  array.runtime_call "cholesky" params = [] element_types = [complex<f32>, complex<f32>]
+    ins(%x : memref<2x128x128xi64>) outs(%out : memref<2x128x128xi64>) {array.library = "cusolver"}
+  return
+}
+
+// A library's inverse transform is sums: both halves of the bits are divided.
+// CHECK-LABEL: func.func @library_ifft(
+// CHECK-SAME:    %[[X:.*]]: memref<5x1009xi128>, %[[OUT:.*]]: memref<5x1009xi128>
+// CHECK:         array.runtime_call "fft" params = [1, 5, 1009, 1] element_types = [complex<f64>, complex<f64>] ins(%[[X]] : {{.*}}) outs(%[[OUT]] : {{.*}}) {array.library = "cufft"}
+// CHECK:         linalg.generic {{.*}} ins(%[[OUT]] : {{.*}}) outs(%[[OUT]] :
+// CHECK-COUNT-2:   arith.mulf %{{.*}} : f64
+func.func @library_ifft(%x: memref<5x1009xi128>, %out: memref<5x1009xi128>) {
+  array.runtime_call "fft" params = [1, 1] element_types = [complex<f64>, complex<f64>]
+    ins(%x : memref<5x1009xi128>) outs(%out : memref<5x1009xi128>) {array.library = "cufft"}
+  return
+}

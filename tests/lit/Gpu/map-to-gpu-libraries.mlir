@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-to-gpu-libraries{libraries=cublaslt},canonicalize,cse))' --split-input-file | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-to-gpu-libraries{libraries=cublaslt,cufft,cusolver},canonicalize,cse))' --split-input-file | FileCheck %s
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-to-gpu-libraries,canonicalize,cse))' --split-input-file | FileCheck %s --check-prefix=NONE
 // RUN: not array-opt %s --pass-pipeline='builtin.module(func.func(array-map-to-gpu-libraries{libraries=cublas}))' --split-input-file 2>&1 | FileCheck %s --check-prefix=WRONG
 
@@ -7,7 +7,7 @@
 #result = affine_map<(m, n, k) -> (m, n)>
 #id = affine_map<(m, n) -> (m, n)>
 
-// WRONG: error: array-map-to-gpu-libraries: expected the option 'libraries' to name some of cublaslt, got 'cublas'
+// WRONG: error: array-map-to-gpu-libraries: expected the option 'libraries' to name some of cublaslt, cufft, cusolver, got 'cublas'
 
 // Sizes, then the steps of left, right and result. What rounds the sums is the library's too.
 // CHECK-LABEL: func.func @rounded(
@@ -120,5 +120,30 @@ func.func @left_to_kernels(%x: memref<1024x256xf32>, %y: memref<256x1024xf32>, %
     %s = arith.addf %c, %p : f32
     linalg.yield %s : f32
   }
+  return
+}
+
+// -----
+
+// Routines stay calls, and say whose: a length with a large factor, a large matrix. Short ones, and many small matrices,
+// have kernels.
+// CHECK-LABEL: func.func @routines(
+// CHECK:         array.runtime_call "fft" {{.*}}memref<5x1009xi64>{{.*}} {array.library = "cufft"}
+// CHECK:         array.runtime_call "fft" {{.*}}outs(%{{.*}} : memref<64x256xi64>){{$}}
+// CHECK:         array.runtime_call "cholesky" {{.*}}memref<2x128x128xf32>{{.*}} {array.library = "cusolver"}
+// CHECK:         array.runtime_call "cholesky" {{.*}}outs(%{{.*}} : memref<100x128x128xf32>){{$}}
+// NONE-LABEL: func.func @routines(
+// NONE-NOT:     array.library
+func.func @routines(%a: memref<5x1009xi64>, %b: memref<5x1009xi64>, %c: memref<64x256xi64>,
+                    %d: memref<64x256xi64>, %e: memref<2x128x128xf32>, %f: memref<2x128x128xf32>,
+                    %g: memref<100x128x128xf32>, %h: memref<100x128x128xf32>) {
+  array.runtime_call "fft" params = [0, 1] element_types = [complex<f32>, complex<f32>]
+    ins(%a : memref<5x1009xi64>) outs(%b : memref<5x1009xi64>)
+  array.runtime_call "fft" params = [0, 1] element_types = [complex<f32>, complex<f32>]
+    ins(%c : memref<64x256xi64>) outs(%d : memref<64x256xi64>)
+  array.runtime_call "cholesky" params = [] element_types = [f32, f32]
+    ins(%e : memref<2x128x128xf32>) outs(%f : memref<2x128x128xf32>)
+  array.runtime_call "cholesky" params = [] element_types = [f32, f32]
+    ins(%g : memref<100x128x128xf32>) outs(%h : memref<100x128x128xf32>)
   return
 }

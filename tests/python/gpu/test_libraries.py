@@ -18,7 +18,7 @@ from pycompiler.core.errors import ExecutionError
 from pycompiler.gpu_libraries import PRIMITIVES
 
 GPU = True
-GPU_LIBRARIES = ("cublaslt",)
+GPU_LIBRARIES = ("cublaslt", "cufft", "cusolver")
 
 BF16 = ml_dtypes.bfloat16
 IS_EMULATED = any(device.device_kind.startswith("Emulated") for device in pc.devices())
@@ -83,6 +83,7 @@ SPECS = [
     "bmk,kn->bmn",
     "bkm,bnk->bmn",
     "bkm,kn->bmn",
+    "mk,bkn->bmn",
 ]
 
 
@@ -98,7 +99,9 @@ def test_products_of_every_layout_and_type(spec, dtype):
         left, right = operands(spec, dtype)
         got, count = computed_by("cublaslt", pc.jit(lambda a, b: pnp.einsum(spec, a, b)), left, right)
     assert got.dtype == dtype
-    assert count in (1, None)
+    # That of the last one is transposed, by the kernel that multiplies: with so few terms that is better.
+    is_generated = spec == "mk,bkn->bmn" and dtype in (np.float32, np.float64)
+    assert count in (0 if is_generated else 1, None)
     assert_product(got, left, right, spec)
 
 
@@ -256,7 +259,7 @@ def test_a_library_that_is_asked_for_must_be_there():
     done = in_a_process(PYCOMPILER_GPU_LIBRARIES="cublaslt", PYCOMPILER_CUBLASLT="/nowhere/libcublasLt.so.12")
     assert "looked for /nowhere/libcublasLt.so.12" in done.stderr
     done = in_a_process(PYCOMPILER_GPU_LIBRARIES="cublas")
-    assert "gpu_libraries must be 'auto', 'none', or some of cublaslt" in done.stderr
+    assert "gpu_libraries must be 'auto', 'none', or some of cublaslt, cufft, cusolver" in done.stderr
 
 
 def test_a_failure_has_the_librarys_words_and_the_users_line():

@@ -1,0 +1,55 @@
+// Discrete Fourier transforms by cuFFT, whose plans are kept. After Libraries and DeviceResources; before
+// DeviceLibraries.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_FOURIERTRANSFORMS_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_FOURIERTRANSFORMS_H
+
+#include "cuda/DeviceResources.h"
+#include "cuda/Libraries.h"
+
+#include <map>
+#include <tuple>
+
+namespace pcrt::cuda {
+
+/// Along the middle one of the dimensions [outer, length, inner] of dense complex numbers. Of real ones, inner being 1:
+/// the first length / 2 + 1 frequencies.
+struct TransformCall {
+  const void *from;
+  void *to;
+  /// Codes of PcrtDType.
+  int32_t fromType, toType;
+  int64_t outer, length, inner;
+  /// Neither direction divides by the length.
+  bool isInverse;
+};
+
+/// For one thread at a time.
+class FourierTransforms {
+public:
+  explicit FourierTransforms(DeviceResources &resources) : resources(resources) {}
+  ~FourierTransforms();
+  FourierTransforms(const FourierTransforms &) = delete;
+  FourierTransforms &operator=(const FourierTransforms &) = delete;
+
+  /// Enqueues a transform on the device's stream, whose context is current.
+  Status transform(const TransformCall &call);
+
+private:
+  struct Plan {
+    cufftHandle handle;
+    size_t workspaceBytes;
+  };
+  /// Of many transforms at once: the type, how many, their length, the steps from number to number and from transform
+  /// to transform.
+  using Key = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
+  Result<Plan> planFor(const Cufft &library, const Key &key);
+  Status run(const Cufft &library, const TransformCall &call);
+  void forget();
+
+  DeviceResources &resources;
+  std::map<Key, Plan> plans;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_FOURIERTRANSFORMS_H
