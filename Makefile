@@ -44,18 +44,18 @@ demo: build ## the main job: train a network on handwritten digits
 test: build lint ## all tests, sampled: lint, ctest, lit, pytest (under 20 minutes on two cores)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full"
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full"
 	$(TEST_ENV) $(PY) tools/soak.py --seconds 60
 
 test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) -m "not full" -x tests/python/core tests/python/runtime tests/python/compiler
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full" -x tests/python/core tests/python/runtime tests/python/compiler
 
 test-full: build lint ## everything, exhaustively; before an issue is resolved
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS)
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup
 	$(MAKE) test-sanitizers
 
 test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and AddressSanitizer

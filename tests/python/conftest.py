@@ -69,6 +69,13 @@ def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, tuple[s
     return found
 
 
+def pytest_collection_modifyitems(items):
+    """A file that runs in a process of its own is one worker's, so that there is one such process."""
+    for item in items:
+        if process_for(getattr(item, "module", None)):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
     needed = process_for(pyfuncitem.module)

@@ -27,6 +27,9 @@ BATCH = 30
 WITHOUT_KERNELS = {"eig", "schur", "sylvester"}
 NAMES = sorted(set(PRIMITIVES) - WITHOUT_KERNELS)
 BATCHES = [NAMES[i : i + BATCH] for i in range(0, len(NAMES), BATCH)]
+# ptxas works on each of these for twenty seconds: without `full`, one of them for one chip will do.
+SLOW = {"hyp1f1", "hyp1f1_grad_a", "hyp1f1_grad_b"}
+SAMPLED_SLOW = ("hyp1f1", "sm_90a")
 ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
 
 
@@ -94,7 +97,8 @@ def check(texts, chip, folder):
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("names", BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_one_sample_of_every_primitive_is_assembled(names, chip, tmp_path):
-    texts = [modules(name, False)[0] for name in names]
+    sampled = [name for name in names if name not in SLOW or (name, chip) == SAMPLED_SLOW]
+    texts = [modules(name, False)[0] for name in sampled]
     assert check(texts, chip, tmp_path) > 0
 
 
