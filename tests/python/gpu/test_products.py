@@ -84,12 +84,16 @@ def test_every_tile(tiles, dtype):
     assert_product(got, x, y)
 
 
+def factors(spec, dtype, **sizes):
+    """Both operands of an einsum."""
+    parts = enumerate(spec.split("->")[0].split(","))
+    return [data(*(sizes[dim] for dim in part), dtype=dtype, seed=seed) for seed, part in parts]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, BF16], ids=str)
 @pytest.mark.parametrize("spec", ["mk,kn->mn", "km,kn->mn", "mk,nk->mn", "km,nk->mn", "mk,kn->nm", "bmk,bkn->bmn"])
 def test_layouts(spec, dtype):
-    size = {"m": 72, "n": 80, "k": 48, "b": 3}
-    parts = enumerate(spec.split("->")[0].split(","))
-    left, right = (data(*(size[dim] for dim in part), dtype=dtype, seed=seed) for seed, part in parts)
+    left, right = factors(spec, dtype, m=72, n=80, k=48, b=3)
     _, (got,) = compiled(lambda a, b: pnp.einsum(spec, a, b), left, right)
     assert_product(got, left, right, spec=spec)
 
@@ -261,9 +265,7 @@ def test_a_convolution_in_tf32():
 @pytest.mark.parametrize("dtype", [np.float16, BF16], ids=str)
 @pytest.mark.parametrize("spec", ["mk,kn->mn", "km,kn->mn", "mk,nk->mn", "km,nk->mn", "mk,kn->nm", "bmk,bkn->bmn"])
 def test_warpgroups(spec, dtype):
-    size = {"m": 136, "n": 264, "k": 360, "b": 2}
-    parts = enumerate(spec.split("->")[0].split(","))
-    left, right = (data(*(size[dim] for dim in part), dtype=dtype, seed=seed) for seed, part in parts)
+    left, right = factors(spec, dtype, m=136, n=264, k=360, b=2)
     text, (got,) = compiled(lambda a, b: pnp.einsum(spec, a, b), left, right, products=HOPPER)
     assert "nvvm.wgmma.mma_async" in text
     assert_product(got, left, right, spec=spec)
