@@ -1,13 +1,15 @@
 // The entry points of LAPACK and BLAS that the library routines call. The runtime links neither: whoever runs a
-// decomposition fills the table first (Python from SciPy's `cython_lapack`). Before it: nothing; after it: lib/cpu.
+// decomposition fills the table first (Python from SciPy's `cython_lapack`, programs without Python from the system's
+// libraries). Before it: Status; after it: lib/cpu.
 #ifndef PYCOMPILER_RUNTIME_LAPACK_H
 #define PYCOMPILER_RUNTIME_LAPACK_H
+
+#include "runtime/Status.h"
 
 #include <string_view>
 #include <vector>
 
-// X(name for reals, name for complex numbers), without the letter of the type. 32-bit integers, Fortran's convention,
-// no hidden lengths of strings (SciPy's wrappers take none).
+// X(name for reals, name for complex numbers), without the letter of the type. 32-bit integers, Fortran's convention.
 #define PCRT_LAPACK_ROUTINES(X)                                                                                        \
   X(gemm, gemm)                                                                                                        \
   X(trsm, trsm)                                                                                                        \
@@ -33,8 +35,17 @@ namespace pcrt::lapack {
 /// The full names, in the order of the table's slots: "sgemm", "dgemm", "cgemm", "zgemm", "strsm", ...
 std::vector<std::string_view> names();
 
-/// Fills the table, one pointer for each of the names. May be called again; calls in flight see either table.
-void fill(const std::vector<void *> &entries);
+/// What a routine expects after its arguments: nothing (SciPy's wrappers), or the length of each string among them
+/// (what a Fortran compiler makes).
+enum class Strings { Alone, WithLengths };
+
+/// Fills the table, one pointer for each of the names. May be called again, when no routine is being called.
+void fill(const std::vector<void *> &entries, Strings strings = Strings::Alone);
+
+/// Fills the table from the system's LAPACK, which stays loaded, unless it is filled. PYCOMPILER_LAPACK names its file;
+/// without it liblapack.so.3 and libopenblas.so.0 are looked for. The failure says what was looked for, and what to
+/// install.
+Status fillFromSystem();
 
 /// Whether the table was filled.
 bool isFilled();

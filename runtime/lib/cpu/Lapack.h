@@ -14,6 +14,7 @@
 #include <limits>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pcrt::lapack {
@@ -26,6 +27,8 @@ enum class Routine {
 
 /// The entry point of a routine for s, d, c, z (0 to 3).
 void *entry(Routine routine, int scalar);
+/// Whether the table's routines take the lengths of strings.
+bool takesLengths();
 
 template <typename T> struct Traits;
 template <> struct Traits<float> {
@@ -53,10 +56,18 @@ template <typename T> T conjugate(T x) {
     return x;
 }
 
-/// Calls a routine; every argument is a pointer.
+template <size_t... I, typename... Args> void callWithLengths(void *entry, std::index_sequence<I...>, Args... args) {
+  reinterpret_cast<void (*)(Args..., decltype(I)...)>(entry)(args..., (static_cast<void>(I), size_t(1))...);
+}
+
+/// Calls a routine; every argument is a pointer, strings are of one letter.
 template <typename T, typename... Args> void call(Routine routine, Args... args) {
   static_assert((std::is_pointer_v<Args> && ...));
-  reinterpret_cast<void (*)(Args...)>(entry(routine, Traits<T>::scalar))(args...);
+  void *code = entry(routine, Traits<T>::scalar);
+  constexpr size_t strings = (size_t(std::is_same_v<std::remove_cv_t<std::remove_pointer_t<Args>>, char>) + ... + 0);
+  if (strings > 0 && takesLengths())
+    return callWithLengths(code, std::make_index_sequence<strings>(), args...);
+  reinterpret_cast<void (*)(Args...)>(code)(args...);
 }
 
 /// The size that a workspace query left in the first element.

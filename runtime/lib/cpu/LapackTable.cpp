@@ -12,17 +12,20 @@ static constexpr std::string_view slotNames[] = {
 };
 
 static std::atomic<void *> slots[std::size(slotNames)];
-static std::atomic<bool> filled = false;
+static std::atomic<bool> filled = false, withLengths = false;
 
 std::vector<std::string_view> lapack::names() { return {std::begin(slotNames), std::end(slotNames)}; }
 
-void lapack::fill(const std::vector<void *> &entries) {
+void lapack::fill(const std::vector<void *> &entries, Strings strings) {
   for (size_t i = 0; i < std::min(entries.size(), std::size(slots)); ++i)
     slots[i].store(entries[i], std::memory_order_relaxed);
+  withLengths.store(strings == Strings::WithLengths, std::memory_order_relaxed);
   filled.store(entries.size() >= std::size(slots), std::memory_order_release);
 }
 
 bool lapack::isFilled() { return filled.load(std::memory_order_acquire); }
+
+bool lapack::takesLengths() { return withLengths.load(std::memory_order_relaxed); }
 
 void *lapack::entry(Routine routine, int scalar) {
   return slots[static_cast<size_t>(routine) * 4 + static_cast<size_t>(scalar)].load(std::memory_order_relaxed);

@@ -1,0 +1,52 @@
+// LAPACK from the libraries of the system, for programs without Python. It fills the table of LapackTable; who runs a
+// decomposition asks for it first.
+#include "runtime/Lapack.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+#include <string>
+
+using namespace pcrt;
+
+/// What Debian's packages are called after: liblapack.so.3 loads libblas.so.3 with it, the other one is both.
+static constexpr const char *systemFiles[] = {"liblapack.so.3", "libopenblas.so.0"};
+
+static std::vector<std::string> candidates() {
+  const char *named = std::getenv("PYCOMPILER_LAPACK");
+  if (named && *named)
+    return {named};
+  return {std::begin(systemFiles), std::end(systemFiles)};
+}
+
+/// The routines of a library and of those that it loads, as Fortran compilers name them.
+static Status fillFrom(void *library, const std::string &file) {
+  std::vector<void *> entries;
+  for (std::string_view name : lapack::names()) {
+    std::string symbol = std::string(name) + "_";
+    entries.push_back(dlsym(library, symbol.c_str()));
+    if (!entries.back())
+      return Status(Code::LibraryFailed, "LAPACK can't be used: " + file + " has no function " + symbol);
+  }
+  lapack::fill(entries, lapack::Strings::WithLengths);
+  return Status::ok();
+}
+
+Status lapack::fillFromSystem() {
+  static std::mutex lock;
+  std::lock_guard<std::mutex> guard(lock);
+  if (isFilled())
+    return Status::ok();
+  std::string tried, reason;
+  for (const std::string &file : candidates()) {
+    // Never unloaded, as the table holds its functions.
+    if (void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
+      return fillFrom(library, file);
+    const char *why = dlerror();
+    tried += (tried.empty() ? "" : ", ") + file;
+    reason = why ? why : "no reason was given";
+  }
+  return Status(Code::LibraryFailed,
+                "decompositions need LAPACK: looked for " + tried + " (the last one: " + reason +
+                    "); install liblapack3 or libopenblas0, or name the file by PYCOMPILER_LAPACK");
+}
