@@ -1,0 +1,15 @@
+# add_array_tool(name [BUILD_ONLY] libraries...): build/bin/<name> from all .cpp files of the current directory. The wheel
+# installs it as a command, unless it is BUILD_ONLY: what the build itself runs.
+function(add_array_tool name)
+  cmake_parse_arguments(tool "BUILD_ONLY" "" "" ${ARGN})
+  set(libraries ${tool_UNPARSED_ARGUMENTS})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${libraries})
+  add_dependencies(${name} array-headers)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin" BUILD_RPATH "${LLVM_LIBRARY_DIR}")
+  if(NOT tool_BUILD_ONLY)
+    set_property(GLOBAL APPEND PROPERTY PYCOMPILER_TOOLS ${name})
+    set_property(GLOBAL PROPERTY PYCOMPILER_TOOL_LIBRARIES_${name} ${libraries})
+  endif()
+endfunction()
