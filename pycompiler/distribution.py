@@ -60,7 +60,7 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
 
 def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> list[list[Array]]:
     results = program(mesh.device_list, args)
-    for index, (kind, _) in enumerate(program.compilation.plan.outputs):
+    for index, (kind, _) in enumerate(program.compiled_for(mesh.device_list).plan.outputs):
         if kind == "const":
             # One array for all, which is on one device.
             for device, row in zip(mesh.device_list, results, strict=True):

@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pycompiler._runtime import devices as all_devices
 from pycompiler.core import axes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.axes import Name
 from pycompiler.core.boundary import boundary
 from pycompiler.core.flat import FlatFunction, check_arrays
-from pycompiler.core.mesh import Device, Layout, Mesh, make_mesh
+from pycompiler.core.mesh import Device, Layout, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.jit import jit
 from pycompiler.ops.shape import reshaped
@@ -180,13 +179,12 @@ def _with_static(fun: Callable[..., Any], args: Sequence[Any], places: Sequence[
 
 
 def _mesh_of_size(size: int, name: Any, given: list[Device] | None, backend: str | None, function: str) -> Mesh:
-    there = given if given is not None else [d for d in all_devices() if backend in (None, d.platform)]
+    there = given if given is not None else devices_for_mesh(backend)
     if size > len(there) or (given is not None and size != len(there)):
         kind = "devices were given" if given is not None else "devices are there"
         raise ValueError(
             f"pmap: the mapped axis of {function} has {size} elements, each for a device of its own, but {len(there)} "
-            f"{kind}. What to do: use vmap for what is more, pmap of vmap for both, or start the process with "
-            "PYCOMPILER_NUM_CPU_DEVICES"
+            f"{kind}. What to do: use vmap for what is more, pmap of vmap for both, or {how_to_get_devices(there)}"
         )
     return make_mesh((size,), (name,), devices=there)
 

@@ -32,6 +32,7 @@ from pycompiler.ops.elementwise import div
 from pycompiler.ops.exchange import all_gather, all_to_all, reduce_scatter
 from pycompiler.ops.sending import pbroadcast, ppermute
 from pycompiler.ops.shape import reshaped
+from pycompiler.plan import Plan
 from pycompiler.targets import target_of
 
 MeshAxes = tuple[tuple[Name, int], ...]
@@ -223,12 +224,29 @@ def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
 
 
 class SpmdProgram:
-    """A compiled graph. A call runs it once for each participant, at the same time."""
+    """A graph for the participants of a mesh. A call runs it once for each of them, at the same time.
 
-    def __init__(self, compilation: Compilation, count: int) -> None:
-        self.compilation = compilation
+    It is compiled when it is first called, for the devices that it is called for.
+    """
+
+    def __init__(self, graph: ClosedGraph, name: str, count: int) -> None:
+        self.name = name
         self.count = count
+        self._graph = graph
         self._consts: dict[Device, tuple[Array, ...]] = {}
+
+    def compiled_for(self, devices: Sequence[Device]) -> Compilation:
+        """Its code for devices of one kind; ValueError where they are of several."""
+        first = devices[0]
+        target = target_of(first)
+        for device in devices:
+            if target_of(device) != target:
+                raise ValueError(
+                    f"{self.name}: the devices of a mesh run the same code, but {first} is a {first.device_kind} "
+                    f"({target}), and {device} a {device.device_kind} ({target_of(device)}). What to do: make the mesh "
+                    "of devices of one kind, by make_mesh(..., devices=...)"
+                )
+        return compiled(self._graph, self.name, may_block=True, viewing=False, target=target)
 
     def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of each participant; participant p runs on `devices[p]`, where the arrays `args[p]` are.
@@ -237,41 +255,37 @@ class SpmdProgram:
         """
         if not len(devices) == len(args) == self.count:
             raise ValueError(
-                f"{self.compilation.name}: {self.count} participants take as many devices and lists of arguments, got "
+                f"{self.name}: {self.count} participants take as many devices and lists of arguments, got "
                 f"{len(devices)} and {len(args)}"
             )
-        for device in devices:
-            if not target_of(device).is_host:
-                raise NotImplementedError(
-                    f"{self.compilation.name}: {device} is one of its participants, but programs over a mesh run on "
-                    "CPUs alone so far; make the mesh of devices('cpu'), or call the function without a mesh on one GPU"
-                )
-        plan, executable = self.compilation.plan, self.compilation.executable
+        compilation = self.compiled_for(devices)
+        plan, executable = compilation.plan, compilation.executable
         found: list[list[Array]] = [[] for _ in args]
         if executable is not None:
             taken = [
-                [*(given[number] for number in plan.used), *self._consts_on(device)]
+                [*(given[number] for number in plan.used), *self._consts_on(device, plan.consts)]
                 for given, device in zip(args, devices, strict=True)
             ]
             found = run_spmd(executable, devices, taken, plan.result_avals)
-        return [self._outputs(*part) for part in zip(devices, args, found, strict=True)]
+        return [_outputs(plan, *part) for part in zip(devices, args, found, strict=True)]
 
-    def _outputs(self, device: Device, given: Sequence[Array], found: Sequence[Array]) -> list[Array]:
-        outputs: list[Array] = []
-        for output in self.compilation.plan.outputs:
-            if output[0] == "result":
-                outputs.append(found[output[1]])
-            else:
-                outputs.append(put(given[output[1]] if output[0] == "arg" else output[1], device))
-        return outputs
-
-    def _consts_on(self, device: Device) -> tuple[Array, ...]:
+    def _consts_on(self, device: Device, consts: Sequence[Any]) -> tuple[Array, ...]:
         """The constants in the memory of a device, copied once."""
         known = self._consts.get(device)
         if known is None:
-            made = tuple([put(const, device) for const in self.compilation.plan.consts])
+            made = tuple([put(const, device) for const in consts])
             known = self._consts.setdefault(device, made)
         return known
+
+
+def _outputs(plan: Plan, device: Device, given: Sequence[Array], found: Sequence[Array]) -> list[Array]:
+    outputs: list[Array] = []
+    for output in plan.outputs:
+        if output[0] == "result":
+            outputs.append(found[output[1]])
+        else:
+            outputs.append(put(given[output[1]] if output[0] == "arg" else output[1], device))
+    return outputs
 
 
 def compile_spmd(graph: ClosedGraph, mesh_axes: MeshAxes, name: str) -> SpmdProgram:
@@ -282,7 +296,4 @@ def compile_spmd(graph: ClosedGraph, mesh_axes: MeshAxes, name: str) -> SpmdProg
 
     Raises NameError for a collective over an axis that the mesh does not have.
     """
-    program = for_participants(graph, mesh_axes)
-    return SpmdProgram(
-        compiled(program, name, may_block=True, viewing=False), math.prod([size for _, size in mesh_axes])
-    )
+    return SpmdProgram(for_participants(graph, mesh_axes), name, math.prod([size for _, size in mesh_axes]))

@@ -13,8 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from pycompiler._runtime import default_device
 from pycompiler._runtime import devices as all_devices
 from pycompiler.core import axes
+from pycompiler.core.config import config
 
 Device = Any
 # For each dimension of an array: the mesh axes that it is divided over, the first of which varies slowest.
@@ -205,7 +207,8 @@ class Mesh:
         return hash(self._key)
 
     def __reduce__(self) -> Any:
-        return _mesh_of_ids, (self.device_ids, self.axis_names, self.axis_types)
+        platforms = tuple([device.platform for device in self.devices.flat])
+        return _mesh_of_ids, (self.device_ids, platforms, self.axis_names, self.axis_types)
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name!r}: {size}" for name, size in self.shape.items())
@@ -218,10 +221,25 @@ class Mesh:
 _entered: list[Any] = []
 
 
-def _mesh_of_ids(ids: np.ndarray[Any, Any], names: tuple[str, ...], types: tuple[AxisType, ...]) -> Mesh:
-    by_id = {device.id: device for device in all_devices()}
-    devices = np.array([by_id[number] for number in ids.flat], dtype=object).reshape(ids.shape)
-    return Mesh(devices, names, types)
+def _mesh_of_ids(
+    ids: np.ndarray[Any, Any], platforms: tuple[str, ...], names: tuple[str, ...], types: tuple[AxisType, ...]
+) -> Mesh:
+    there = {(device.platform, device.id): device for device in all_devices()}
+    found = [there[platform, int(number)] for platform, number in zip(platforms, ids.flat, strict=True)]
+    return Mesh(np.array(found, dtype=object).reshape(ids.shape), names, types)
+
+
+def devices_for_mesh(platform: str | None = None) -> list[Device]:
+    """The devices of a platform; of the default one, without a name. What a mesh is made of if nobody says more."""
+    wanted = "gpu" if platform == "cuda" else platform or config.platform_name or default_device().platform
+    return [device for device in all_devices() if device.platform == wanted]
+
+
+def how_to_get_devices(devices: Sequence[Device]) -> str:
+    """What to do for more than these: CPUs are as many as asked for, GPUs as many as there are."""
+    if all(device.platform == "cpu" for device in devices):
+        return "start the process with PYCOMPILER_NUM_CPU_DEVICES"
+    return "make it of devices('cpu'), of which PYCOMPILER_NUM_CPU_DEVICES says how many a process has"
 
 
 def make_mesh(
@@ -231,7 +249,7 @@ def make_mesh(
     *,
     devices: Sequence[Device] | None = None,
 ) -> Mesh:
-    """A mesh of the first devices that there are.
+    """A mesh of the first devices of the default platform, or of those that are given.
 
     Raises ValueError when there are too few devices for the sizes.
 
@@ -243,12 +261,12 @@ def make_mesh(
     names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
     if len(sizes) != len(names):
         raise ValueError(f"make_mesh: axis_shapes {sizes} and axis_names {names} must be of one length")
-    given = list(all_devices() if devices is None else devices)
+    given = devices_for_mesh() if devices is None else list(devices)
     count = math.prod(sizes)
     if count > len(given):
         raise ValueError(
             f"make_mesh: a mesh of {' x '.join(map(str, sizes))} needs {count} devices, there are {len(given)}; make "
-            "it smaller, or start the process with PYCOMPILER_NUM_CPU_DEVICES"
+            f"it smaller, or {how_to_get_devices(given)}"
         )
     array = np.empty(count, dtype=object)
     array[:] = given[:count]

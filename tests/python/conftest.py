@@ -8,7 +8,8 @@ of their own that has them: what devices there are is settled when a process sta
 its outcome from that process, which runs the whole file once; there, the tests run as usual.
 
 The GPU is the emulated one (tests/emulator), or the machine's, where PYCOMPILER_PLATFORM=gpu asks for this. The
-emulated one has NVIDIA's libraries, emulated too, in files that name them alone: `GPU_LIBRARIES = ("cublaslt",)`.
+emulated one has NVIDIA's libraries, emulated too, in files that name them alone: `GPU_LIBRARIES = ("cublaslt",)`. There
+are several of it in files that say how many: `GPU_DEVICES = 4`.
 """
 
 import atexit
@@ -45,6 +46,8 @@ def process_for(module) -> dict[str, str]:
         needed["PYCOMPILER_PLATFORM"] = "gpu"
         if os.environ.get("PYCOMPILER_PLATFORM") != "gpu":
             needed["PYCOMPILER_CUDA_DRIVER"] = str(EMULATED_DRIVER)
+            if hasattr(module, "GPU_DEVICES"):
+                needed["PYCOMPILER_EMULATED_DEVICES"] = str(module.GPU_DEVICES)
             for name in getattr(module, "GPU_LIBRARIES", ()):
                 needed[f"PYCOMPILER_{name.upper()}"] = str(EMULATED / f"lib{name}-emulated.so")
     return needed
