@@ -144,37 +144,11 @@ public:
     if (count == 4 * lanes)
       lanes = count;
     func::FuncOp function = get(rule, VectorType::get({lanes}, vector.getElementType()), operands.size());
-    SmallVector<Value> parts;
-    for (int64_t first = 0; first < count; first += lanes) {
-      // Lanes beyond the last one repeat the first, which is as good as any.
-      SmallVector<int64_t> order;
-      for (int64_t lane = first; lane < first + lanes; ++lane)
-        order.push_back(lane < count ? lane : first);
-      SmallVector<Value> part;
-      for (Value operand : operands)
-        part.push_back(count == lanes ? operand : vector::ShuffleOp::create(b, operand, operand, order).getResult());
-      parts.push_back(func::CallOp::create(b, function, part).getResult(0));
-    }
-    return join(b, parts, count);
+    return inParts(b, operands, lanes,
+                   [&](ValueRange part) { return func::CallOp::create(b, function, part).getResult(0); });
   }
 
 private:
-  /// Neighbours are joined two by two; of the last ones lanes may be too many.
-  static Value join(ImplicitLocOpBuilder &b, SmallVector<Value> parts, int64_t count) {
-    int64_t lanes = cast<VectorType>(parts.front().getType()).getNumElements();
-    while (parts.size() > 1) {
-      SmallVector<Value> pairs;
-      auto order = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
-      for (size_t i = 0; i < parts.size(); i += 2)
-        pairs.push_back(vector::ShuffleOp::create(b, parts[i], parts[std::min(i + 1, parts.size() - 1)], order));
-      parts = std::move(pairs);
-      lanes *= 2;
-    }
-    if (lanes == count)
-      return parts.front();
-    return vector::ShuffleOp::create(b, parts.front(), parts.front(), llvm::to_vector(llvm::seq<int64_t>(0, count)));
-  }
-
   func::FuncOp get(const Rule &rule, Type type, unsigned operands) {
     auto vector = dyn_cast<VectorType>(type);
     std::string name = ("math_" + rule.operation.substr(rule.operation.find('.') + 1) + "_").str();
@@ -235,6 +209,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       op->getResult(0).replaceAllUsesWith(expander.expand(op->getOperands()));
       op->erase();
     }
+    getOperation().walk([&](LLVM::CallIntrinsicOp op) { expandSplit(op, vectorBits); });
     // AVX-512 scales in one instruction.
     if (vectorBits < 512)
       getOperation().walk(expandScale);

@@ -1,5 +1,5 @@
 // Logarithms and the inverse hyperbolic functions, which are logarithms: log, log2, log10, log1p, asinh, acosh, atanh.
-// Coefficients for f64 are minimax fits of relative error.
+// Coefficients are minimax fits of relative error.
 #include "ExpandMathTerm.h"
 
 #include <limits>
@@ -13,22 +13,80 @@ constexpr double log2e = 1.44269504088896340736;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double quietNan = std::numeric_limits<double>::quiet_NaN();
 
-/// x = 2^exponent * (1 + fraction), with 1 + fraction from sqrt(1/2) to sqrt(2).
+/// x = 2^exponent * (1 + fraction).
 struct Split {
   Term exponent;
   Term fraction;
 };
 
-Split splitExponent(Term x) {
-  int64_t sqrtHalfBits = x.either<int64_t>(0x3FE6A09E667F3BCD, 0x3F3504F3);
+/// The bits of the least 1 + fraction there is; the greatest is less than twice as much.
+int64_t threeQuarters(Term x) { return x.either<int64_t>(0x3FE8000000000000, 0x3F400000); }
+int64_t sqrtHalf(Term x) { return x.either<int64_t>(0x3FE6A09E667F3BCD, 0x3F3504F3); }
+
+/// Of positive, finite numbers that are not denormal; the exponent is an integer.
+Split splitNormal(Term x, int64_t least) {
   Term bits = x.bits();
-  Term exponent = (bits - bits.likeInt(sqrtHalfBits)) >> x.fractionBits();
+  Term exponent = (bits - bits.likeInt(least)) >> x.fractionBits();
   return {exponent, (bits - (exponent << x.fractionBits())).asFloat() - 1.0};
 }
 
+/// The same of positive numbers that may be denormal; the exponent is a float.
+Split splitPositive(Term x, int64_t least) {
+  Term isDenormal = x < x.either(0x1p-1022, 0x1p-126);
+  Split split = splitNormal(select(isDenormal, x * x.either(0x1p52, 0x1p23), x), least);
+  Term excess = select(isDenormal, x.like(double(x.fractionBits())), x.like(0.0));
+  return {toFloat(split.exponent) - excess, split.fraction};
+}
+
+/// Of any number, with 1 + fraction from 3/4 to 3/2: the exponent of zeros is -inf, that of inf is inf, and of negative
+/// numbers and nan the fraction is nan, so that what is made of both as if they were numbers is the logarithm.
+Split splitByIntegers(Term x) {
+  Split split = splitPositive(x, threeQuarters(x));
+  Term exponent = select(x == 0.0, x.like(-infinity), select(x == infinity, x, split.exponent));
+  return {exponent, select((x < 0.0) | isNan(x), x.like(quietNan), split.fraction)};
+}
+
+/// Of a vector of 512 bits, by AVX-512. The exponent of the mantissa, which is 3/4 at least, is -1 or 0.
+Split splitInRegister(Term x) {
+  ImplicitLocOpBuilder &b = *x.b;
+  int64_t lanes = cast<VectorType>(x.type()).getNumElements();
+  StringRef suffix = x.isWide() ? "pd.512" : "ps.512";
+  auto constant = [&](int64_t bits, int64_t number) {
+    return LLVM::ConstantOp::create(b, b.getIntegerAttr(b.getIntegerType(bits), number)).getResult();
+  };
+  Value all = constant(lanes, -1), currentRounding = constant(32, 4);
+  auto exponentOf = [&](Term y) {
+    return y.of(LLVM::CallIntrinsicOp::create(b, y.type(), b.getStringAttr("llvm.x86.avx512.mask.getexp." + suffix),
+                                              ValueRange{y.value, y.value, all, currentRounding})
+                    .getResult(0));
+  };
+  // From 3/4 to 3/2; nan for what is negative.
+  Value interval = constant(32, 15);
+  Term mantissa =
+      x.of(LLVM::CallIntrinsicOp::create(b, x.type(), b.getStringAttr("llvm.x86.avx512.mask.getmant." + suffix),
+                                         ValueRange{x.value, interval, x.value, all, currentRounding})
+               .getResult(0));
+  return {exponentOf(x) - exponentOf(mantissa), mantissa - 1.0};
+}
+
+// Stand for the parts until expandSplit.
+constexpr char exponentIntrinsic[] = "array.logarithm.exponent";
+constexpr char fractionIntrinsic[] = "array.logarithm.fraction";
+
+/// The same. Vectors have instructions for it on some processors; for others this is taken apart at the end.
+Split splitAny(Term x) {
+  if (!isa<VectorType>(x.type()))
+    return splitByIntegers(x);
+  auto call = [&](const char *name) {
+    return x.of(
+        LLVM::CallIntrinsicOp::create(*x.b, x.type(), x.b->getStringAttr(name), ValueRange{x.value}).getResult(0));
+  };
+  return {call(exponentIntrinsic), call(fractionIntrinsic)};
+}
+
 /// log(1 + fraction) = f - (f^2/2 - rest). In f64, with s = f / (2 + f), it is 2 artanh(s) = 2s + s^3 T(s^2), and 2s is
-/// f - f^2/2 + s f^2/2. In f32 it is a polynomial without a division, that of S. L. Moshier's Cephes library (logf),
-/// 1992.
+/// f - f^2/2 + s f^2/2. In f32 it is a polynomial without a division, f - f^2/2 + f^3 T(f), as in S. L. Moshier's
+/// Cephes library (logf), 1992. Fractions are from -1/4 to 1/2.
 struct FractionLogarithm {
   Term half;
   Term rest;
@@ -37,16 +95,16 @@ struct FractionLogarithm {
 FractionLogarithm splitLogarithm(Term fraction, std::optional<Term> correction = std::nullopt) {
   Term square = fraction * fraction;
   if (!fraction.isWide()) {
-    Term tail =
-        polynomial(fraction, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                              -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    Term tail = polynomial(fraction, {0.037672598159, -0.091161472948, 0.11700645395, -0.12727780401, 0.14276240577,
+                                      -0.16655296748, 0.19999604815, -0.25000165264, 0.33333339862});
     Term cube = fraction * square;
     return {square * 0.5, correction ? fma(tail, cube, *correction) : tail * cube};
   }
   Term s = fraction / (fraction + 2.0);
   Term squareOfS = s * s;
-  Term tail = polynomial(squareOfS, {0.1479634192039731, 0.15314011719799572, 0.1818356582542357, 0.22222198544820404,
-                                     0.28571428742657456, 0.39999999999413505, 0.6666666666666735});
+  Term tail =
+      polynomial(squareOfS, {0.138377224102487675, 0.13174395573272465, 0.153910638521570659, 0.181816673735680901,
+                             0.222222242709952389, 0.285714285560580538, 0.400000000000557063, 0.666666666666665977});
   Term half = square * 0.5;
   Term sum = fma(tail, squareOfS, half);
   return {half, correction ? fma(s, sum, *correction) : s * sum};
@@ -58,25 +116,11 @@ Term logOfFraction(Term fraction) {
 }
 
 /// exponent * ln 2 + log(1 + fraction) + correction. Of the two parts of ln 2, the first is exact in f32 when
-/// multiplied by an exponent.
+/// multiplied by an exponent. Both are positive, so that an infinite exponent has an infinite logarithm of its sign.
 Term joinLogarithm(Term exponent, Term fraction, std::optional<Term> correction = std::nullopt) {
   FractionLogarithm parts = splitLogarithm(fraction, correction);
-  Term rest = fma(exponent, exponent.either(2.3190468138462996e-17, -2.12194440e-4), parts.rest);
-  return fma(exponent, exponent.either(0.6931471805599453, 0.693359375), fraction - (parts.half - rest));
-}
-
-/// The logarithm of x where `result` is it for positive, finite x.
-Term withSpecialLogarithms(Term x, Term result) {
-  result = select(x > 0.0, result, select(x == 0.0, result.like(-infinity), result.like(quietNan)));
-  return select(x == infinity, x, result);
-}
-
-/// The same of positive numbers that may be denormal; the exponent is a float.
-Split splitPositive(Term x) {
-  Term isDenormal = x < x.either(0x1p-1022, 0x1p-126);
-  Split split = splitExponent(select(isDenormal, x * x.either(0x1p52, 0x1p23), x));
-  Term excess = select(isDenormal, x.like(double(x.fractionBits())), x.like(0.0));
-  return {toFloat(split.exponent) - excess, split.fraction};
+  Term rest = fma(exponent, exponent.either(2.3190468138462996e-17, 1.4286068203094172e-6), parts.rest);
+  return fma(exponent, exponent.either(0.6931471805599453, 0.693145751953125), fraction - (parts.half - rest));
 }
 
 /// log(1 + t), or log(2t) where `isHuge`. The rounded u = 1 + t has the logarithm of 1 + t less (1 + t - u) / u; near
@@ -85,7 +129,7 @@ Term logOnePlus(Term t, std::optional<Term> isHuge = std::nullopt) {
   Term u = t + 1.0;
   if (isHuge)
     u = select(*isHuge, t, u);
-  Split split = splitExponent(u);
+  Split split = splitNormal(u, threeQuarters(u));
   Term lost = select(t > 1.0, 1.0 - (u - t), t - (u - 1.0));
   Term isNear = isZero(split.exponent);
   Term fraction = select(isNear, t, split.fraction);
@@ -102,8 +146,8 @@ Term isBeyondSquares(Term x) { return x > x.either(0x1p28, 0x1p13); }
 } // namespace
 
 Term expandLog(Term x) {
-  Split split = splitPositive(x);
-  return withSpecialLogarithms(x, joinLogarithm(split.exponent, split.fraction));
+  Split split = splitAny(x);
+  return joinLogarithm(split.exponent, split.fraction);
 }
 
 Term expandLog1p(Term x) {
@@ -114,17 +158,33 @@ Term expandLog1p(Term x) {
 
 // exponent + log(1 + fraction) / ln 2, which is the exponent itself of powers of two.
 Term expandLog2(Term x) {
-  Split split = splitPositive(x);
-  return withSpecialLogarithms(x, fma(logOfFraction(split.fraction), log2e, split.exponent));
+  Split split = splitAny(x);
+  return fma(logOfFraction(split.fraction), log2e, split.exponent);
 }
 
 // The last rounding alone matters from 10 on, so that powers of ten have integers for logarithms.
 Term expandLog10(Term x) {
-  Split split = splitPositive(x);
+  Split split = splitAny(x);
   Term small = logOfFraction(split.fraction) * 0.4342944819032518; // 1 / ln 10
-  // log10(2) in two parts
-  small = fma(split.exponent, x.either(-2.8037281277851704e-18, -1.4320988897559699e-08), small);
-  return withSpecialLogarithms(x, fma(split.exponent, x.either(0.3010299956639812, 0.3010300099849701), small));
+  // log10(2) in two parts, both positive
+  small = fma(split.exponent, x.either(5.27074231034726567e-17, 1.54813334901356139e-8), small);
+  return fma(split.exponent, x.either(0.30102999566398114, 0.3010299801826477), small);
+}
+
+void expandSplit(LLVM::CallIntrinsicOp op, unsigned vectorBits) {
+  bool isExponent = op.getIntrin() == exponentIntrinsic;
+  if (!isExponent && op.getIntrin() != fractionIntrinsic)
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Term x{&b, op.getArgs()[0]};
+  auto partOf = [&](Split split) { return (isExponent ? split.exponent : split.fraction).value; };
+  Value part = vectorBits < 512
+                   ? partOf(splitByIntegers(x))
+                   : inParts(
+                         b, x.value, 512 / x.element().getIntOrFloatBitWidth(),
+                         [&](ValueRange registers) { return partOf(splitInRegister(x.of(registers[0]))); });
+  op.getResult(0).replaceAllUsesWith(part);
+  op.erase();
 }
 
 //===--- Inverse hyperbolic functions -----------------------------------------------------------------------------===//
@@ -163,7 +223,7 @@ Term expandAtanh(Term x) {
 // the first two terms are computed in pairs of floats (T. J. Dekker, "A floating-point technique for extending the
 // available precision", 1971).
 Pair log2Pair(Term x) {
-  Split split = splitPositive(x);
+  Split split = splitPositive(x, sqrtHalf(x));
   Term f = split.fraction;
   Term d = f + 2.0, dLow = f - (d - 2.0);
   Term inverse = 1.0 / d;
@@ -195,7 +255,7 @@ Pair log2Pair(Term x) {
 
 // 2/ln 2 * artanh((m - 1) / (m + 1)) for the mantissa m from sqrt(1/2) to sqrt(2).
 Term log2Wide(Term x) {
-  Split split = splitExponent(x);
+  Split split = splitNormal(x, sqrtHalf(x));
   Term s = split.fraction / (split.fraction + 2.0);
   SmallVector<double> series;
   for (int power = 15; power >= 1; power -= 2)

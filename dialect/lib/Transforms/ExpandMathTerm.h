@@ -162,6 +162,9 @@ inline Term atLeast(Term x, double limit) { return select(x < limit, x.like(limi
 inline Term widen(Term x) { return x.of(arith::ExtFOp::create(*x.b, x.typeWith(x.b->getF64Type()), x.value)); }
 inline Term narrow(Term x) { return x.of(arith::TruncFOp::create(*x.b, x.typeWith(x.b->getF32Type()), x.value)); }
 
+/// A function of registers of so many lanes, applied to vectors of any length.
+Value inParts(ImplicitLocOpBuilder &b, ValueRange vectors, int64_t lanes, function_ref<Value(ValueRange)> function);
+
 //===--- Parts of formulas ----------------------------------------------------------------------------------------===//
 
 /// The nearest integer to some x, as a float and (in the low bits) as an integer.
@@ -185,6 +188,8 @@ Rounded roundProduct(Term x, double factor);
 Term scale(Term y, Term n);
 /// Products in place of the scaling of a vector.
 void expandScale(LLVM::CallIntrinsicOp op);
+/// Instructions of AVX-512, or arithmetic on integers, in place of the parts of vectors that logarithms are made of.
+void expandSplit(LLVM::CallIntrinsicOp op, unsigned vectorBits);
 
 /// e^r - 1 for |r| <= ln(2)/2.
 Term smallExpm1(Term r);
