@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build demo test test-fast test-full test-sanitizers test-gpu soak bench bench-gpu lint fmt clean system configure
+.PHONY: help build demo test test-fast test-full test-sanitizers test-gpu soak bench bench-gpu docs lint fmt clean system configure
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -24,7 +24,7 @@ system:
 	tools/install-system-packages.sh
 	test -x $(PY) || $(PYTHON3) -m venv .venv
 	$(PY) -m pip install -q --upgrade pip
-	$(PY) tools/requirements.py test lint examples gpu > .venv/requirements.txt
+	$(PY) tools/requirements.py test lint examples gpu docs > .venv/requirements.txt
 	$(PY) -m pip install -q -r .venv/requirements.txt
 	echo "$(CURDIR)" > "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pycompiler-checkout.pth"
 	touch $@
@@ -91,6 +91,9 @@ bench-gpu: build ## bandwidth, products, programs and enqueueing beside jax and 
 	@missing="$(GPU_MISSING)"; \
 	if [ -n "$$missing" ]; then echo "bench-gpu: skipped: $$missing" >&2; exit 0; fi; \
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py bench); $(PY) benchmarks/gpu.py
+
+docs: build ## the documentation's site, into site/; a warning is an error (its examples are run by `make test`)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h' ':!third_party')
 lint: configure ## ruff, pyright, import rules, clang-format

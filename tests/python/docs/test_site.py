@@ -1,0 +1,81 @@
+"""The site builds without a warning, of links too; its reference has every public function, op, pass and setting."""
+
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from count_names import expected_names
+from llvm_tools import output, own_tool
+from pages import ROOT
+from python_reference import DEFINED, MODULES, dotted
+
+import pycompiler as pc
+from pycompiler._runtime import ArrayFunction
+from pycompiler.core.config import TABLE
+
+# One worker builds the site, for all of them.
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder
+
+
+def anchors(site, page):
+    return set(re.findall(r'id="([^"]+)"', (site / page / "index.html").read_text()))
+
+
+def test_the_reference_has_every_public_function(site):
+    """Of the modules whose names are listed for the tests of the surface, and of all others that have a page."""
+    listed = {name for name in expected_names() if name != "Array"}
+    assert listed <= set(MODULES)
+    for name in MODULES:
+        path = dotted("pycompiler", name)
+        module = importlib.import_module(dotted("pycompiler", DEFINED.get(name, name)))
+        there = anchors(site, f"reference/python/{path}")
+        functions = [name for name in getattr(module, "__all__", ()) if is_function(getattr(module, name))]
+        missing = [name for name in functions if f"{module.__name__}.{name}" not in there]
+        assert not [name for name in missing if f"{getattr(module, name).__module__}.{name}" not in there]
+
+
+def is_function(value):
+    return inspect.isfunction(value) or isinstance(value, ArrayFunction)
+
+
+def test_the_reference_has_every_method_of_arrays(site):
+    text = (site / "reference/python/Array/index.html").read_text()
+    assert not [name for name in dir(pc.Array) if not name.startswith("_") and f"<code>{name}" not in text]
+
+
+def test_the_reference_has_every_op(site):
+    """Ops are the primitives' and some that the compiler makes."""
+    pages = [page.parent for page in (site / "reference/ops").glob("*/index.html")]
+    sources = "".join(path.read_text() for path in (ROOT / "dialect/include/array/IR").glob("*.td"))
+    ops = re.findall(r'^def Array_\w+Op\s*:\s*\w+<\s*"(\w+)"', sources, re.M)
+    assert len(ops) > 150
+    there = set().union(*(anchors(site, page.relative_to(site)) for page in pages))
+    assert not [name for name in ops if f"array{name}" not in there]
+
+
+def test_the_reference_has_every_pass_and_pipeline(site):
+    passes = set().union(*(anchors(site, page.parent) for page in (site / "reference/passes").glob("*/index.html")))
+    pipelines = anchors(site, "reference/pipelines")
+    listed = output([own_tool(ROOT, "array-opt"), "--help"])
+    ours = set(re.findall(r"^ {6}--((?:array|convert-array)-[\w-]+)", listed, re.M))
+    assert len(ours) > 40
+    assert ours <= passes | pipelines
+
+
+def test_the_reference_has_every_setting(site):
+    text = (site / "reference/settings/index.html").read_text()
+    assert not [setting.name for setting in TABLE if f"<code>{setting.environment}</code>" not in text]

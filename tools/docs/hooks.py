@@ -1,0 +1,31 @@
+"""MkDocs calls this file (mkdocs.yml): it adds the pages of the reference, which are generated from the code.
+
+Each generator is a file beside this one that yields (path below docs/, Markdown); none of what they make is in git.
+"""
+
+from pathlib import Path
+
+import python_reference
+import settings_reference
+import tablegen_reference
+import tool_reference
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATORS = (
+    python_reference.pages,
+    settings_reference.pages,
+    tablegen_reference.pages,
+    tool_reference.pages,
+)
+
+
+@event_priority(100)
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Adds the generated pages to those of docs/."""
+    for generate in GENERATORS:
+        for path, text in generate(ROOT):
+            files.append(File.generated(config, path, content=text))
+    return files

@@ -1,0 +1,93 @@
+"""The reference of the Python package: a page for each public module, which mkdocstrings fills from the docstrings."""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from docstring_markdown import as_markdown
+
+PACKAGE = "pycompiler"
+# The public modules, in the order of the menu; tests/python/docs/test_site.py compares them with the package's.
+MODULES = (
+    "",
+    "numpy",
+    "numpy.linalg",
+    "numpy.fft",
+    "lax",
+    "lax.linalg",
+    "random",
+    "nn",
+    "nn.initializers",
+    "scipy.special",
+    "scipy.linalg",
+    "scipy.stats",
+    "scipy.signal",
+    "debug",
+    "profiler",
+    "sharding",
+    "experimental",
+    "tree",
+    "tree_util",
+    "errors",
+    "dtypes",
+    "ad_checkpoint",
+)
+# Where a module that is public under one name is defined.
+DEFINED = {"errors": "core.errors"}
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    """A page for each module, and one for the class Array."""
+    for name in MODULES:
+        path = dotted(PACKAGE, name)
+        module = importlib.import_module(dotted(PACKAGE, DEFINED.get(name, name)))
+        text = f"# {path}\n\n::: {dotted(PACKAGE, DEFINED.get(name, name))}\n"
+        if not name:  # its class Array has a page of its own
+            text += '    options: { filters: ["!^_", "!^Array$"] }\n\nArrays are [their own page](Array.md).\n'
+        for function in hidden_by_files(module):
+            text += f"\n::: {function}\n    options: {{ show_root_heading: true, show_root_full_path: false }}\n"
+        yield f"reference/python/{path}.md", text
+    yield "reference/python/Array.md", array_page()
+
+
+def hidden_by_files(module: ModuleType) -> list[str]:
+    """Where the functions of a package are defined that have the name of one of its files, as `jit` has: for who reads
+    the sources alone, the name is the file's."""
+    functions = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+    return [
+        f"{value.__module__}.{name}"
+        for name, value in functions.items()
+        if inspect.isfunction(value) and f"{module.__name__}.{name}" in sys.modules
+    ]
+
+
+def dotted(*parts: str) -> str:
+    return ".".join(part for part in parts if part)
+
+
+def array_page() -> str:
+    """What arrays have: they are a class of the extension module, whose methods are attached when the package is
+    imported, so no source has them all."""
+    array = importlib.import_module(PACKAGE).Array
+    names = [name for name in dir(array) if not name.startswith("_")]
+    lines = [f"# {PACKAGE}.Array", as_markdown(inspect.getdoc(array) or "")]
+    for name in names:
+        member = inspect.getattr_static(array, name)
+        lines.append(f"## `{name}{signature_of(getattr(array, name), member)}`")
+        lines.append(as_markdown(inspect.getdoc(member) or ""))
+    return "\n\n".join(lines) + "\n"
+
+
+def signature_of(value: Any, member: Any) -> str:
+    """The parameters of a method without `self`; nothing for a property."""
+    if not callable(value):
+        return ""
+    try:
+        parameters = list(inspect.signature(value).parameters.values())
+    except ValueError:
+        return "(...)"
+    return str(inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in parameters[1:]]))

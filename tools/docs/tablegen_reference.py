@@ -1,0 +1,91 @@
+"""The reference of the dialect and of the passes: what mlir-tblgen writes of each .td, one page for each family.
+
+The .td files are the one place where ops and passes are described; here their pages are only given titles.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from llvm_tools import llvm_path, output
+from mkdocs.exceptions import PluginError
+
+DIALECT = "dialect/include/array"
+# Names of families of more than one word; others are the file's name.
+TITLES = {
+    "Fft": "Fourier transforms",
+    "LinearAlgebra": "Linear algebra",
+    "ControlFlow": "Control flow",
+}
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    """Pages of the dialect, of each family of its ops, and of each file of passes."""
+    folder = root / DIALECT / "IR"
+    families = re.findall(r'^include "array/IR/(\w+\.td)"', (folder / "ArrayOps.td").read_text(), re.MULTILINE)
+    ops: list[str] = []
+    for path in (folder / name for name in sorted(families)):
+        # A family may include another one, whose ops come with it.
+        sections = re.split(r"^(?=## )", described(root, path, "-gen-op-doc"), flags=re.MULTILINE)[1:]
+        own = {name_of(section): section for section in sections if f'"{name_of(section)}"' in path.read_text()}
+        if not own:
+            continue  # bases that families share
+        text, names = "".join(own.values()), list(own)
+        page = f"{path.stem.lower()}.md"
+        title = TITLES.get(path.stem, path.stem)
+        ops.append(f"| [{title}]({page}) | {', '.join(f'[`{name}`]({page}#array{name})' for name in names)} |")
+        yield f"reference/ops/{page}", f"# {title}\n\n{first_comment(path)}\n\n{source(root, path)}\n\n{text}"
+    yield "reference/ops/index.md", dialect_page(root, ops)
+    for path in sorted((root / DIALECT).rglob("*.td")):
+        if '"mlir/Pass/PassBase.td"' in path.read_text():
+            name = path.parent.name if path.stem == "Passes" else path.stem
+            text = described(root, path, "-gen-pass-doc")
+            head = f"# Passes: {name}\n\n{first_comment(path)}\n\n{source(root, path)}"
+            yield f"reference/passes/{name.lower()}.md", f"{head}\n\n{text}"
+
+
+def name_of(section: str) -> str:
+    """The op that a section is about, without the dialect's name."""
+    heading = re.match(r"## `array\.(\w+)`", section)
+    if heading is None:
+        raise PluginError(f"docs: mlir-tblgen writes headings in another way now: {section.splitlines()[0]}")
+    return heading[1]
+
+
+def dialect_page(root: Path, ops: list[str]) -> str:
+    """The dialect's own description, then its families."""
+    text = tablegen(root, root / DIALECT / "IR" / "ArrayOps.td", "-gen-dialect-doc", "-dialect=array")
+    description = text.split("[TOC]")[0].split("# 'array' Dialect")[1].strip()
+    types = text.split("## Types")[1].strip() if "## Types" in text else ""
+    table = "\n".join(["| family | ops |", "|---|---|", *ops])
+    return f"# The array dialect\n\n{description}\n\n## Ops\n\n{table}\n\n## Types\n\n{types}\n"
+
+
+def described(root: Path, path: Path, *options: str) -> str:
+    """What mlir-tblgen says of one file: a heading for each op or pass, of the second level, and no others."""
+    text = tablegen(root, path, *options).split("-->", 1)[1].strip()
+    text = re.sub(r"^#### (.*?):?$", r"**\1**", text, flags=re.MULTILINE)
+    # The C++ class says nothing to those who write IR, and a pass is named without the dash of the command line.
+    text = re.sub(r"^### (`array\.[\w.]+`) \(.*\)$", r"## \1", text, flags=re.MULTILINE)
+    text = re.sub(r"^### `-([\w-]+)`$", r"## `\1`", text, flags=re.MULTILINE)
+    return re.sub(r"^```\n(?=operation ::=)", "```text\n", text, flags=re.MULTILINE) + "\n"
+
+
+def tablegen(root: Path, path: Path, *options: str) -> str:
+    includes = [root / "dialect" / "include", llvm_path(root, "includedir")]
+    command = [llvm_path(root, "bindir") / "mlir-tblgen", *options]
+    return output([*command, *(f"-I{folder}" for folder in includes), path])
+
+
+def first_comment(path: Path) -> str:
+    """The lines at the head of the file, which say what it has."""
+    lines: list[str] = []
+    for line in path.read_text().splitlines():
+        if not line.startswith("// "):
+            break
+        lines.append(line.removeprefix("// "))
+    return "\n".join(lines)
+
+
+def source(root: Path, path: Path) -> str:
+    return f"Generated from `{path.relative_to(root)}`."
