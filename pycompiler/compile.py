@@ -23,6 +23,7 @@ from pycompiler._runtime import (
     Device,
     Executable,
     PyTreeDef,
+    ShapedArray,
     is_profiling,
     profile_now,
 )
@@ -95,6 +96,38 @@ def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.
     emit = _load_module("pycompiler.emit")
     with _lock:
         return emit.emit(graph, _context(), aliases, plans)
+
+
+def read_module(source: str | bytes) -> ir.Module:
+    """A module of the `array` dialect from text or MLIR's bytecode. Raises `ir.MLIRError`, which says where, for what
+    is none or does not verify."""
+    compiler = _load_module("pycompiler._compiler")
+    with _lock:
+        return compiler.ir.Module.parse(source, _context())
+
+
+def signature_of(module: ir.Module, entry: str) -> tuple[list[ShapedArray], list[ShapedArray]]:
+    """The avals of the arguments and of the results of a function of a module. Raises `ir.MLIRError` where there is no
+    such function, TypeError for what is no array of a fixed shape."""
+    emit = _load_module("pycompiler.emit")
+    with _lock:
+        signature = module.function_type(entry)
+        arguments, results = ([emit.aval_of(given) for given in part] for part in (signature.inputs, signature.results))
+    return arguments, results
+
+
+def module_bytes(graph: Graph) -> bytes:
+    """The verified module of a graph in MLIR's bytecode."""
+    module = build_module(graph)
+    with _lock:
+        return module.operation.write_bytecode()
+
+
+def object_of(source: str | bytes, cpu: str) -> Any:
+    """The object code of the function @main of a module, for a CPU by LLVM's name; empty for this machine's."""
+    compiler, module = _load_module("pycompiler._compiler"), read_module(source)
+    with _lock:
+        return compiler.compile_to_object(module, cpu=cpu)
 
 
 def _propose_plans(graph: Graph) -> list[cache.Plan]:

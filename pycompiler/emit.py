@@ -14,7 +14,7 @@ import numpy as np
 
 from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.aval import ShapedArray, shaped, short
 from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
@@ -28,6 +28,7 @@ from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
 from pycompiler.ops.shard_map import shard_map, sharding_constraint
@@ -64,6 +65,20 @@ _ELEMENTS = {
 } | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
 
 
+# Keys are words to whoever reads a module.
+_DTYPES = {text: dtype for dtype, text in _ELEMENTS.items() if dtype != dtypes.KEY}
+
+
+def aval_of(given: ir.Type) -> ShapedArray:
+    """The aval of a tensor type: `type_of` turned around. Raises TypeError, which says the type, for what is none, and
+    for tensors whose sizes are not fixed."""
+    if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
+        raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
+    if None in given.shape:
+        raise TypeError(f"{given} has sizes that are not fixed: such a module can't be compiled yet; write its sizes")
+    return shaped(given.shape, _DTYPES[str(given.element_type)])
+
+
 def _check_axes(equation: Equation) -> None:
     """Raise NameError for an operation over a named axis: the trace of the axis is to replace it before."""
     if equation.primitive.axis_names is not None and equation.primitive is not shard_map:
@@ -87,6 +102,7 @@ class Emitter:
         self._locations: dict[tuple[int, int], ir.Location] = {}
         self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
+        self._linked: dict[ModuleCode, str] = {}
         # Of the equations that call the host, by id.
         self.slots: dict[int, int] = {}
         # How products are cut, by the ids of their equations; the attributes that say so.
@@ -315,6 +331,16 @@ class Emitter:
         given = self._ordered(equation, operands)
         return self._results(equation, self._operation("array.call", equation, given, ip, attributes))
 
+    def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.call` of a function of another module, which this one takes in at the first call."""
+        code: ModuleCode = equation.params["module"]
+        callee = self._linked.get(code)
+        if callee is None:
+            given = ir.Module.parse(code.source, self.context)
+            callee = self._linked[code] = self.module.link(given, code.entry)
+        attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
+        return list(self._operation("array.call", equation, operands, ip, attributes).results)
+
     def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.while`: its regions read what is the same in every iteration from outside."""
         params = equation.params
@@ -403,6 +429,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     custom_linear_solve: Emitter.inlined,
     custom_root: Emitter.inlined,
     call: Emitter.call,
+    module_call: Emitter.linked_call,
     while_: Emitter.while_loop,
     scan: Emitter.scan,
     cond: Emitter.cond,

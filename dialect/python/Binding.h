@@ -132,6 +132,9 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
+/// A type as the class of its kind: RankedTensorType, FunctionType, or Type.
+nb::object wrapType(const ContextRef &context, mlir::Type type);
+
 /// The text that printing `printable` to a raw_ostream gives.
 template <typename T> std::string printed(T &&printable) {
   std::string text;

@@ -2,6 +2,7 @@
 // used: no package has them for the MLIR that the array dialect is built with, so what is needed is bound here by their
 // names.
 #include "Binding.h"
+#include "array/IR/Bytecode.h"
 
 #include <nanobind/stl/string.h>
 
@@ -17,6 +18,7 @@ static nb::module_ addSubmodule(nb::module_ &parent, const char *name, const cha
 
 NB_MODULE(_compiler, module) {
   module.attr("__doc__") = "The array dialect, its passes, and the compilation to object code.";
+  module.attr("dialect_version") = mlir::array::kBytecodeVersion;
   nb::module_ ir = addSubmodule(module, "ir", "The part of mlir.ir that an op builder needs.");
   pycompiler::bindDiagnostics(ir);
   pycompiler::bindTypes(ir);

@@ -1,7 +1,9 @@
 // _compiler.ir: modules, operations, blocks and values, under the names of upstream's mlir.ir. Building an operation
 // checks nothing but that it exists; Module.verify checks the whole.
 #include "Binding.h"
+#include "array/Transforms/Link.h"
 
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -23,6 +25,39 @@ PyModule parseModule(const std::string &text, const PyContext *given) {
   if (!module)
     diagnostics.raise("can't parse the module");
   return {std::shared_ptr<Tree>(new Tree{context.context, std::move(module)})};
+}
+
+PyModule parseBytes(nb::bytes bytes, const PyContext *given) {
+  // The reader of bytecode wants its buffer aligned, as this one's is.
+  return parseModule(std::string(bytes.c_str(), bytes.size()), given);
+}
+
+nb::bytes writeBytecode(const PyOperation &operation) {
+  operation.check();
+  DiagnosticCollector diagnostics(operation.context());
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  if (mlir::failed(mlir::writeBytecodeToFile(operation.op, stream)))
+    diagnostics.raise("can't write bytecode");
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+nb::object functionType(const PyModule &module, const std::string &name) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  auto type = mlir::array::functionTypeOf(*module.tree->module, name);
+  if (mlir::failed(type))
+    diagnostics.raise("looking for a function failed");
+  return wrapType(module.tree->context, *type);
+}
+
+std::string linkModule(const PyModule &module, const PyModule &other, const std::string &entry) {
+  if (module.tree->context != other.tree->context)
+    throw nb::value_error("the modules are of two contexts");
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  auto name = mlir::array::linkFunctions(*module.tree->module, *other.tree->module, entry);
+  if (mlir::failed(name))
+    diagnostics.raise("linking the modules failed");
+  return name->str();
 }
 
 PyModule createModule(const PyLocation *given) {
@@ -116,7 +151,12 @@ std::string assembly(const PyOperation &operation, bool debugInfo, std::optional
 void bindModule(nb::module_ &module) {
   nb::class_<PyModule>(module, "Module")
       .def_static("parse", parseModule, nb::arg("asm"), nb::arg("context") = nb::none())
+      .def_static("parse", parseBytes, nb::arg("asm"), nb::arg("context") = nb::none())
       .def_static("create", createModule, nb::arg("loc") = nb::none())
+      .def("function_type", functionType, nb::arg("name"), "The FunctionType of a function of the module.")
+      .def("link", linkModule, nb::arg("module"), nb::arg("entry"),
+           "Take in a copy of the functions of another module, private and under names that are free. Returns that of\n"
+           "`entry`. Raises MLIRError.")
       .def_prop_ro("operation", topOperation)
       .def_prop_ro("body", [](const PyModule &self) { return PyBlock(self.tree, self.tree->module->getBody()); })
       .def_prop_ro("context", [](const PyModule &self) { return PyContext{self.tree->context}; })
@@ -157,6 +197,7 @@ void bindOperation(nb::module_ &module) {
                      return wrapAll<PyRegion>(self, self.op->getRegions());
                    })
       .def("verify", verify)
+      .def("write_bytecode", writeBytecode, "MLIR's bytecode of it, which Module.parse takes.")
       .def("get_asm", assembly, nb::arg("enable_debug_info") = false, nb::arg("large_elements_limit") = nb::none())
       .def("__str__", [](const PyOperation &self) { return assembly(self, false, std::nullopt); });
 }

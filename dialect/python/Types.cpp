@@ -51,6 +51,21 @@ mlir::Type rankedTensor(nb::sequence shape, const PyType &element) {
   return mlir::RankedTensorType::get(dims, element.type);
 }
 
+/// The sizes of a ranked tensor; None for one that is dynamic.
+nb::list shapeOf(const PyRankedTensorType &type) {
+  nb::list sizes;
+  for (int64_t size : mlir::cast<mlir::RankedTensorType>(type.type).getShape())
+    sizes.append(mlir::ShapedType::isDynamic(size) ? nb::none() : nb::object(nb::int_(size)));
+  return sizes;
+}
+
+nb::list wrapTypes(const ContextRef &context, mlir::TypeRange types) {
+  nb::list wrapped;
+  for (mlir::Type type : types)
+    wrapped.append(wrapType(context, type));
+  return wrapped;
+}
+
 void bindLocation(nb::module_ &module) {
   auto location = nb::class_<PyLocation>(module, "Location")
                       .def_static(
@@ -72,6 +87,14 @@ void bindLocation(nb::module_ &module) {
 }
 
 } // namespace
+
+nb::object wrapType(const ContextRef &context, mlir::Type type) {
+  if (mlir::isa<mlir::RankedTensorType>(type))
+    return nb::cast(PyRankedTensorType{{context, type}});
+  if (mlir::isa<mlir::FunctionType>(type))
+    return nb::cast(PyFunctionType{{context, type}});
+  return nb::cast(PyType{context, type});
+}
 
 void bindTypes(nb::module_ &module) {
   auto context = nb::class_<PyContext>(module, "Context", "Owns types and attributes. Use from one thread at a time.")
@@ -99,7 +122,11 @@ void bindTypes(nb::module_ &module) {
           [](nb::sequence shape, const PyType &element) {
             return PyRankedTensorType{{element.context, rankedTensor(shape, element)}};
           },
-          nb::arg("shape"), nb::arg("element_type"));
+          nb::arg("shape"), nb::arg("element_type"))
+      .def_prop_ro("shape", shapeOf)
+      .def_prop_ro("element_type", [](const PyRankedTensorType &self) {
+        return wrapType(self.context, mlir::cast<mlir::RankedTensorType>(self.type).getElementType());
+      });
 
   nb::class_<PyFunctionType, PyType>(module, "FunctionType")
       .def_static(
@@ -108,7 +135,14 @@ void bindTypes(nb::module_ &module) {
             const ContextRef &owner = resolve(context, "context").context;
             return PyFunctionType{{owner, mlir::FunctionType::get(owner.get(), unwrap(inputs), unwrap(results))}};
           },
-          nb::arg("inputs"), nb::arg("results"), nb::arg("context") = nb::none());
+          nb::arg("inputs"), nb::arg("results"), nb::arg("context") = nb::none())
+      .def_prop_ro("inputs",
+                   [](const PyFunctionType &self) {
+                     return wrapTypes(self.context, mlir::cast<mlir::FunctionType>(self.type).getInputs());
+                   })
+      .def_prop_ro("results", [](const PyFunctionType &self) {
+        return wrapTypes(self.context, mlir::cast<mlir::FunctionType>(self.type).getResults());
+      });
 }
 
 } // namespace pycompiler

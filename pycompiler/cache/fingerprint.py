@@ -27,6 +27,7 @@ from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_
+from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
 from pycompiler.ops.shard_map import sharding_constraint
@@ -43,6 +44,7 @@ READ: dict[Primitive, tuple[str, ...]] = {
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),
     scan: ("num_consts", "num_carry", "length", "reverse", "jaxpr"),
     cond: ("branches",),
+    module_call: ("module",),
 }
 
 _PLAIN = frozenset({int, bool, str, float, type(None)})
@@ -195,6 +197,8 @@ class _Writer:
             return "graph", self.inner.setdefault(id(value), (len(self.inner), value))[0]
         if isinstance(value, np.dtype):
             return "dtype", value.name
+        if kind is ModuleCode:
+            return "module", value.digest
         raise UnkeepableError(f"a parameter of type {kind.__name__}")
 
 

@@ -67,7 +67,7 @@ LeafTest = Callable[..., bool]
 
 # (flatten, flatten with keys or None) of the registered classes, for what C++ does not tell: the data and the keys.
 _registered: dict[type, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]] = {}
-# How an instance is made, of the classes whose children have keys.
+# How an instance of a registered class is made.
 _unflatten: dict[type, Callable[[Any, Any], Any]] = {}
 
 
@@ -100,8 +100,7 @@ def register_pytree_node(
     """
     register_node(nodetype, flatten_func, unflatten_func)
     _registered[nodetype] = (flatten_func, flatten_with_keys_func)
-    if flatten_with_keys_func is not None:
-        _unflatten[nodetype] = unflatten_func
+    _unflatten[nodetype] = unflatten_func
 
 
 def register_pytree_with_keys(
@@ -171,6 +170,16 @@ _BUILTIN = frozenset({tuple, list, dict, OrderedDict, defaultdict, type(None)})
 def is_tree_node(typ: type) -> bool:
     """Whether instances of `typ` are containers: tuple, list, dict, OrderedDict, defaultdict, None, registered ones."""
     return typ in _BUILTIN or typ in _registered
+
+
+def is_registered(typ: type) -> bool:
+    """Whether a class was registered as a container."""
+    return typ in _registered
+
+
+def unflatten_one_level(nodetype: type, data: Any, children: Iterable[Any]) -> Any:
+    """An instance of a registered class, of what `flatten_one_level` gave."""
+    return _unflatten[nodetype](data, tuple(children))
 
 
 def _has_fields(x: Any) -> bool:

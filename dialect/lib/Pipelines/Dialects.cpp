@@ -1,6 +1,7 @@
 // What a context must hold to compile: the dialects of the pipelines, the interfaces through which they are inlined,
 // bufferized and converted, and the translation to LLVM IR.
 #include "array/IR/Array.h"
+#include "array/IR/Bytecode.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Transforms/BufferizableOpInterfaceImpl.h"
 
@@ -38,6 +39,7 @@ void registerPipelineDialects(DialectRegistry &registry) {
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
                   ub::UBDialect, vector::VectorDialect>();
 
+  registerBytecodeVersion(registry);
   func::registerInlinerExtension(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
 

@@ -41,6 +41,35 @@ def test_module_built_op_by_op_verifies_and_round_trips(context: ir.Context) -> 
     assert str(ir.Module.parse(str(module), context)) == str(module)
 
 
+def test_bytecode_round_trips_with_its_locations(context: ir.Context) -> None:
+    module = build_add(context)
+    again = ir.Module.parse(module.operation.write_bytecode(), context)
+    assert again.operation.get_asm(enable_debug_info=True) == module.operation.get_asm(enable_debug_info=True)
+    with pytest.raises(ir.MLIRError, match="can't parse the module"):
+        ir.Module.parse(module.operation.write_bytecode()[:-9], context)
+
+
+def test_the_type_of_a_function_can_be_read(context: ir.Context) -> None:
+    module = build_add(context)
+    given = module.function_type("main")
+    assert [argument.shape for argument in given.inputs] == [[4], [4]]
+    assert [str(result.element_type) for result in given.results] == ["f32"]
+    assert ir.RankedTensorType.get([None, 2], given.inputs[0].element_type).shape == [None, 2]
+    with pytest.raises(ir.MLIRError, match="no function 'other'; its functions are main"):
+        module.function_type("other")
+
+
+def test_a_module_takes_in_the_functions_of_another(context: ir.Context) -> None:
+    module, other = build_add(context), build_add(context)
+    assert module.link(other, "main") == "main_0"
+    assert module.link(other, "main") == "main_1"
+    assert str(module).count("func.func private") == 2
+    assert module.verify()
+    assert str(other) == str(build_add(context))
+    with pytest.raises(ValueError, match="of two contexts"):
+        module.link(build_add(ir.Context()), "main")
+
+
 def test_locations_are_kept(context: ir.Context) -> None:
     text = build_add(context).operation.get_asm(enable_debug_info=True)
     assert '"user.py":7:3' in text

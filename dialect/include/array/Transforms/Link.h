@@ -1,0 +1,23 @@
+// Modules made of others: one module's functions are called by another's. Before it: the dialect; after it: the
+// bindings, for modules that were exported or imported.
+#ifndef ARRAY_TRANSFORMS_LINK_H
+#define ARRAY_TRANSFORMS_LINK_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::array {
+
+/// The type of the function `name` of a module. On failure a diagnostic has been emitted, which names the functions
+/// that are there.
+FailureOr<FunctionType> functionTypeOf(ModuleOp module, StringRef name);
+
+/// Gives `into` a copy of every function of `from`, of the same context: private, and of names that are free in both.
+/// Which arguments are donated is the caller's to say, and forgotten. Returns the new name of `entry`. On failure a
+/// diagnostic has been emitted, and `into` is as it was.
+FailureOr<StringAttr> linkFunctions(ModuleOp into, ModuleOp from, StringRef entry);
+
+} // namespace mlir::array
+
+#endif // ARRAY_TRANSFORMS_LINK_H

@@ -1,0 +1,25 @@
+"""Functions that leave the process: as files that another process loads and runs, and as shared libraries for C.
+
+Names are those of `jax.export`; `to_shared_object` has no counterpart there. docs/export.md says what can be relied on.
+"""
+
+from pycompiler.export.exported import CALLING_CONVENTION, Exported, default_export_platform, deserialize, export
+from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
+from pycompiler.lax.names import nearest_name
+
+# The versions of the calling convention of modules that are read, and that are written.
+minimum_supported_calling_convention_version = 1
+maximum_supported_calling_convention_version = CALLING_CONVENTION
+
+__all__ = [
+    "Exported",
+    "default_export_platform",
+    "deserialize",
+    "export",
+    "maximum_supported_calling_convention_version",
+    "minimum_supported_calling_convention_version",
+    "register_namedtuple_serialization",
+    "register_pytree_node_serialization",
+]
+
+__getattr__ = nearest_name(__name__, __all__)

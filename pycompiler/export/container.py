@@ -1,0 +1,112 @@
+"""The bytes of an exported function: a head, a description in JSON, the modules in MLIR's bytecode, the constants.
+
+Before `exported`, which knows what is described. All numbers are little-endian.
+
+    0    8  MAGIC
+    8    4  the version of this format (FORMAT)
+    12   4  bytes of the description
+    16   8  bytes of the sections, which follow it
+    24  32  the version of the package that wrote it, padded with zeros: a reader can say it whatever the format is
+    56  32  blake2b of all that is before, and of all that follows
+    88      the description, then the sections, each at a multiple of ALIGNMENT from the first
+
+A change that an earlier reader would misread raises FORMAT; what it may leave unread is a further entry of the JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pycompiler.version import __version__
+
+MAGIC = b"\x89PCX\r\n\x1a\n"
+FORMAT = 1
+# The latest version of the array dialect that is read; the compiler's own, known without it.
+DIALECT = 1
+ALIGNMENT = 64
+
+_HEAD = struct.Struct("<8sIIQ32s")
+_CHECKSUM = 32
+_START = _HEAD.size + _CHECKSUM
+
+
+class Section(NamedTuple):
+    """A place among the sections."""
+
+    offset: int
+    size: int
+
+
+class Writer:
+    """Collects sections; equal ones are one."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._known: dict[bytes, Section] = {}
+
+    def add(self, data: bytes) -> Section:
+        """The place that the bytes get."""
+        key = hashlib.blake2b(data, digest_size=32).digest()
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Section(self._size, len(data))
+            padding = -len(data) % ALIGNMENT
+            self._parts += (data, bytes(padding))
+            self._size += len(data) + padding
+        return known
+
+    def seal(self, description: dict[str, Any]) -> bytearray:
+        """The file. What JSON does not know is no part of the description."""
+        body = json.dumps({"dialect": DIALECT, **description}, sort_keys=True).encode()
+        head = _HEAD.pack(MAGIC, FORMAT, len(body), self._size, __version__.encode())
+        return bytearray(b"".join((head, _checksum(head, body, self._parts), body, *self._parts)))
+
+
+def _checksum(head: bytes, body: bytes | memoryview, parts: Sequence[bytes | memoryview]) -> bytes:
+    found = hashlib.blake2b(head, digest_size=_CHECKSUM)
+    found.update(body)
+    for part in parts:
+        found.update(part)
+    return found.digest()
+
+
+def opened(blob: bytes | bytearray | memoryview) -> tuple[dict[str, Any], memoryview]:
+    """The description and the sections of a file. Raises ValueError, which says the versions, for bytes that are no
+    exported function, are cut off or damaged, or are of a later version."""
+    data = memoryview(bytes(blob))
+    if bytes(data[: len(MAGIC)]) != MAGIC[: len(data)] or len(data) < len(MAGIC):
+        raise ValueError(
+            f"deserialize: these {len(data)} bytes are no exported function: they begin with "
+            f"{bytes(data[: len(MAGIC)])!r}, not with {MAGIC!r}"
+        )
+    if len(data) < _START:
+        raise ValueError(f"deserialize: the exported function is cut off: {len(data)} bytes, fewer than its head")
+    _, form, body_size, size, version = _HEAD.unpack_from(data)
+    writer = version.rstrip(b"\0").decode(errors="replace")
+    about = f"written by pycompiler {writer} in version {form} of the format"
+    if form > FORMAT:
+        raise ValueError(
+            f"deserialize: the exported function was {about}, and this is pycompiler {__version__}, which reads "
+            f"versions up to {FORMAT}.\nWhat to do: load it with a later pycompiler, or export it with this one"
+        )
+    if len(data) != _START + body_size + size:
+        raise ValueError(
+            f"deserialize: the exported function ({about}) has {len(data)} bytes of {_START + body_size + size}: it "
+            "was cut off, or something was added"
+        )
+    body, sections = data[_START : _START + body_size], data[_START + body_size :]
+    if _checksum(bytes(data[: _HEAD.size]), body, [sections]) != data[_HEAD.size : _START]:
+        raise ValueError(f"deserialize: the exported function ({about}) is damaged: its checksum is wrong")
+    description = json.loads(bytes(body))
+    if description["dialect"] > DIALECT:
+        raise ValueError(
+            f"deserialize: the module of the exported function ({about}) is of version {description['dialect']} of the "
+            f"array dialect, and this is pycompiler {__version__}, which reads versions up to {DIALECT}.\nWhat to do: "
+            "load it with a later pycompiler, or export it with this one"
+        )
+    return description, sections

@@ -1,0 +1,387 @@
+"""`Exported`: a function as a module of the `array` dialect with its signature, which other processes load and call.
+
+Over `jit` and `imported`; `container` says what the bytes of a file are, `trees` how structures are written.
+
+The calling convention (CALLING_CONVENTION): the module's @main takes the arrays among the arguments, in the order of
+their tree, then the arrays that the function closes over, which the file holds beside the module; it gives the arrays
+of the result, in the order of theirs. A derivative takes the arguments, then a cotangent for each result of floats or
+complex numbers, and gives a cotangent for each argument of these.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pycompiler import distribution
+from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
+from pycompiler.compile import module_bytes, named_device, read_module
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, shaped, short
+from pycompiler.core.boundary import boundary
+from pycompiler.core.evaluate import evaluate
+from pycompiler.core.graph import ClosedGraph, pruned
+from pycompiler.core.trace import Tracer
+from pycompiler.core.tree import tree_flatten
+from pycompiler.export.container import Section, Writer, opened
+from pycompiler.export.trees import tree_from_json, tree_to_json
+from pycompiler.imported import code_of
+from pycompiler.jit import jit
+from pycompiler.ops.callbacks import host_calls
+from pycompiler.ops.module_call import ModuleCode, module_call
+from pycompiler.placement import default_backend
+from pycompiler.plan import to_array
+from pycompiler.random import key_data, wrap_key_data
+from pycompiler.transforms import custom_vjp, vjp
+
+CALLING_CONVENTION = 1
+
+# The names of platforms, and others that they go by.
+PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exported:
+    """A function that was exported: `call` runs it, `serialize` makes bytes of it.
+
+    Attributes:
+      fun_name: the name of the function, for messages.
+      in_tree, out_tree: the structures of (args, kwargs) without the static ones, and of the result.
+      in_avals, out_avals: the shapes and dtypes of the arrays in these, in order.
+      platforms: those that it may be called on: "cpu", "gpu".
+      nr_devices: how many devices it runs on: 1.
+      calling_convention_version: how the module's function is called.
+      mlir_module_serialized: the module, in MLIR's bytecode.
+    """
+
+    fun_name: str
+    in_tree: PyTreeDef
+    in_avals: tuple[ShapedArray, ...]
+    out_tree: PyTreeDef
+    out_avals: tuple[ShapedArray, ...]
+    platforms: tuple[str, ...]
+    calling_convention_version: int
+    _code: ModuleCode
+    _consts: tuple[Array, ...]
+    _get_vjp: Callable[[Exported], Exported] | None
+    nr_devices: int = 1
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def mlir_module_serialized(self) -> bytes:
+        source = self._code.source
+        assert isinstance(source, bytes)
+        return source
+
+    def mlir_module(self) -> str:
+        """The module as text."""
+        return str(read_module(self._code.source))
+
+    def has_vjp(self) -> bool:
+        """Whether a derivative can be had: always in the process that exported; else if it was serialized with one."""
+        return self._get_vjp is not None
+
+    @boundary
+    def vjp(self) -> Exported:
+        """The derivative, itself exported. It takes the arrays of the arguments one by one, then a cotangent for each
+        array of the result that is of floats or complex numbers; it gives a tuple of the cotangents of the arguments
+        that are. (JAX's takes and gives cotangents of float0 for the others.)
+
+        Raises ValueError where there is none.
+        """
+        if self._get_vjp is None:
+            raise ValueError(
+                f"vjp: the exported {self.fun_name} holds no derivative.\nWhat to do: serialize it with vjp_order=1, "
+                "or more for derivatives of derivatives"
+            )
+        if "vjp" not in self._made:
+            self._made["vjp"] = self._get_vjp(self)
+        return self._made["vjp"]
+
+    @boundary
+    def serialize(self, vjp_order: int = 0) -> bytearray:
+        """The bytes that `deserialize` takes, in this process or in another. With `vjp_order` they hold so many
+        derivatives, each of the one before.
+
+        Raises ValueError for a negative order, and for containers among the arguments or results whose names in files
+        are not registered.
+        """
+        if vjp_order < 0:
+            raise ValueError(f"serialize: vjp_order is {vjp_order}; it is the number of derivatives, 0 or more")
+        writer, functions, exported = Writer(), [], self
+        for order in range(vjp_order + 1):
+            functions.append(_describe(exported, writer))
+            exported = exported.vjp() if order < vjp_order else exported
+        return writer.seal({"functions": functions})
+
+    @boundary
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it with a tree of arrays as it was exported for. It may be called in functions that are compiled, and be
+        differentiated in reverse mode where it has a derivative.
+
+        Raises TypeError for another tree; ValueError for arrays of other shapes or dtypes, and on another platform.
+        """
+        leaves, in_tree = tree_flatten((args, kwargs))
+        if in_tree != self.in_tree:
+            raise TypeError(f"call: {self.fun_name} was exported for arguments {self.in_tree}, called with {in_tree}")
+        for place, leaf, aval in zip(self.in_tree.paths(), leaves, self.in_avals, strict=True):
+            if not same_type(get_aval(leaf), aval):
+                # A path begins with [0] for the positional ones, with [1] for the others.
+                named = f"{'kwargs' if place.startswith('[1]') else 'args'}{place[3:]}"
+                raise ValueError(
+                    f"call: {self.fun_name} was exported for {short(aval)} as {named}, called with {short(leaf)}"
+                )
+        platform = _platform_of(leaves)
+        if platform not in self.platforms:
+            raise ValueError(
+                f"call: {self.fun_name} was exported for the platforms {', '.join(self.platforms)}, and is called on "
+                f"{platform}.\nWhat to do: export it with platforms=({platform!r}, ...)"
+            )
+        if "flat" not in self._made:
+            self._made["flat"] = self._differentiable()
+        return self.out_tree.unflatten(self._made["flat"](*leaves))
+
+    def _differentiable(self) -> Callable[..., Sequence[Any]]:
+        """The function on arrays, whose derivative is that which comes with it."""
+
+        def run(*args: Any) -> tuple[Any, ...]:
+            return tuple(module_call.bind(*args, *self._consts, module=self._code, name=self.fun_name))
+
+        run.__name__ = self.fun_name
+        function = custom_vjp(run)
+
+        def forward(*args: Any) -> tuple[Any, Any]:
+            self.vjp()
+            return function(*args), args
+
+        def backward(args: Any, cotangents: Any) -> Any:
+            moving = [ct for ct, aval in zip(cotangents, self.out_avals, strict=True) if dtypes.is_inexact(aval.dtype)]
+            found = iter(self.vjp().call(*args, *moving))
+            return tuple([next(found) if dtypes.is_inexact(aval.dtype) else None for aval in self.in_avals])
+
+        function.defvjp(forward, backward)
+        return function
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(map(short, avals)) for avals in (self.in_avals, self.out_avals))
+        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={', '.join(self.platforms)})"
+
+
+def _platform_of(leaves: Sequence[Any]) -> str:
+    """Where a call with these is expected to run."""
+    for leaf in leaves:
+        if isinstance(leaf, Array) and leaf.committed and isinstance(leaf.device, Device):
+            return leaf.device.platform
+    return default_backend()
+
+
+# From functions.
+
+
+def default_export_platform() -> str:
+    """The platform that functions are exported for where nothing else is said: that of the default device."""
+    return default_backend()
+
+
+@boundary
+def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = None) -> Callable[..., Exported]:
+    """A function that exports `fun_jit`, for arguments like those that it is called with: arrays, or ShapeDtypeStructs.
+
+    Args:
+      fun_jit: a function, jitted or not. Static arguments of `jit` are no arguments of what is exported.
+      platforms: "cpu", "gpu"; that of the default device if not given. The module is the same for all.
+
+    Raises ValueError, at the call, for what can't leave the process: callbacks, programs over a mesh, values put on a
+    device, closed-over tracers.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
+    >>> exported
+    Exported(<lambda>: (f32[3]) -> (f32[3]), platforms=cpu)
+    >>> blob = exported.serialize(vjp_order=1)
+    >>> pc.grad(lambda x: deserialize(blob).call(x).sum())(pnp.zeros(3))
+    Array([0., 0., 0.], dtype=float32)
+    """
+    if not callable(fun_jit):
+        raise TypeError(f"export: takes a function, got {fun_jit!r} of type {type(fun_jit).__name__}")
+    chosen = _platforms(platforms)
+    jitted: Any = fun_jit if hasattr(fun_jit, "trace") else jit(fun_jit)
+
+    @boundary
+    def exporting(*args: Any, **kwargs: Any) -> Exported:
+        traced = jitted.trace(*args, **kwargs)
+        return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen)
+
+    return exporting
+
+
+def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return (default_export_platform(),)
+    if isinstance(given, str) or not given or any(name not in PLATFORMS for name in given):
+        raise ValueError(f"export: platforms is a sequence of {', '.join(map(repr, PLATFORMS))}; got {given!r}")
+    return tuple(dict.fromkeys(PLATFORMS[name] for name in given))
+
+
+def _of_graph(
+    closed: ClosedGraph, name: str, in_tree: PyTreeDef, out_tree: PyTreeDef, platforms: tuple[str, ...]
+) -> Exported:
+    closed = pruned(closed)
+    _check(closed, name)
+    graph = closed.graph
+    source = module_bytes(graph)
+    operations = code_of(source).operations
+    avals = tuple([var.aval for var in (*graph.inputs, *graph.constvars)])
+    code = ModuleCode(source, "main", avals, closed.out_avals, operations)
+    consts = tuple([to_array(value, var.aval) for var, value in zip(graph.constvars, closed.consts, strict=True)])
+    get_vjp = functools.partial(_derivative, closed)
+    return Exported(
+        name, in_tree, closed.in_avals, out_tree, closed.out_avals, platforms, CALLING_CONVENTION, code, consts, get_vjp
+    )
+
+
+def _check(closed: ClosedGraph, name: str) -> None:
+    """Raise ValueError for a graph that means nothing in another process."""
+    if any(isinstance(const, Tracer) for const in closed.consts):
+        raise ValueError(
+            f"export: {name} closes over a value that is being traced; export it outside of other transformations, or "
+            "make the value an argument"
+        )
+    if closed.axis_names:
+        raise ValueError(
+            f"export: {name} is over the named axes {', '.join(map(str, closed.axis_names))}, outside of it"
+        )
+    if distribution.concerns(closed):
+        raise ValueError(
+            f"export: {name} is a program over a mesh of devices, which can't be exported; export what each device does"
+        )
+    calls = host_calls(closed.graph)
+    if calls:
+        source = calls[0].source
+        where = f"{source.describe()}\n" if source else ""
+        raise ValueError(
+            f"{where}export: {name} calls a function of this process (a callback, debug.print), which another one does "
+            "not have; leave it out"
+        )
+    device = named_device(name, closed.graph)
+    if device is not None:
+        raise ValueError(
+            f"export: {name} puts values on {device!r}, which another process may not have; call device_put on its "
+            "arguments instead"
+        )
+
+
+def _derivative(closed: ClosedGraph, exported: Exported) -> Exported:
+    """The vjp of a graph, exported for the same platforms."""
+    moving = [dtypes.is_inexact(aval.dtype) for aval in closed.in_avals]
+    given = [aval for aval in closed.out_avals if dtypes.is_inexact(aval.dtype)]
+
+    def backward(*args: Any) -> tuple[Any, ...]:
+        primals, cotangents = args[: len(moving)], args[len(moving) :]
+
+        def inexact(*varying: Any) -> tuple[Any, ...]:
+            values = iter(varying)
+            leaves = [next(values) if moves else x for moves, x in zip(moving, primals, strict=True)]
+            outs = evaluate(closed, leaves)
+            return tuple([x for x, aval in zip(outs, closed.out_avals, strict=True) if dtypes.is_inexact(aval.dtype)])
+
+        varying = [x for moves, x in zip(moving, primals, strict=True) if moves]
+        return vjp(inexact, *varying)[1](tuple(cotangents)) if varying else ()
+
+    backward.__name__ = f"{exported.fun_name}_vjp"
+    specs = [ShapeDtypeStruct(aval.shape, aval.dtype) for aval in (*closed.in_avals, *given)]
+    return export(backward, platforms=exported.platforms)(*specs)
+
+
+# To bytes and back.
+
+
+def _describe(exported: Exported, writer: Writer) -> dict[str, Any]:
+    """One function as JSON; its module and its constants become sections."""
+    code = exported._code
+    return {
+        "name": exported.fun_name,
+        "calling_convention": exported.calling_convention_version,
+        "platforms": exported.platforms,
+        "in_tree": tree_to_json(exported.in_tree),
+        "out_tree": tree_to_json(exported.out_tree),
+        "in_avals": [_aval_to_json(aval) for aval in exported.in_avals],
+        "out_avals": [_aval_to_json(aval) for aval in exported.out_avals],
+        "operations": sorted(code.operations),
+        "module": writer.add(exported.mlir_module_serialized),
+        "consts": [{**_aval_to_json(const.aval), "data": writer.add(_bytes_of(const))} for const in exported._consts],
+    }
+
+
+def _aval_to_json(aval: ShapedArray) -> dict[str, Any]:
+    # Sizes as text: an expression of symbols is one too.
+    shape = [str(size) for size in aval.shape]
+    return {"shape": shape, "dtype": aval.dtype.name, "weak_type": aval.weak_type}
+
+
+def _aval_from_json(written: dict[str, Any]) -> ShapedArray:
+    if not all(size.isdigit() for size in written["shape"]):
+        raise ValueError(
+            f"deserialize: the exported function has arrays of the shape ({', '.join(written['shape'])}), and this "
+            "version reads sizes that are numbers; load it with a later one"
+        )
+    name = written["dtype"]
+    dtype: Any = dtypes.KEY if name == dtypes.KEY.name else dtypes.as_dtype(name)
+    return shaped([int(size) for size in written["shape"]], dtype, written["weak_type"])
+
+
+def _bytes_of(const: Array) -> bytes:
+    return np.asarray(key_data(const) if dtypes.is_key(const.dtype) else const).tobytes()
+
+
+def _const_of(written: dict[str, Any], sections: memoryview) -> Array:
+    aval, (offset, size) = _aval_from_json(written), Section(*written["data"])
+    data = sections[offset : offset + size]
+    if dtypes.is_key(aval.dtype):
+        return wrap_key_data(np.frombuffer(data, np.uint32).reshape(*aval.shape, 2))
+    return array_from_numpy(np.frombuffer(data, aval.dtype).reshape(aval.shape), aval)
+
+
+@boundary
+def deserialize(blob: bytes | bytearray) -> Exported:
+    """The function of the bytes that `Exported.serialize` made. What is in them is code: load what you trust.
+
+    Raises ValueError, which says the versions, for bytes that are no exported function, are cut off or damaged, or were
+    written by a later version; ValueError for containers whose names are not registered here.
+    """
+    description, sections = opened(blob)
+    made: Exported | None = None
+    for function in reversed(description["functions"]):
+        made = _read(function, sections, made)
+    assert made is not None
+    return made
+
+
+def _read(written: dict[str, Any], sections: memoryview, derivative: Exported | None) -> Exported:
+    if written["calling_convention"] > CALLING_CONVENTION:
+        raise ValueError(
+            f"deserialize: {written['name']} has version {written['calling_convention']} of the calling convention, "
+            f"and this version of pycompiler reads versions up to {CALLING_CONVENTION}; load it with a later one"
+        )
+    ins, outs = ([_aval_from_json(aval) for aval in written[which]] for which in ("in_avals", "out_avals"))
+    consts = tuple([_const_of(const, sections) for const in written["consts"]])
+    offset, size = Section(*written["module"])
+    source = bytes(sections[offset : offset + size])
+    avals = (*ins, *(const.aval for const in consts))
+    code = ModuleCode(source, "main", avals, outs, frozenset(written["operations"]))
+    return Exported(
+        written["name"],
+        tree_from_json(written["in_tree"]),
+        tuple(ins),
+        tree_from_json(written["out_tree"]),
+        tuple(outs),
+        tuple(written["platforms"]),
+        written["calling_convention"],
+        code,
+        consts,
+        None if derivative is None else lambda _: derivative,
+    )

@@ -1,0 +1,236 @@
+"""What is in the bytes of an exported function, and which bytes are refused: damage, later versions, unknown names."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler import _compiler, export
+from pycompiler.export import container
+from pycompiler.tree_util import Partial, register_pytree_node, register_pytree_node_class
+
+X = np.float32([1, 2, 3])
+
+
+@pytest.fixture(scope="module")
+def blob():
+    return export.export(pc.jit(lambda x: {"y": x * pnp.float32([2, 3, 4])}))(X).serialize()
+
+
+def test_the_description_says_the_signature(blob):
+    description, sections = container.opened(blob)
+    assert description["dialect"] == container.DIALECT == _compiler.dialect_version
+    (function,) = description["functions"]
+    assert function["in_avals"] == [{"shape": ["3"], "dtype": "float32", "weak_type": False}]
+    assert function["out_tree"] == {"dict": ["*"], "keys": ["y"]}
+    assert function["platforms"] == ["cpu"]
+    assert "mul" in function["operations"]
+    offset, size = function["module"]
+    assert bytes(sections[offset : offset + 4]) == b"ML\xefR"
+    assert offset % container.ALIGNMENT == 0
+    text = export.deserialize(blob).mlir_module()
+    assert "func.func @main(%arg0: tensor<3xf32>, %arg1: tensor<3xf32>)" in text
+    assert export.deserialize(blob).mlir_module_serialized == bytes(sections[offset : offset + size])
+
+
+def test_the_same_function_gives_the_same_bytes(blob):
+    assert export.deserialize(blob).serialize() == blob
+
+
+def test_every_damaged_byte_is_noticed(blob):
+    for place in range(0, len(blob), 7):
+        damaged = bytearray(blob)
+        damaged[place] ^= 0x40
+        with pytest.raises(ValueError, match=r"deserialize: (these \d+ bytes are no|the exported function)"):
+            export.deserialize(damaged)
+
+
+@pytest.mark.parametrize("size", [0, 5, 20, 87, 300, -1])
+def test_a_file_that_is_cut_off(blob, size):
+    with pytest.raises(ValueError, match=r"no exported function|cut off"):
+        export.deserialize(blob[:size])
+
+
+def test_a_file_with_something_behind_it(blob):
+    with pytest.raises(ValueError, match=r"bytes of \d+: it was cut off, or something was added"):
+        export.deserialize(blob + b"\n")
+
+
+def resealed(blob, change):
+    """The file with another description, and checksums that are right."""
+    description, sections = container.opened(blob)
+    change(description)
+    writer = container.Writer()
+    writer.add(bytes(sections))
+    return writer.seal(description)
+
+
+def test_a_later_version_of_the_format(blob):
+    later = bytearray(blob)
+    later[8] = container.FORMAT + 1
+    later[24:56] = b"9.1.2".ljust(32, b"\0")
+    with pytest.raises(
+        ValueError, match=rf"written by pycompiler 9\.1\.2 in version 2 .* this is pycompiler {pc.__version__}"
+    ):
+        export.deserialize(later)
+
+
+def test_later_versions_of_what_is_inside(blob):
+    with pytest.raises(ValueError, match=r"version 7 of the array dialect.* reads versions up to 1"):
+        export.deserialize(resealed(blob, lambda d: d.update(dialect=7)))
+    with pytest.raises(ValueError, match="version 9 of the calling convention"):
+        export.deserialize(resealed(blob, lambda d: d["functions"][0].update(calling_convention=9)))
+    with pytest.raises(ValueError, match=r"shape \(2\*b\), and this version reads sizes that are numbers"):
+        export.deserialize(resealed(blob, lambda d: d["functions"][0]["in_avals"][0].update(shape=["2*b"])))
+    # What is new, and may be left unread.
+    assert export.deserialize(resealed(blob, lambda d: d.update(comment="hello"))).call(X)["y"].shape == (3,)
+
+
+def test_bytes_that_are_something_else():
+    with pytest.raises(ValueError, match=r"they begin with b'\{\"a\": 1\}'"):
+        export.deserialize(json.dumps({"a": 1}).encode())
+
+
+# Containers.
+
+
+@register_pytree_node_class
+class Pair:
+    def __init__(self, first, second, label):
+        self.first, self.second, self.label = first, second, label
+
+    def tree_flatten(self):
+        return (self.first, self.second), self.label
+
+    @classmethod
+    def tree_unflatten(cls, label, children):
+        return cls(*children, label)
+
+
+def test_a_class_that_is_registered():
+    f = export.export(lambda p: Pair(p.second, p.first, "swapped"))
+    with pytest.raises(ValueError, match="hold a Pair, whose name in files is not known"):
+        f(Pair(X, X + 1, "given")).serialize()
+    assert (
+        export.register_pytree_node_serialization(
+            Pair, serialized_name="tests.Pair", serialize_auxdata=str.encode, deserialize_auxdata=bytes.decode
+        )
+        is Pair
+    )
+    out = export.deserialize(f(Pair(X, X + 1, "given")).serialize()).call(Pair(X, X + 1, "given"))
+    assert (type(out), out.label) == (Pair, "swapped")
+    np.testing.assert_array_equal(out.first, X + 1)
+    with pytest.raises(TypeError, match="exported for arguments"):
+        f(Pair(X, X + 1, "given")).call(Pair(X, X + 1, "other"))
+    with pytest.raises(ValueError, match=r"Pair is registered already, as 'tests\.Pair'"):
+        export.register_pytree_node_serialization(
+            Pair, serialized_name="again", serialize_auxdata=str.encode, deserialize_auxdata=bytes.decode
+        )
+    with pytest.raises(ValueError, match=r"the name 'tests\.Pair' is taken by Pair"):
+        export.register_pytree_node_serialization(
+            Partial, serialized_name="tests.Pair", serialize_auxdata=repr, deserialize_auxdata=repr
+        )
+
+
+class Box:
+    def __init__(self, x):
+        assert x is not None
+        self.x = x
+
+
+def test_from_children_makes_the_instances():
+    register_pytree_node(Box, lambda box: ((box.x,), None), lambda _, children: Box(*children))
+    made = []
+
+    def from_children(data, children):
+        made.append(data)
+        return Box(*children)
+
+    export.register_pytree_node_serialization(
+        Box,
+        serialized_name="tests.Box",
+        serialize_auxdata=lambda _: b"nothing",
+        deserialize_auxdata=bytes.decode,
+        from_children=from_children,
+    )
+    out = export.deserialize(export.export(lambda x: Box(x))(X).serialize()).call(X)
+    assert (type(out), made) == (Box, ["nothing"])
+
+
+def test_what_can_not_be_registered():
+    with pytest.raises(ValueError, match="object is no container"):
+        export.register_pytree_node_serialization(
+            object, serialized_name="object", serialize_auxdata=repr, deserialize_auxdata=repr
+        )
+    with pytest.raises(ValueError, match="list is no namedtuple"):
+        export.register_namedtuple_serialization(list, serialized_name="list")
+
+
+def test_keys_of_dicts():
+    with pytest.raises(ValueError, match=r"has the key 1\.5 of type float"):
+        export.export(lambda d: d[1.5])({1.5: X}).serialize()
+
+
+def test_a_name_that_is_not_registered_where_it_is_loaded(blob):
+    tree = {"node": ["*"], "name": "elsewhere.Thing", "data": ""}
+    with pytest.raises(ValueError, match=r"by the name 'elsewhere\.Thing', which is not registered here"):
+        export.deserialize(resealed(blob, lambda d: d["functions"][0].update(out_tree=tree)))
+
+
+# What can't leave the process.
+
+
+def test_callbacks_are_refused():
+    def printing(x):
+        pc.debug.print("{}", x)
+        return x
+
+    with pytest.raises(ValueError, match=r"(?s)test_files.py.*printing calls a function of this process"):
+        export.export(printing)(X)
+
+
+def test_values_put_on_a_device_are_refused():
+    with pytest.raises(ValueError, match="puts values on"):
+        export.export(lambda x: pc.device_put(x, pc.devices()[0]) + 1)(X)
+
+
+def test_tracers_are_refused():
+    with pytest.raises(ValueError, match="closes over a value that is being traced"):
+        pc.jit(lambda y: export.export(lambda x: x + y)(X).call(X))(X)
+
+
+def test_platforms(blob):
+    assert export.default_export_platform() == pc.default_backend()
+    both = export.export(lambda x: x + 1, platforms=("cuda", "cpu"))(X)
+    assert both.platforms == ("gpu", "cpu")
+    assert "platforms=gpu, cpu" in repr(both)
+    with pytest.raises(ValueError, match=r"called on cpu.*\n.*platforms="):
+        export.deserialize(export.export(lambda x: x + 1, platforms=["gpu"])(X).serialize()).call(X)
+    for wrong in ("cpu", [], ["tpu"]):
+        with pytest.raises(ValueError, match="platforms is a sequence of 'cpu', 'gpu', 'cuda'"):
+            export.export(lambda x: x, platforms=wrong)
+
+
+def test_calls_with_other_arguments(blob):
+    exported = export.deserialize(blob)
+    with pytest.raises(TypeError, match="exported for arguments"):
+        exported.call(X, X)
+    with pytest.raises(ValueError, match=r"exported for f32\[3\] as args\[0\], called with f32\[2\]"):
+        exported.call(X[:2])
+    named = export.export(lambda *, k: k)(k=X)
+    with pytest.raises(ValueError, match=r"as kwargs\['k'\], called with i32\[\]"):
+        named.call(k=1)
+
+
+def test_derivatives_that_were_not_written(blob):
+    exported = export.deserialize(blob)
+    assert not exported.has_vjp()
+    for ask in (exported.vjp, lambda: pc.grad(lambda x: exported.call(x)["y"].sum())(X)):
+        with pytest.raises(ValueError, match=r"holds no derivative.\nWhat to do: serialize it with vjp_order=1"):
+            ask()
+    with pytest.raises(ValueError, match="vjp_order is -1"):
+        exported.serialize(vjp_order=-1)
+    versions = export.minimum_supported_calling_convention_version, export.maximum_supported_calling_convention_version
+    assert versions[0] <= exported.calling_convention_version <= versions[1]
