@@ -8,6 +8,7 @@ from pycompiler import (
     ad_checkpoint,
     debug,
     dtypes,
+    errors,
     experimental,
     export,
     lax,
@@ -24,7 +25,7 @@ from pycompiler import array as _array  # noqa: F401 (attaches the operators and
 from pycompiler import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
 from pycompiler._runtime import Array, Device
 from pycompiler.callbacks import effects_barrier, pure_callback
-from pycompiler.core import errors
+from pycompiler.core.boundary import protect as _protect
 from pycompiler.core.config import (
     checking_leaks,
     config,
@@ -51,6 +52,7 @@ from pycompiler.jit import block_until_ready, clear_caches, jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.memory import live_arrays
 from pycompiler.parallel import pmap, shard_map
+from pycompiler.pictures import visualize
 from pycompiler.placement import (
     default_backend,
     device_count,
@@ -179,8 +181,10 @@ __all__ = [
     "tuning",
     "typeof",
     "value_and_grad",
+    "visualize",
     "vjp",
     "vmap",
 ]
 
+_protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

@@ -7,7 +7,7 @@ own: what a tracer answers to them is in `core.trace`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -27,6 +27,7 @@ from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
 from pycompiler.random.keys import key_data
 from pycompiler.sharded import shards
+from pycompiler.tables import html_of
 
 Binary = Callable[[Any, Any], Any]
 
@@ -304,6 +305,13 @@ def _repr(self: Array) -> str:
     return f"Array({values}{shape}, dtype={self.dtype.name}{weak})"
 
 
+def _repr_html(self: Array) -> str:
+    """What notebooks show: shape, dtype, where it is, and the elements, or the corners of them."""
+    held = ", ".join(sorted(map(str, _devices(self))))
+    values = _host(key_data(self) if dtypes.is_key(self.dtype) else self)
+    return html_of(f"Array {self.aval} on {held}", values)
+
+
 def _format(self: Array, spec: str) -> str:
     return format(_elements(self), spec) if self.ndim == 0 else format(_host(self), spec)
 
@@ -344,6 +352,7 @@ _OWN: dict[str, Any] = {
     "__complex__": lambda self: complex(_scalar("complex", self)),
     "__index__": _index,
     "__repr__": _repr,
+    "_repr_html_": _repr_html,
     "__str__": lambda self: _repr(self) if dtypes.is_key(self.dtype) else str(_host(self)),
     "__format__": _format,
     "__reduce__": _reduce,
@@ -381,11 +390,11 @@ def _attributes() -> dict[str, Any]:
         table["imag"] = property(pnp.imag, doc="The imaginary parts.")  # pyright: ignore
     table |= {
         "__contains__": _contains,
-        "astype": dispatched(_astype, 1, 1, ("dtype",), dtypes=True),
-        "reshape": dispatched(_reshape, 1, 1, ("order",), numbers=_SIZES),
-        "transpose": dispatched(_transpose, 1, 1, numbers=_SIZES),
-        "flatten": dispatched(_flatten, 1, 1, ("order",)),
-        "view": boundary(_view),
+        "astype": dispatched(boundary(_astype), 1, 1, ("dtype",), dtypes=True),
+        "reshape": dispatched(boundary(_reshape), 1, 1, ("order",), numbers=_SIZES),
+        "transpose": dispatched(boundary(_transpose), 1, 1, numbers=_SIZES),
+        "flatten": dispatched(boundary(_flatten), 1, 1, ("order",)),
+        "view": _view,
         "real": property(pnp.real, doc="The real parts; of real numbers the array itself."),
         "T": property(pnp.transpose, doc="The axes reversed."),
         "mT": property(pnp.matrix_transpose, doc="The last two axes swapped."),
@@ -440,7 +449,15 @@ def _attach_operators() -> None:
     set_operator("getitem", _GET_ITEM, eager_function(_row))
 
 
+def _bounded(attribute: Any) -> Any:
+    """A method or a property whose errors leave without our frames."""
+    if isinstance(attribute, property) and attribute.fget:
+        return property(boundary(attribute.fget), doc=attribute.__doc__)
+    return boundary(attribute) if isinstance(attribute, FunctionType) else attribute
+
+
 for _name, _attribute in _attributes().items():
+    _attribute = _bounded(_attribute)
     setattr(Array, _name, _attribute)
     setattr(Tracer, _name, _of_tracers(_attribute))
 # Where the compiled function will run: no device of its own, and none for what is made beside it.
@@ -448,5 +465,5 @@ setattr(Tracer, "device", None)  # noqa: B010
 for _name, _attribute in _tracer_operators().items():
     setattr(Tracer, _name, _attribute)
 for _name, _attribute in _OWN.items():
-    setattr(Array, _name, _attribute)
+    setattr(Array, _name, _bounded(_attribute))
 _attach_operators()

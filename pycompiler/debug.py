@@ -13,7 +13,7 @@ import numpy as np
 
 from pycompiler.core import effects
 from pycompiler.core.aval import get_aval
-from pycompiler.core.boundary import boundary
+from pycompiler.core.boundary import boundary, protect
 from pycompiler.core.effects import DebugEffect, OrderedDebugEffect
 from pycompiler.core.source import user_source
 from pycompiler.core.tree import PyTreeDef, tree_flatten
@@ -221,4 +221,5 @@ def log(
     )
 
 
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from pycompiler._runtime import start_profile, stop_profile
+from pycompiler.core.boundary import protect
 from pycompiler.core.profile import Scope, thread_names
 from pycompiler.lax.names import nearest_name
 
@@ -158,4 +159,5 @@ def annotate_function(func: Callable[_P, _R], name: str | None = None, **decorat
     return annotated
 
 
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

@@ -1,20 +1,20 @@
 """Trees of containers with arrays at the leaves: the short names (`tree.map`), as in `jax.tree`."""
 
 from pycompiler.core.tree import static_field as static
-from pycompiler.core.tree import tree_all as all
-from pycompiler.core.tree import tree_broadcast as broadcast
-from pycompiler.core.tree import tree_flatten as flatten
-from pycompiler.core.tree import tree_leaves as leaves
-from pycompiler.core.tree import tree_map as map
-from pycompiler.core.tree import tree_reduce as reduce
-from pycompiler.core.tree import tree_reduce_associative as reduce_associative
-from pycompiler.core.tree import tree_structure as structure
-from pycompiler.core.tree import tree_transpose as transpose
-from pycompiler.core.tree import tree_unflatten as unflatten
-from pycompiler.core.tree_keys import tree_flatten_with_path as flatten_with_path
-from pycompiler.core.tree_keys import tree_leaves_with_path as leaves_with_path
-from pycompiler.core.tree_keys import tree_map_with_path as map_with_path
 from pycompiler.lax.names import nearest_name
+from pycompiler.tree_util import tree_all as all
+from pycompiler.tree_util import tree_broadcast as broadcast
+from pycompiler.tree_util import tree_flatten as flatten
+from pycompiler.tree_util import tree_flatten_with_path as flatten_with_path
+from pycompiler.tree_util import tree_leaves as leaves
+from pycompiler.tree_util import tree_leaves_with_path as leaves_with_path
+from pycompiler.tree_util import tree_map as map
+from pycompiler.tree_util import tree_map_with_path as map_with_path
+from pycompiler.tree_util import tree_reduce as reduce
+from pycompiler.tree_util import tree_reduce_associative as reduce_associative
+from pycompiler.tree_util import tree_structure as structure
+from pycompiler.tree_util import tree_transpose as transpose
+from pycompiler.tree_util import tree_unflatten as unflatten
 
 __all__ = [
     "all",

@@ -1,5 +1,6 @@
 """Trees of containers with arrays at the leaves: the long names, as in `jax.tree_util`, and registration of classes."""
 
+from pycompiler.core.boundary import expose
 from pycompiler.core.tree import (
     PyTreeDef,
     register_dataclass,
@@ -79,4 +80,5 @@ __all__ = [
     "treedef_tuple",
 ]
 
+expose(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

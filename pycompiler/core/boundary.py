@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import re
 import types
@@ -9,16 +10,17 @@ from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 from pycompiler.core.config import config
-from pycompiler.core.source import is_internal, without_own_frames
+from pycompiler.core.source import hide_own_frames, is_internal, without_own_frames
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_T = TypeVar("_T")
 
 
 def boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """A decorator for public functions: the traceback of an error shows the user's frames only.
 
-    The setting `traceback_filtering` turns it off.
+    The setting `traceback_filtering` says how, or turns it off.
     """
 
     @functools.wraps(function)
@@ -44,8 +46,39 @@ def leaving(error: BaseException, name: str | None = None) -> None:
         if isinstance(text, str) and _raised_inside(error.__traceback__):
             error.args = (_OPENING.sub(f"{name}: ", text, count=1),)
             setattr(error, "opened", True)  # noqa: B010
-    if config.traceback_filtering:
-        error.__traceback__ = without_own_frames(error.__traceback__)
+    filtering = config.traceback_filtering
+    if filtering != "off":
+        _filter(error, hides=filtering == "tracebackhide" or (filtering == "auto" and _in_ipython()))
+
+
+def _filter(error: BaseException, hides: bool) -> None:
+    """Hide our frames, or take them out: of an error, and of those that it was raised from or while handling."""
+    seen: set[int] = set()
+    left = [error]
+    while left:
+        found = left.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if hides:
+            hide_own_frames(found.__traceback__)
+        else:
+            found.__traceback__ = without_own_frames(found.__traceback__)
+        left += [other for other in (found.__cause__, found.__context__) if other is not None]
+
+
+def _in_ipython() -> bool:
+    # Set by it, for this question.
+    return hasattr(builtins, "__IPYTHON__")
+
+
+def with_boundary(kind: type[_T]) -> type[_T]:
+    """A decorator for classes whose methods the user calls: the public ones, and those of calls and indices, are behind
+    the boundary."""
+    for name, method in list(vars(kind).items()):
+        if isinstance(method, types.FunctionType) and (not name.startswith("_") or name in ("__call__", "__getitem__")):
+            setattr(kind, name, boundary(method))
+    return kind
 
 
 # How messages open: with the name of a function.
@@ -69,6 +102,16 @@ def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
         function = namespace[name]
         if isinstance(function, types.FunctionType):
             namespace[name] = exposed.setdefault(id(function), _exposed(function, namespace["__name__"]))
+
+
+def protect(namespace: dict[str, Any], names: Iterable[str]) -> None:
+    """Put the functions among the names of a module behind the boundary, where they are also called from inside the
+    package: what failed inside keeps its message. Aliases stay one object."""
+    protected: dict[int, Any] = {}
+    for name in names:
+        function = namespace[name]
+        if isinstance(function, types.FunctionType) and function.__code__.co_filename != __file__:
+            namespace[name] = protected.setdefault(id(function), boundary(function))
 
 
 def _exposed(function: Callable[..., Any], module: str) -> Callable[..., Any]:

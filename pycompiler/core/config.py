@@ -62,14 +62,12 @@ class Setting:
             return self._libraries(value)
         if self.name == "platform_name" and isinstance(value, str):
             return self._device("gpu" if value == "cuda" else value).platform
+        if self.name == "traceback_filtering" and (told := _truth(value)) is not None:
+            return "auto" if told else "off"
         if self.type is bool:
-            if isinstance(value, (bool, int)):
-                return bool(value)
-            text = str(value).strip().lower()
-            if text in ("1", "true", "on", "yes"):
-                return True
-            if text in ("0", "false", "off", "no", ""):
-                return False
+            told = _truth(value)
+            if told is not None:
+                return told
         elif self.type is int:
             with contextlib.suppress(ValueError):
                 return int(str(value))
@@ -108,6 +106,14 @@ class Setting:
         if not found:
             raise ValueError(f"config: {self.name}: {no_platform(value)}")
         return found[0]
+
+
+def _truth(value: object) -> bool | None:
+    """What a person or the environment wrote for yes or no; None for what is neither."""
+    if isinstance(value, (bool, int)):
+        return bool(value)
+    text = str(value).strip().lower()
+    return True if text in ("1", "true", "on", "yes") else False if text in ("0", "false", "off", "no", "") else None
 
 
 def no_platform(name: str) -> str:
@@ -289,7 +295,15 @@ TABLE: tuple[Setting, ...] = (
         told=(_limit_memory, _keep_memory_limit),
     ),
     Setting("debug", int, 0, "PYCOMPILER_DEBUG", "what is told on stderr: 1 compilations, 2 graphs too, 3 IR too"),
-    Setting("traceback_filtering", bool, True, "PYCOMPILER_TRACEBACK_FILTERING", "hide the package's own frames"),
+    Setting(
+        "traceback_filtering",
+        str,
+        "auto",
+        "PYCOMPILER_TRACEBACK_FILTERING",
+        "the package's own frames of an error's traceback: off shows them, remove_frames takes them out, "
+        "tracebackhide marks them for IPython and pytest, auto does this in IPython and takes them out elsewhere",
+        choices=("off", "tracebackhide", "remove_frames", "auto"),
+    ),
 )
 
 
@@ -413,8 +427,8 @@ class Config:
         return int(cast(int, self._read("debug")) or 0)
 
     @property
-    def traceback_filtering(self) -> bool:
-        return bool(self._read("traceback_filtering"))
+    def traceback_filtering(self) -> str:
+        return cast(str, self._read("traceback_filtering"))
 
     def update(self, name: str, value: object) -> None:
         """Set `name` for the whole process; JAX's name of it, with "jax_" in front, means the same.

@@ -1,13 +1,34 @@
-"""The error classes of the package, each with the reader's next step in its docstring.
+"""The error classes of the package, each with the reader's next step in its docstring, and a page of its own.
 
 The messages are composed where the fact is known (`trace` knows the argument that a tracer came from); a class here
-only says what kind of mistake it was.
+only says what kind of mistake it was, and ends each message with where its page is (`pycompiler.errors` has them).
 """
 
 from __future__ import annotations
 
+__all__ = [
+    "ConcretizationTypeError",
+    "ExecutionError",
+    "InconclusiveDimensionError",
+    "KeyReuseError",
+    "NonConcreteBooleanIndexError",
+    "NotDifferentiableError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+]
 
-class ConcretizationTypeError(TypeError):
+
+class ExplainedError(Exception):
+    """An error whose class has a page: what raises it, and what to write instead."""
+
+    def __str__(self) -> str:
+        name = next(kind.__name__ for kind in type(self).__mro__ if kind.__name__ in __all__)
+        return f"{super().__str__()}\nExplained by: python -m pycompiler.errors {name}"
+
+
+class ConcretizationTypeError(ExplainedError, TypeError):
     """A value was needed where only a shape and a dtype are known: mark the argument static, or stay with arrays."""
 
 
@@ -27,21 +48,21 @@ class NonConcreteBooleanIndexError(ConcretizationTypeError, IndexError):
     """A traced boolean mask was used as an index, whose result has no fixed size: use `where(mask, x, y)`."""
 
 
-class UnexpectedTracerError(Exception):
+class UnexpectedTracerError(ExplainedError):
     """A traced value outlived the call that made it: return it from the function instead of storing it elsewhere."""
 
 
-class KeyReuseError(Exception):
+class KeyReuseError(ExplainedError):
     """A random key was consumed twice, so that the same numbers come again: split it, and use each key once."""
 
 
-class InconclusiveDimensionError(ValueError):
+class InconclusiveDimensionError(ExplainedError, ValueError):
     """A comparison between symbolic dimensions holds for some of their sizes and not for others."""
 
 
-class NotDifferentiableError(TypeError):
+class NotDifferentiableError(ExplainedError, TypeError):
     """A derivative was asked for with respect to, or through, something that has none."""
 
 
-class ExecutionError(RuntimeError):
+class ExecutionError(ExplainedError, RuntimeError):
     """Compiled code, or a library that it calls, failed; raised where a result that depends on it is first read."""

@@ -224,3 +224,11 @@ def without_own_frames(traceback: types.TracebackType | None) -> types.Traceback
     for entry in reversed(kept):
         result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
+
+
+def hide_own_frames(traceback: types.TracebackType | None) -> None:
+    """Mark the frames of this package for those who show tracebacks (IPython, pytest) and leave marked ones out."""
+    while traceback is not None:
+        if is_internal(traceback.tb_frame.f_code.co_filename):
+            traceback.tb_frame.f_locals["__tracebackhide__"] = True
+        traceback = traceback.tb_next

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import protect
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -398,4 +399,5 @@ __all__ = [
     "tridiagonal_solve",
 ]
 
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

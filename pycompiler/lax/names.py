@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import NoReturn
 
+from pycompiler.core.boundary import boundary
+
 
 def _likeness(name: str, other: str) -> tuple[float, int]:
     """How near two names are; of those that are as near, the ones that begin alike are nearer."""
@@ -16,6 +18,7 @@ def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]
     """The `__getattr__` of a module that has the names."""
     public = sorted(name for name in names if not name.startswith("_"))
 
+    @boundary
     def missing(name: str) -> NoReturn:
         close = difflib.get_close_matches(name, public, cutoff=0.75)
         close.sort(key=lambda other: _likeness(name, other), reverse=True)

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from pycompiler.core.aval import get_aval
+from pycompiler.core.boundary import boundary, protect
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
@@ -33,7 +34,7 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
         return creation.full(shape, value, float if dtype is None and given is None else dtype or given)
 
-    return initialize
+    return boundary(initialize)
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
@@ -43,7 +44,7 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
         return ufuncs.multiply(distributions.uniform(key, shape, dtype or given), scale)
 
-    return initialize
+    return boundary(initialize)
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
@@ -53,7 +54,7 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
         return ufuncs.multiply(distributions.normal(key, shape, dtype or given), stddev)
 
-    return initialize
+    return boundary(initialize)
 
 
 def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0) -> Initializer:
@@ -63,7 +64,7 @@ def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, u
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
         return ufuncs.multiply(distributions.truncated_normal(key, lower, upper, shape, dtype or given), stddev)
 
-    return initialize
+    return boundary(initialize)
 
 
 def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
@@ -113,7 +114,7 @@ def variance_scaling(
         drawn = distributions.truncated_normal(key, -2.0, 2.0, shape, wanted)
         return ufuncs.multiply(drawn, variance**0.5 / 0.87962566103423978)
 
-    return initialize
+    return boundary(initialize)
 
 
 def _family(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
@@ -122,7 +123,7 @@ def _family(name: str, scale: float, mode: str, distribution: str) -> Callable[.
 
     initializer.__name__ = initializer.__qualname__ = name
     initializer.__doc__ = f"variance_scaling({scale}, {mode!r}, {distribution!r})."
-    return initializer
+    return boundary(initializer)
 
 
 glorot_uniform = xavier_uniform = _family("glorot_uniform", 1.0, "fan_avg", "uniform")
@@ -158,7 +159,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         order = [*others, axis]
         return ufuncs.multiply(movement.transpose(whole, [order.index(i) for i in range(len(shape))]), scale)
 
-    return initialize
+    return boundary(initialize)
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
@@ -179,7 +180,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
         zero = cast(0, get_aval(matrix).dtype)
         return movement.pad(centre, zero, [*middle, (0, 0, 0), (0, 0, 0)])
 
-    return initialize
+    return boundary(initialize)
 
 
 __all__ = [
@@ -205,4 +206,5 @@ __all__ = [
     "zeros",
 ]
 
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

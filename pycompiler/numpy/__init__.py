@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as _np
 
 from pycompiler._runtime import Array
-from pycompiler.core.boundary import expose
+from pycompiler.core.boundary import boundary, expose
 from pycompiler.core.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
 from pycompiler.numpy import fft, linalg
@@ -832,5 +832,6 @@ expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)
 
 
+@boundary
 def __getattr__(name: str) -> NoReturn:
     _missing(name)

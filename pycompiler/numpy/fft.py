@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import protect
 from pycompiler.lax import fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
@@ -256,4 +257,5 @@ __all__ = [
     "rfftn",
 ]
 
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

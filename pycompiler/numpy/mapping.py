@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
@@ -95,7 +96,7 @@ def vectorize(
 
         return _mapped(name, once, values, [len(of) for of in core])
 
-    return functools.wraps(pyfunc)(vectorized)
+    return boundary(functools.wraps(pyfunc)(vectorized))
 
 
 def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks: list[int]) -> Any:

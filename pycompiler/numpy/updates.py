@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.boundary import with_boundary
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -23,6 +24,7 @@ from pycompiler.numpy.indexing import INT32, read
 from pycompiler.ops.gather import scatter
 
 
+@with_boundary
 class IndexUpdate:
     """`x.at`: `x.at[index].set(values)` and its like give a new array with some elements changed."""
 
@@ -38,6 +40,7 @@ class IndexUpdate:
         return f"IndexUpdate({self.array!r})"
 
 
+@with_boundary
 class Place:
     """`x.at[index]`: what can be done there. Every method gives a new array.
 

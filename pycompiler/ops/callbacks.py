@@ -16,6 +16,7 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core import effects
 from pycompiler.core.aval import get_aval
+from pycompiler.core.boundary import boundary
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.graph import ClosedGraph, Equation, Graph
 from pycompiler.core.primitive import Primitive, Sample
@@ -334,6 +335,8 @@ def host_call(equation: Equation) -> HostCall:
         def serve(*arrays: Array) -> Sequence[Any]:
             return [bytes_of(x) for x in checked_results(callback, avals, callback(arrays))]
 
+    # What a callback raises is the user's, and raised again where a result is read.
+    serve = boundary(serve)
     detached = effects.debug_effect in equation.effects
     in_avals = tuple([atom.aval for atom in equation.inputs])
     out_avals = tuple([var.aval for var in equation.outputs])

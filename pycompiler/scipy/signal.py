@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import protect
 from pycompiler.lax import convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
@@ -173,3 +174,6 @@ def _detrended(x: Array, *, axis: int, ends: tuple[int, ...], linear: bool) -> A
 def _spread(x: Array, like: Array) -> Array:
     shape = get_aval(like).shape
     return movement.broadcast_in_dim(x, shape, tuple(range(len(shape))))
+
+
+protect(globals(), __all__)

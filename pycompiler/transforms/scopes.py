@@ -7,9 +7,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from pycompiler.core.boundary import boundary
 from pycompiler.core.source import named
 
 
+@boundary
 def named_scope(name: str) -> AbstractContextManager[None]:
     """A context manager, or a decorator: errors about what is computed inside say that it is in `name`.
 
@@ -24,6 +26,7 @@ def named_scope(name: str) -> AbstractContextManager[None]:
     return named(name)
 
 
+@boundary
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
     """`fun` in a `named_scope` of this name, or of its own.
 
@@ -35,6 +38,7 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
         raise TypeError(f"named_call: takes a function, got {fun!r} of type {type(fun).__name__}")
     scope = getattr(fun, "__name__", type(fun).__name__) if name is None else name
 
+    @boundary
     @functools.wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         with named_scope(scope):

@@ -8,6 +8,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, short
+from pycompiler.core.boundary import with_boundary
 from pycompiler.core.tree_keys import register_pytree_node_class
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg
@@ -25,6 +26,7 @@ _STATE = ("neff", "dataset", "weights", "covariance", "inv_cov")
 
 
 @register_pytree_node_class
+@with_boundary
 class gaussian_kde:  # noqa: N801 (SciPy's name)
     """The density of d-dimensional points as the sum of Gaussians around each of n, a pytree of arrays.
 

@@ -74,7 +74,7 @@ def test_a_value_that_is_not_there(kind, function, args, line, name, advice):
         pc.jit(function)(*args)
     assert caught.type is kind
     message = str(caught.value)
-    first, shown, marks, *rest = message.splitlines()
+    first, shown, marks, *rest, pointer = message.splitlines()
     assert first.startswith(__file__)
     assert function.__name__ in first
     assert line in shown
@@ -82,6 +82,7 @@ def test_a_value_that_is_not_there(kind, function, args, line, name, advice):
     assert f"'{name}'" in "\n".join(rest)
     assert advice in rest[-1]
     assert "What to do" in rest[-1]
+    assert pointer == f"Explained by: python -m pycompiler.errors {kind.__name__}"
     # The user's frames only, the one at fault last.
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert all(frame.filename == __file__ for frame in frames)

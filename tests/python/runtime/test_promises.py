@@ -166,7 +166,7 @@ def factor(x):
 def message_of(array):
     with pytest.raises(pc.errors.ExecutionError) as caught:
         np.asarray(array)
-    return str(caught.value)
+    return caught.value.args[0]
 
 
 def test_what_runs_eagerly_names_the_line_of_each_call(no_lapack):

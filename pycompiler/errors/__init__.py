@@ -1,0 +1,48 @@
+"""The error classes of the package, and the page that explains each: `python -m pycompiler.errors KeyReuseError`.
+
+The classes are core's; the pages are part of the documentation (docs/errors) and of the installed package.
+"""
+
+from importlib import resources
+
+from pycompiler.core.errors import (
+    ConcretizationTypeError,
+    ExecutionError,
+    InconclusiveDimensionError,
+    KeyReuseError,
+    NonConcreteBooleanIndexError,
+    NotDifferentiableError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    UnexpectedTracerError,
+)
+
+__all__ = [
+    "ConcretizationTypeError",
+    "ExecutionError",
+    "InconclusiveDimensionError",
+    "KeyReuseError",
+    "NonConcreteBooleanIndexError",
+    "NotDifferentiableError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+    "page",
+]
+
+
+def page(name: str) -> str:
+    """The page that explains a class of errors, as Markdown: what raises it, and what to write instead.
+
+    Raises ValueError for a name that is no class of `pycompiler.errors`.
+
+    >>> import pycompiler as pc
+    >>> print(pc.errors.page("KeyReuseError").splitlines()[0])
+    # KeyReuseError
+    """
+    classes = [known for known in __all__ if known != "page"]
+    if name not in classes:
+        raise ValueError(f"errors: there is no class {name!r}; there are {', '.join(classes)}")
+    return resources.files(__name__).joinpath("pages", f"{name}.md").read_text()

@@ -1,0 +1,124 @@
+"""Where the boxes of a drawing of a graph lie: layers from top to bottom, few crossings, edges that go straight.
+
+Sugiyama's method in its simplest form: layers by the longest path, points for edges that pass a layer, barycentres for
+the order in each layer, then places near the neighbours. Before `pictures`, which draws it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+# Pixels between boxes beside each other, and between layers.
+_BESIDE, _BETWEEN = 18.0, 34.0
+_SWEEPS = 6
+
+
+@dataclass(eq=False)
+class Box:
+    """One box, or, if it has no size, a point that an edge passes through."""
+
+    width: float = 0.0
+    height: float = 0.0
+    layer: int = 0
+    x: float = 0.0  # of its middle
+    y: float = 0.0  # of its top
+    before: list[Box] = field(default_factory=list["Box"])
+    after: list[Box] = field(default_factory=list["Box"])
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What was placed: the size of all, and the boxes that each edge passes, its ends among them."""
+
+    width: float
+    height: float
+    paths: list[list[Box]]
+
+
+def place(boxes: Sequence[Box], edges: Sequence[tuple[Box, Box]]) -> Layout:
+    """Give every box its place. Edges go from earlier boxes of the sequence to later ones."""
+    incoming: dict[int, list[Box]] = {id(box): [] for box in boxes}
+    outgoing: dict[int, list[Box]] = {id(box): [] for box in boxes}
+    for start, end in edges:
+        incoming[id(end)].append(start)
+        outgoing[id(start)].append(end)
+    for box in boxes:
+        box.layer = max([start.layer + 1 for start in incoming[id(box)]], default=0)
+    for box in reversed(boxes):
+        # What nothing comes before lies as near as it can.
+        if not incoming[id(box)] and outgoing[id(box)]:
+            box.layer = min(end.layer for end in outgoing[id(box)]) - 1
+    paths = [_path(start, end) for start, end in edges]
+    layers: list[list[Box]] = [[] for _ in range(max([box.layer for box in boxes], default=0) + 1)]
+    for box in boxes:
+        layers[box.layer].append(box)
+    for path in paths:
+        for point in path[1:-1]:
+            layers[point.layer].append(point)
+    _order(layers)
+    _spread(layers)
+    left = min([box.x - box.width / 2 for layer in layers for box in layer], default=0.0)
+    right = max([box.x + box.width / 2 for layer in layers for box in layer], default=0.0)
+    y = 0.0
+    for layer in layers:
+        height = max([box.height for box in layer], default=0.0)
+        for box in layer:
+            box.x -= left
+            if not box.width:
+                # An edge passes the whole layer, and not the box beside it.
+                box.height = height
+            box.y = y + (height - box.height) / 2
+        y += height + _BETWEEN
+    return Layout(right - left, y - _BETWEEN, paths)
+
+
+def _path(start: Box, end: Box) -> list[Box]:
+    """The boxes that an edge passes, with a point in each layer between."""
+    path = [start, *(Box(layer=layer) for layer in range(start.layer + 1, end.layer)), end]
+    for box, follower in itertools.pairwise(path):
+        box.after.append(follower)
+        follower.before.append(box)
+    return path
+
+
+def _order(layers: list[list[Box]]) -> None:
+    """Sort each layer by the middle of its neighbours above, then below, some times."""
+    for sweep in range(_SWEEPS):
+        down = sweep % 2 == 0
+        for layer in layers if down else reversed(layers):
+            position = {id(box): index for other in layers for index, box in enumerate(other)}
+            middles = {id(box): _middle(box, box.before if down else box.after, position) for box in layer}
+            layer.sort(key=lambda box: middles[id(box)])
+
+
+def _middle(box: Box, neighbours: list[Box], position: dict[int, int]) -> float:
+    places = [position[id(other)] for other in neighbours] or [position[id(box)]]
+    return sum(places) / len(places)
+
+
+def _spread(layers: list[list[Box]]) -> None:
+    """Places beside each other, each as near to the mean of its neighbours as those before it allow."""
+    for layer in layers:
+        _separate(layer, [0.0] * len(layer))
+    for sweep in range(_SWEEPS):
+        down = sweep % 2 == 0
+        for layer in layers if down else reversed(layers):
+            _separate(layer, [_mean(box, box.before if down else box.after) for box in layer])
+
+
+def _mean(box: Box, neighbours: list[Box]) -> float:
+    return sum(other.x for other in neighbours) / len(neighbours) if neighbours else box.x
+
+
+def _separate(layer: list[Box], wanted: list[float]) -> None:
+    """Set the places that are wanted, moved apart where boxes would overlap, as a whole not to one side."""
+    for index, (box, x) in enumerate(zip(layer, wanted, strict=True)):
+        if index:
+            last = layer[index - 1]
+            x = max(x, last.x + last.width / 2 + _BESIDE + box.width / 2)
+        box.x = x
+    shift = sum(x - box.x for box, x in zip(layer, wanted, strict=True)) / max(len(layer), 1)
+    for box in layer:
+        box.x += shift

@@ -1,0 +1,75 @@
+"""Every class of errors has a page: its first example raises it, its second one runs, and messages name the page."""
+
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pycompiler as pc
+from pycompiler import errors
+
+CLASSES = [name for name in errors.__all__ if isinstance(getattr(errors, name), type)]
+BLOCK = re.compile(r"^```python( no-run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples(name):
+    """(whether it fails, code) of the examples of a page."""
+    return [(bool(failing), code) for failing, code in BLOCK.findall(errors.page(name))]
+
+
+def run(code, name):
+    # As a file of the user's, whose lines messages show.
+    exec(compile(code, f"{name}.py", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_page_of_a_class(name):
+    page = errors.page(name)
+    assert page.startswith(f"# {name}\n")
+    assert [failing for failing, _ in examples(name)] == [True, False]
+    (_, failing), (_, mended) = examples(name)
+    with pytest.raises(getattr(errors, name)) as caught:
+        run(failing, name)
+    assert caught.type is getattr(errors, name)
+    assert str(caught.value).endswith(f"\nExplained by: python -m pycompiler.errors {name}")
+    run(mended, name)
+
+
+def test_every_class_that_is_raised_has_a_page():
+    defined = {
+        name
+        for name, value in vars(sys.modules["pycompiler.core.errors"]).items()
+        if isinstance(value, type) and value.__module__ == "pycompiler.core.errors"
+    }
+    assert defined - {"ExplainedError"} == set(CLASSES)
+    pages = Path(errors.__file__).parent / "pages"
+    assert {path.stem for path in pages.iterdir()} == set(CLASSES)
+    assert (Path(__file__).parents[3] / "docs" / "errors").resolve() == pages.resolve()
+
+
+def test_the_pointer_is_no_part_of_what_is_raised():
+    error = errors.TracerBoolConversionError("no value")
+    assert error.args == ("no value",)
+    assert str(error) == "no value\nExplained by: python -m pycompiler.errors TracerBoolConversionError"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    kind = type("Mine", (errors.KeyReuseError,), {})
+    assert str(kind("again")).endswith("pycompiler.errors KeyReuseError")
+
+
+def test_pages_by_command():
+    command = [sys.executable, "-m", "pycompiler.errors"]
+    found = subprocess.run([*command, "KeyReuseError"], capture_output=True, text=True)
+    assert found.stdout == errors.page("KeyReuseError")
+    listed = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    assert [line.partition(":")[0] for line in listed] == sorted(CLASSES)
+    unknown = subprocess.run([*command, "NoError"], capture_output=True, text=True)
+    assert unknown.returncode == 2
+    assert "there is no class 'NoError'" in unknown.stderr
+
+
+def test_a_page_that_is_not_there():
+    with pytest.raises(ValueError, match="there is no class 'page'; there are ConcretizationTypeError"):
+        pc.errors.page("page")
