@@ -3,7 +3,7 @@
 import re
 
 # What would be emphasis, a link or a tag. Code spans are found first, and stay.
-MARKUP = re.compile(r"(`[^`]*`)|([*_\[\]<\\#|~])")
+MARKUP = re.compile(r"(`[^`]*`)|([*_\[\]<\\#|])")
 
 
 def as_markdown(text: str) -> str:
@@ -23,4 +23,4 @@ def as_markdown(text: str) -> str:
 
 
 def escaped(line: str) -> str:
-    return MARKUP.sub(lambda match: match[1] or "\\" + match[2], line)
+    return MARKUP.sub(lambda match: match[1] or {"<": "&lt;"}.get(match[2], "\\" + match[2]), line)

@@ -11,42 +11,13 @@ from typing import Any
 from docstring_markdown import as_markdown
 
 PACKAGE = "pycompiler"
-# The public modules, in the order of the menu; tests/python/docs/test_site.py compares them with the package's.
-MODULES = (
-    "",
-    "numpy",
-    "numpy.linalg",
-    "numpy.fft",
-    "lax",
-    "lax.linalg",
-    "random",
-    "nn",
-    "nn.initializers",
-    "scipy.special",
-    "scipy.linalg",
-    "scipy.stats",
-    "scipy.signal",
-    "debug",
-    "profiler",
-    "sharding",
-    "experimental",
-    "tree",
-    "tree_util",
-    "errors",
-    "dtypes",
-    "ad_checkpoint",
-)
-# Where a module that is public under one name is defined.
-DEFINED = {"errors": "core.errors"}
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """A page for each module, and one for the class Array."""
-    for name in MODULES:
-        path = dotted(PACKAGE, name)
-        module = importlib.import_module(dotted(PACKAGE, DEFINED.get(name, name)))
-        text = f"# {path}\n\n::: {dotted(PACKAGE, DEFINED.get(name, name))}\n"
-        if not name:  # its class Array has a page of its own
+    """A page for each public module, and one for the class Array."""
+    for path, module in public_modules(PACKAGE, importlib.import_module(PACKAGE)):
+        text = f"# {path}\n\n::: {module.__name__}\n"
+        if path == PACKAGE:  # its class Array has a page of its own
             text += '    options: { filters: ["!^_", "!^Array$"] }\n\nArrays are [their own page](Array.md).\n'
         for function in hidden_by_files(module):
             text += f"\n::: {function}\n    options: {{ show_root_heading: true, show_root_full_path: false }}\n"
@@ -54,10 +25,27 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "reference/python/Array.md", array_page()
 
 
+def public_modules(path: str, module: ModuleType) -> Iterator[tuple[str, ModuleType]]:
+    """The modules that are among the names of the package, or of one of its modules, by the names that they have there;
+    not those that hold modules alone."""
+    members = {name: getattr(module, name) for name in public_names(module)}
+    if not all(inspect.ismodule(value) for value in members.values()):
+        yield path, module
+    for name, value in members.items():
+        if inspect.ismodule(value):
+            yield from public_modules(f"{path}.{name}", value)
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Those that it lists or, where it does not, those that it defines."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    return list(getattr(module, "__all__", None) or [name for name in own if not name.startswith("_")])
+
+
 def hidden_by_files(module: ModuleType) -> list[str]:
     """Where the functions of a package are defined that have the name of one of its files, as `jit` has: for who reads
     the sources alone, the name is the file's."""
-    functions = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+    functions = {name: getattr(module, name) for name in public_names(module)}
     return [
         f"{value.__module__}.{name}"
         for name, value in functions.items()

@@ -1,6 +1,5 @@
 """The site builds without a warning, of links too; its reference has every public function, op, pass and setting."""
 
-import importlib
 import inspect
 import os
 import re
@@ -11,7 +10,7 @@ import pytest
 from count_names import expected_names
 from llvm_tools import output, own_tool
 from pages import ROOT
-from python_reference import DEFINED, MODULES, dotted
+from python_reference import public_modules, public_names
 
 import pycompiler as pc
 from pycompiler._runtime import ArrayFunction
@@ -36,16 +35,14 @@ def anchors(site, page):
 
 
 def test_the_reference_has_every_public_function(site):
-    """Of the modules whose names are listed for the tests of the surface, and of all others that have a page."""
-    listed = {name for name in expected_names() if name != "Array"}
-    assert listed <= set(MODULES)
-    for name in MODULES:
-        path = dotted("pycompiler", name)
-        module = importlib.import_module(dotted("pycompiler", DEFINED.get(name, name)))
+    modules = dict(public_modules("pycompiler", pc))
+    assert {f"pycompiler.{name}" for name in expected_names() if name != "Array"} <= set(modules)
+    for path, module in modules.items():
         there = anchors(site, f"reference/python/{path}")
-        functions = [name for name in getattr(module, "__all__", ()) if is_function(getattr(module, name))]
-        missing = [name for name in functions if f"{module.__name__}.{name}" not in there]
-        assert not [name for name in missing if f"{getattr(module, name).__module__}.{name}" not in there]
+        functions = {name: getattr(module, name) for name in public_names(module)}
+        functions = {name: value for name, value in functions.items() if is_function(value)}
+        missing = {name: value for name, value in functions.items() if f"{module.__name__}.{name}" not in there}
+        assert not [name for name, value in missing.items() if f"{value.__module__}.{name}" not in there]
 
 
 def is_function(value):
