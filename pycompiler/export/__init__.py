@@ -4,6 +4,7 @@ Names are those of `jax.export`; `to_shared_object` has no counterpart there. do
 """
 
 from pycompiler.export.exported import CALLING_CONVENTION, Exported, default_export_platform, deserialize, export
+from pycompiler.export.shared_object import SharedObject, to_shared_object
 from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
 from pycompiler.lax.names import nearest_name
 
@@ -13,6 +14,7 @@ maximum_supported_calling_convention_version = CALLING_CONVENTION
 
 __all__ = [
     "Exported",
+    "SharedObject",
     "default_export_platform",
     "deserialize",
     "export",
@@ -20,6 +22,7 @@ __all__ = [
     "minimum_supported_calling_convention_version",
     "register_namedtuple_serialization",
     "register_pytree_node_serialization",
+    "to_shared_object",
 ]
 
 __getattr__ = nearest_name(__name__, __all__)

@@ -55,6 +55,7 @@ class Exported:
       platforms: those that it may be called on: "cpu", "gpu".
       nr_devices: how many devices it runs on: 1.
       calling_convention_version: how the module's function is called.
+      argument_names: names of these arrays, for people: "params['w']".
       mlir_module_serialized: the module, in MLIR's bytecode.
     """
 
@@ -68,6 +69,8 @@ class Exported:
     _code: ModuleCode
     _consts: tuple[Array, ...]
     _get_vjp: Callable[[Exported], Exported] | None
+    # Of the arrays among the arguments: "params['w']".
+    argument_names: tuple[str, ...] = ()
     nr_devices: int = 1
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
@@ -76,6 +79,16 @@ class Exported:
         source = self._code.source
         assert isinstance(source, bytes)
         return source
+
+    @property
+    def consts(self) -> tuple[Array, ...]:
+        """The arrays that the function closes over, which its module takes after the arguments."""
+        return self._consts
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The names of the ops of the module, without their dialect."""
+        return self._code.operations
 
     def mlir_module(self) -> str:
         """The module as text."""
@@ -214,7 +227,8 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
     @boundary
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         traced = jitted.trace(*args, **kwargs)
-        return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen)
+        names = tuple(traced._signature.names())
+        return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names)
 
     return exporting
 
@@ -228,7 +242,12 @@ def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _of_graph(
-    closed: ClosedGraph, name: str, in_tree: PyTreeDef, out_tree: PyTreeDef, platforms: tuple[str, ...]
+    closed: ClosedGraph,
+    name: str,
+    in_tree: PyTreeDef,
+    out_tree: PyTreeDef,
+    platforms: tuple[str, ...],
+    argument_names: tuple[str, ...],
 ) -> Exported:
     closed = pruned(closed)
     _check(closed, name)
@@ -240,7 +259,17 @@ def _of_graph(
     consts = tuple([to_array(value, var.aval) for var, value in zip(graph.constvars, closed.consts, strict=True)])
     get_vjp = functools.partial(_derivative, closed)
     return Exported(
-        name, in_tree, closed.in_avals, out_tree, closed.out_avals, platforms, CALLING_CONVENTION, code, consts, get_vjp
+        name,
+        in_tree,
+        closed.in_avals,
+        out_tree,
+        closed.out_avals,
+        platforms,
+        CALLING_CONVENTION,
+        code,
+        consts,
+        get_vjp,
+        argument_names,
     )
 
 
@@ -311,6 +340,7 @@ def _describe(exported: Exported, writer: Writer) -> dict[str, Any]:
         "out_tree": tree_to_json(exported.out_tree),
         "in_avals": [_aval_to_json(aval) for aval in exported.in_avals],
         "out_avals": [_aval_to_json(aval) for aval in exported.out_avals],
+        "argument_names": exported.argument_names,
         "operations": sorted(code.operations),
         "module": writer.add(exported.mlir_module_serialized),
         "consts": [{**_aval_to_json(const.aval), "data": writer.add(_bytes_of(const))} for const in exported._consts],
@@ -384,4 +414,5 @@ def _read(written: dict[str, Any], sections: memoryview, derivative: Exported | 
         code,
         consts,
         None if derivative is None else lambda _: derivative,
+        tuple(written["argument_names"]),
     )

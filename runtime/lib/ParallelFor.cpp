@@ -1,9 +1,7 @@
 // Loops that threads share. The thread that comes to the loop works on it until no piece is left; threads of the pool
 // that have nothing else to do take places in its group. So a loop never waits for a thread to become free, and cannot
 // deadlock; at its end it waits for the pieces that others have begun, and those are small.
-#include "LibraryCalls.h"
-#include "runtime/Device.h"
-#include "runtime/RunContext.h"
+#include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <climits>
@@ -205,14 +203,4 @@ int32_t ThreadPool::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const
   close(group, isOutside);
   group.waitForOthers();
   return group.status();
-}
-
-int32_t library::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
-                             int64_t grain) {
-  if (!frame || !frame->context)
-    return body(frame, captured, 0, count);
-  Device &device = RunContext::of(frame).device;
-  if (device.stream().isInPlace())
-    return body(frame, captured, 0, count);
-  return device.threads().parallelFor(frame, body, captured, count, grain);
 }

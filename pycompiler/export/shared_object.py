@@ -1,0 +1,178 @@
+"""`to_shared_object`: an exported function as a shared library and a header, for programs in C without Python or MLIR.
+
+Over `exported`; `c_source` says what the C is. The code of the module is compiled here, and linked by the machine's C++
+compiler with the runtime's routines (the archive beside this file, which the build makes).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.cache import identity
+from pycompiler.compile import object_of
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.boundary import boundary
+from pycompiler.export.c_source import Library, Parameter, header, identifiers, is_identifier, source
+from pycompiler.export.exported import Exported, export
+from pycompiler.ops import DECOMPOSITIONS
+from pycompiler.random import key_data
+
+_HERE = Path(__file__).resolve().parent
+_ARCHIVE = _HERE / "libpycompiler_export.a"
+# Of an installed package, and of a checkout.
+_HEADERS = (_HERE / "include", _HERE.parent.parent / "runtime" / "include")
+
+_COMPILERS = ("c++", "g++", "clang++")
+
+# What the source calls its own.
+_TAKEN = ("args", "results", "workspace", "function", "consts", "sites", "argBytes", "resultBytes")
+
+
+@dataclass(frozen=True)
+class SharedObject:
+    """What `to_shared_object` has written: the library, its header, and the name of the function in both."""
+
+    path: Path
+    header: Path
+    name: str
+
+
+@boundary
+def to_shared_object(
+    fun: Callable[..., Any] | Exported,
+    path: str | os.PathLike[str],
+    *args: Any,
+    name: str | None = None,
+    cpu: str | None = None,
+    **kwargs: Any,
+) -> SharedObject:
+    """Write a shared library that computes a function, and beside it `name.h`, which declares it for C and C++.
+
+    The library needs the system's C library alone (and LAPACK's, which it loads, for decompositions): neither Python
+    nor MLIR. It is linked by a C++ compiler: that which the environment's CXX names, or c++, g++ or clang++.
+
+    Args:
+      fun: a function, exported for `args` and `kwargs` as `export` does it; or an Exported, without these.
+      path: of the library, "libmodel.so".
+      name: of the C function; by default the file's, without "lib" and what follows the first dot: "model".
+      cpu: the processors that the code is for, by LLVM's name ("x86-64-v3"); by default those of this machine's kind.
+
+    Raises ValueError for a name that C does not take, and for what can't be exported; FileNotFoundError where there is
+    no C++ compiler; RuntimeError, with what it says, where linking fails.
+    """
+    target = Path(path).resolve()
+    chosen = target.name.split(".")[0].removeprefix("lib") if name is None else name
+    if not is_identifier(chosen):
+        raise ValueError(f"to_shared_object: {chosen!r} is no name of a function in C; give another one (name=...)")
+    if isinstance(fun, Exported):
+        if args or kwargs:
+            raise TypeError("to_shared_object: an exported function has its arguments' shapes already: give none")
+        exported = fun
+    else:
+        exported = export(fun, platforms=["cpu"])(*args, **kwargs)
+    if "cpu" not in exported.platforms:
+        raise ValueError(
+            f"to_shared_object: {exported.fun_name} was exported for {', '.join(exported.platforms)}; the library runs "
+            "on the cpu"
+        )
+    compiler = _compiler()
+    _check_built()
+    written = SharedObject(target, target.with_name(f"{chosen}.h"), chosen)
+    compiled = object_of(exported.mlir_module_serialized, cpu or "")
+    with tempfile.TemporaryDirectory(prefix="pycompiler-export-") as folder:
+        work = Path(folder)
+        library = _library(exported, written, compiled, cpu, work)
+        text = header(library)
+        (work / written.header.name).write_text(text)
+        (work / "library.c").write_text(source(library, written.header.name))
+        (work / "code.o").write_bytes(compiled.object)
+        (work / "exported.map").write_text(f"{{ global: {chosen}; {chosen}_*; local: *; }};\n")
+        _link(compiler, work, chosen)
+        os.makedirs(target.parent, exist_ok=True)
+        # Whole or not at all: a program may have the one that is there.
+        _replace(work / "library.so", target)
+        _replace(work / written.header.name, written.header)
+    return written
+
+
+def _library(exported: Exported, written: SharedObject, compiled: Any, cpu: str | None, work: Path) -> Library:
+    """What the C says; the constants are written to files."""
+    results = [f"out{path}" for path in exported.out_tree.paths()]
+    names = identifiers([*exported.argument_names, *results], (*_TAKEN, written.name))
+    count = len(exported.in_avals)
+    files: list[str] = []
+    for number, const in enumerate(exported.consts):
+        files.append(f"const{number}.bin")
+        (work / files[-1]).write_bytes(np.asarray(key_data(const) if dtypes.is_key(const.dtype) else const).tobytes())
+    return Library(
+        written.name,
+        exported.fun_name,
+        cpu or f"this kind of processor: {(identity.target() or 'unknown').rpartition(' ')[0]}",
+        _parameters(names[:count], exported.in_avals),
+        _parameters(names[count:], exported.out_avals),
+        files,
+        compiled.arena_bytes,
+        not exported.operations.isdisjoint(DECOMPOSITIONS),
+        compiled.sites,
+    )
+
+
+def _parameters(names: list[str], avals: tuple[ShapedArray, ...]) -> list[Parameter]:
+    return [Parameter(name, aval) for name, aval in zip(names, avals, strict=True)]
+
+
+def _compiler() -> str:
+    """The C++ compiler. Raises FileNotFoundError."""
+    given = os.environ.get("CXX")
+    candidates = (given,) if given else _COMPILERS
+    for candidate in candidates:
+        found = shutil.which(candidate)
+        if found:
+            return found
+    if given:
+        raise FileNotFoundError(f"to_shared_object: CXX names {given!r}, and there is no such program")
+    raise FileNotFoundError(
+        f"to_shared_object: a library is linked by a C++ compiler, and none of {', '.join(_COMPILERS)} is on "
+        "PATH.\nWhat to do: install one (Debian and Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++), or "
+        "name one by CXX"
+    )
+
+
+def _check_built() -> None:
+    if not _ARCHIVE.exists():
+        raise FileNotFoundError(
+            f"to_shared_object: {_ARCHIVE} is not there, with which libraries are linked; the build makes it (make "
+            "build, or pip install)"
+        )
+
+
+def _link(compiler: str, work: Path, name: str) -> None:
+    """library.so of what is in the folder."""
+    headers = next(folder for folder in _HEADERS if (folder / "runtime" / "Exported.h").exists())
+    command = [
+        *(compiler, "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I", str(headers), "-o", "library.so"),
+        *("-x", "c", "library.c", "-x", "none", "code.o", str(_ARCHIVE)),
+        # Nothing of C++ is asked of the program; a pool of threads outlives dlclose.
+        *("-static-libstdc++", "-static-libgcc", "-Wl,-z,nodelete", "-Wl,-z,noexecstack", "-Wl,--gc-sections"),
+        *("-Wl,--version-script=exported.map", "-Wl,--no-undefined", "-s", "-lm", "-lpthread", "-ldl"),
+    ]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"to_shared_object: {compiler} can't link {name}:\n{done.stderr.strip()}")
+
+
+def _replace(made: Path, target: Path) -> None:
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.copyfile(made, beside)
+    os.chmod(beside, 0o755 if target.suffix != ".h" else 0o644)
+    os.replace(beside, target)
