@@ -3,7 +3,9 @@
 Each generator is a file beside this one that yields (path below docs/, Markdown); none of what they make is in git.
 """
 
+import re
 from pathlib import Path
+from typing import Any
 
 import python_reference
 import settings_reference
@@ -29,3 +31,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         for path, text in generate(ROOT):
             files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, **kwargs: Any) -> str:
+    """On the pages of errors, the example that raises one is marked for the tests; for readers it is Python."""
+    return re.sub(r"^```python no-run$", "```python", markdown, flags=re.MULTILINE)

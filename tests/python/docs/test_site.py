@@ -76,3 +76,9 @@ def test_the_reference_has_every_pass_and_pipeline(site):
 def test_the_reference_has_every_setting(site):
     text = (site / "reference/settings/index.html").read_text()
     assert not [setting.name for setting in TABLE if f"<code>{setting.environment}</code>" not in text]
+
+
+def test_every_block_is_one(site):
+    """What MkDocs does not take for a block it shows as text, with its fences."""
+    pages = {page: page.read_text() for page in site.rglob("index.html")}
+    assert not [str(page) for page, text in pages.items() if "```" in re.sub(r"<pre.*?</pre>", "", text, flags=re.S)]
