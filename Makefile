@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build demo test test-fast test-full test-sanitizers test-gpu soak bench bench-gpu docs lint fmt clean system configure
+.PHONY: help build wheel demo test test-fast test-full test-sanitizers test-gpu soak bench bench-gpu docs lint fmt clean system configure
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -24,7 +24,7 @@ system:
 	tools/install-system-packages.sh
 	test -x $(PY) || $(PYTHON3) -m venv .venv
 	$(PY) -m pip install -q --upgrade pip
-	$(PY) tools/requirements.py test lint examples gpu docs > .venv/requirements.txt
+	$(PY) tools/requirements.py test lint examples gpu docs wheel > .venv/requirements.txt
 	$(PY) -m pip install -q -r .venv/requirements.txt
 	echo "$(CURDIR)" > "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pycompiler-checkout.pth"
 	touch $@
@@ -37,6 +37,9 @@ configure: system .venv/.requirements build/build.ninja
 
 build: configure ## everything: the extension modules (in place), array-opt, the C++ tests
 	@ninja -C build -j $(JOBS) --quiet
+
+wheel: build ## dist/*.whl, which runs without LLVM's packages (docs/packaging.md); PYTHON3=python3.13 for another Python
+	$(PY) tools/make_wheel.py $(if $(filter command line,$(origin PYTHON3)),--python $(PYTHON3))
 
 demo: build ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py

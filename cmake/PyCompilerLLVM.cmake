@@ -17,7 +17,8 @@ if(EXISTS "${LLVM_PREFIX}/bin/ld.lld")
   add_link_options("-B${LLVM_PREFIX}/bin" -fuse-ld=lld)
 endif()
 
-# Only the shared libraries are linked: mixing in the static archives would give one class two TypeIDs.
+# Only the shared libraries are linked (but by dialect/wheel, which links none of them): mixing in the static archives would
+# give one class two TypeIDs.
 add_library(pycompiler_mlir INTERFACE)
 target_include_directories(pycompiler_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS}
   "${CMAKE_BINARY_DIR}/dialect/include")
@@ -32,4 +33,5 @@ function(add_array_library name)
   target_link_libraries(${name} PUBLIC pycompiler_mlir)
   target_precompile_headers(${name} REUSE_FROM array_pch)
   add_dependencies(${name} array-headers)
+  set_property(GLOBAL APPEND PROPERTY PYCOMPILER_ARRAY_LIBRARIES ${name})
 endfunction()

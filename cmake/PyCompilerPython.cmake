@@ -12,11 +12,14 @@ function(add_extension_module name)
   if(PYCOMPILER_INPLACE)
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_SOURCE_DIR}/pycompiler")
   endif()
-  install(TARGETS ${name} LIBRARY DESTINATION pycompiler COMPONENT python)
 endfunction()
 
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
 target_link_libraries(_runtime PRIVATE PyCompilerRuntime)
+# Of `python -m pycompiler`, which loads no LLVM to say it.
+set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS
+  "PCRT_LLVM_VERSION=\"${LLVM_PACKAGE_VERSION}\"")
+install(TARGETS _runtime LIBRARY DESTINATION pycompiler COMPONENT python)
 
 # Kernels that are there before anything is compiled: objects in one file, which Kernels.cpp takes in as they are.
 set(kernel_objects "${CMAKE_BINARY_DIR}/generated/kernels.bin")
@@ -32,7 +35,7 @@ set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
 
 add_extension_module(_compiler "${CMAKE_SOURCE_DIR}/dialect/python")
 target_link_libraries(_compiler PRIVATE ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
-set_target_properties(_compiler PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIR}" BUILD_RPATH "${LLVM_LIBRARY_DIR}")
+set_target_properties(_compiler PROPERTIES BUILD_RPATH "${LLVM_LIBRARY_DIR}")
 
 # The functions that programs share, compiled before there is a program.
 set(function_objects "${CMAKE_BINARY_DIR}/generated/functions.bin")

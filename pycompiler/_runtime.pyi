@@ -242,6 +242,9 @@ def lapack_names() -> list[str]:
 def fill_lapack(addresses: Sequence[int]) -> None:
     """Give the runtime the addresses of lapack_names(), in their order."""
 
+# Of the MLIR and LLVM that _compiler was built with.
+llvm_version: str
+
 def thread_count() -> int:
     """Most threads that run executions: PYCOMPILER_NUM_THREADS, else what affinity and the cgroup leave."""
 

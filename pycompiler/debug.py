@@ -181,8 +181,7 @@ def print(
     `skip_format_check`), TypeError for a format that is no str.
 
     >>> import pycompiler as pc
-    >>> pc.jit(lambda x: pc.debug.print("x = {x}, twice {}", 2 * x, x=x, ordered=True))(3)
-    >>> pc.effects_barrier()
+    >>> _ = pc.jit(lambda x: pc.debug.print("x = {x}, twice {}", 2 * x, x=x, ordered=True))(3), pc.effects_barrier()
     x = 3, twice 6
     """
     name = "log" if _use_logging else "print"

@@ -29,6 +29,8 @@ _MODEL = (
     "CPU part",
 )
 _FEATURES = ("flags", "Features")
+# Of these, those that a person asks for first: how wide vectors are, and what is multiplied in one instruction.
+_VECTOR_SETS = ("sse4", "fma", "f16c", "avx", "amx", "asimd", "sve", "bf16", "i8mm")
 # glibc's _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, by which tiles are cut.
 _CACHES = (188, 191, 194)
 
@@ -38,7 +40,9 @@ def compiler() -> str:
     """The version, the build of `_compiler`, and its half in Python."""
     folder = os.path.dirname(os.path.abspath(_runtime.__file__))
     suffix = os.path.basename(_runtime.__file__).removeprefix("_runtime")
-    binary = _build(os.path.join(folder, f"_compiler{suffix}"))
+    # In a wheel _compiler is the binding alone, and the library what it binds.
+    parts = [os.path.join(folder, name) for name in (f"_compiler{suffix}", "lib/libArrayCompiler.so")]
+    binary = " ".join(_build(part) for part in parts if os.path.exists(part)) or "-"
     emission = _read(os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit.py"), 1 << 16)
     return f"{__version__} {binary} {hashlib.blake2b(emission, digest_size=6).hexdigest()}"
 
@@ -91,15 +95,35 @@ def _build_id(head: bytes) -> str:
 
 
 @functools.cache
-def target() -> str | None:
-    """The processor: the name of its model, and a digest of all by which code for it may differ. None when the system
-    does not say."""
+def _processor() -> dict[str, str]:
+    """What Linux says of the first processor, by its names."""
     # The first of the processors stands in it; asking for all takes long where there are many.
     first = _read("/proc/cpuinfo", 16384).partition(b"\n\n")[0].decode(errors="replace")
     said: dict[str, str] = {}
     for line in first.splitlines():
         name, _, value = line.partition(":")
         said[name.rstrip()] = value.strip()
+    return said
+
+
+def processor() -> str:
+    """The name of its model, for people."""
+    said = _processor()
+    return said.get("model name") or said.get("CPU part") or os.uname().machine
+
+
+def instruction_sets() -> str:
+    """Of what the processor has, the instruction sets for vectors, for people."""
+    said = _processor()
+    features = next((said[name] for name in _FEATURES if name in said), "").split()
+    return " ".join(name for name in features if name.startswith(_VECTOR_SETS)) or "unknown"
+
+
+@functools.cache
+def target() -> str | None:
+    """The processor: the name of its model, and a digest of all by which code for it may differ. None when the system
+    does not say."""
+    said = _processor()
     features = next((said[name] for name in _FEATURES if name in said), None)
     if features is None:
         return None

@@ -361,6 +361,7 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
       .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })
       .def_prop_ro("code_bytes", [](const LoadedExecutable &self) { return self.executable->codeBytes(); });
+  module.attr("llvm_version") = PCRT_LLVM_VERSION;
   addArrayFunctions(module);
   addDeviceFunctions(module);
   addLapackFunctions(module);

@@ -1,0 +1,77 @@
+"""Makes a wheel in dist/: of the tree that `make build` left, or for another Python (--python) in a tree of its own.
+
+A wheel needs nothing of the machine but glibc and libstdc++. auditwheel says from which versions on, and that is what
+the wheel is tagged with; a wheel that asks for anything else is refused here. Prints the path of the wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def run(*command: str | pathlib.Path) -> str:
+    """What a command printed; what it said too when it fails."""
+    done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"make_wheel: {' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def prepared(python: str) -> pathlib.Path:
+    """The interpreter of a virtual environment for another Python, with what builds the package."""
+    tag = run(python, "-c", "import sys; print(sys.implementation.cache_tag)").strip()
+    folder = ROOT / f"build-{tag}-venv"
+    interpreter = folder / "bin" / "python"
+    if not interpreter.exists():
+        run(python, "-m", "venv", folder)
+    requirements = run(sys.executable, ROOT / "tools" / "requirements.py").split()
+    run(interpreter, "-m", "pip", "install", "-q", *requirements)
+    return interpreter
+
+
+def built(python: str | None, tree: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """The wheel as the build makes it."""
+    interpreter = pathlib.Path(sys.executable) if python is None else prepared(python)
+    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    if python is None:
+        options += ["-Ccmake.source-dir=dialect/wheel/built", f"-Ccmake.define.PYCOMPILER_BUILD_TREE={tree}"]
+        options += [f"-Cbuild-dir={tree / 'wheel' / 'packing'}"]
+    run(interpreter, "-m", "pip", "wheel", ".", *options)
+    return next(folder.glob("*.whl"))
+
+
+def platform_of(wheel: pathlib.Path) -> str:
+    """The oldest platform on which a wheel runs, as auditwheel names it."""
+    said: dict[str, Any] = json.loads(run(sys.executable, "-m", "auditwheel", "show", "--json", wheel))
+    platform = str(said["overall_tag"])
+    if not platform.startswith("manylinux") or said["external_libs"]:
+        sys.exit(f"make_wheel: {wheel.name} needs what is not on every machine:\n{json.dumps(said, indent=2)}")
+    return platform
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--python", help="another Python (3.11 or later), for which all is built; without it, .venv's")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the tree of `make build`")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist", help="where the wheel is put")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = built(options.python, options.build.resolve(), pathlib.Path(folder))
+        tags = ("--platform-tag", platform_of(wheel))
+        name = run(sys.executable, "-m", "wheel", "tags", "--remove", *tags, wheel).split()[-1]
+        print(shutil.move(wheel.parent / name, options.out / name))
+
+
+if __name__ == "__main__":
+    main()
