@@ -1,0 +1,16 @@
+// Files of NumPy's format .npy, versions 1 to 3 (numpy.lib.format). After Values; before Inputs and Outputs.
+#ifndef ARRAY_RUN_NPY_H
+#define ARRAY_RUN_NPY_H
+
+#include "Values.h"
+
+namespace arrayrun {
+
+/// The array of a file, which must be of this type. Either byte order, either order of the elements.
+llvm::Expected<Array> readNpy(llvm::StringRef path, const ArrayType &type);
+
+llvm::Error writeNpy(llvm::StringRef path, const Array &array);
+
+} // namespace arrayrun
+
+#endif // ARRAY_RUN_NPY_H

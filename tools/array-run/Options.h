@@ -1,0 +1,26 @@
+// The command line of array-run. Before everything that it steers.
+#ifndef ARRAY_RUN_OPTIONS_H
+#define ARRAY_RUN_OPTIONS_H
+
+#include <string>
+#include <vector>
+
+namespace arrayrun {
+
+enum class Printing { None, Type, Short, Full };
+
+struct Options {
+  std::string file, entry, device;
+  std::vector<std::string> inputs, expected, outputs, libraries;
+  double rtol, atol;
+  unsigned participants, repeat;
+  bool hasTime;
+  Printing printing;
+};
+
+/// Ends the process where the command line is wrong.
+Options parseOptions(int argc, char **argv);
+
+} // namespace arrayrun
+
+#endif // ARRAY_RUN_OPTIONS_H

@@ -1,0 +1,199 @@
+// Choosing the function, checking that it can be run here, compiling and loading it.
+#include "Program.h"
+#include "Failure.h"
+
+#include "array/IR/Array.h"
+#include "array/Target/Compile.h"
+#include "array/Transforms/Entry.h"
+#include "runtime/GpuLibraries.h"
+#include "runtime/Lapack.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <chrono>
+#include <cstdlib>
+
+using namespace arrayrun;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+using mlir::func::FuncOp;
+
+//===-- Devices --------------------------------------------------------------------------------------------------===//
+
+Expected<pcrt::Device *> arrayrun::findDevice(StringRef name, unsigned participants) {
+  auto [platform, digits] = name.split(':');
+  unsigned number = 0;
+  if ((platform != "cpu" && platform != "gpu") || (name.contains(':') && digits.getAsInteger(10, number)))
+    return failure("there is no device '" + name + "': expected cpu, gpu or gpu:NUMBER");
+  // The runtime looks for its devices when it is first asked for one. The driver of GPUs takes a while to wake.
+  if (platform == "cpu") {
+    setenv("PYCOMPILER_PLATFORM", "cpu", /*overwrite=*/1);
+    setenv("PYCOMPILER_NUM_CPU_DEVICES", std::to_string(number + participants).c_str(), /*overwrite=*/1);
+  }
+  std::vector<std::string> names;
+  for (pcrt::Device *device : pcrt::Device::all())
+    if (platform == device->platform())
+      names.push_back(device->name());
+  if (platform == "gpu" && names.empty())
+    return failure("there is no GPU: " + pcrt::Device::gpuStatus().message());
+  if (number + participants > names.size())
+    return failure("--device=" + name +
+                   (participants > 1 ? " and " + std::to_string(participants) + " participants" : "") + ": there are " +
+                   llvm::join(names, ", "));
+  for (pcrt::Device *device : pcrt::Device::all())
+    if (platform == device->platform() && static_cast<unsigned>(device->id()) == number)
+      return device;
+  return failure("there is no device '" + name + "'");
+}
+
+//===-- The function ---------------------------------------------------------------------------------------------===//
+
+static Error missingEntry(mlir::ModuleOp module, StringRef entry) {
+  std::vector<std::string> names;
+  for (auto function : module.getOps<FuncOp>())
+    names.push_back("@" + function.getSymName().str());
+  return failure("the module has no function @" + entry +
+                 (names.empty() ? "" : "; it has " + llvm::join(names, ", ") + ": name one by --entry"));
+}
+
+/// The compiler takes @main, and no other public function.
+static Expected<FuncOp> chooseEntry(mlir::ModuleOp module, StringRef entry) {
+  auto function = module.lookupSymbol<FuncOp>(entry);
+  if (!function)
+    return missingEntry(module, entry);
+  if (function.isExternal())
+    return failure("@" + entry + " is only declared: there is nothing to run");
+  mlir::SymbolTable symbols(module);
+  auto main = module.lookupSymbol<FuncOp>("main");
+  if (main && main != function && mlir::failed(symbols.renameToUnique(main, {})))
+    return failure("@main can't be renamed");
+  if (main != function && mlir::failed(symbols.rename(function, "main")))
+    return failure("@" + entry + " can't be renamed");
+  for (auto other : module.getOps<FuncOp>())
+    other.setVisibility(other == function ? mlir::SymbolTable::Visibility::Public
+                                          : mlir::SymbolTable::Visibility::Private);
+  // Arguments are the caller's here: none is given up.
+  function->removeAttr(mlir::array::kDonatedAttr);
+  return function;
+}
+
+static Error readTypes(mlir::TypeRange types, StringRef noun, StringRef entry, std::vector<ArrayType> &read) {
+  for (auto [number, type] : llvm::enumerate(types)) {
+    Expected<ArrayType> made = ArrayType::get(type);
+    if (!made)
+      return failure(noun + " #" + llvm::Twine(number) + " of @" + entry + " " + llvm::toString(made.takeError()));
+    read.push_back(std::move(*made));
+  }
+  return Error::success();
+}
+
+//===-- What it needs --------------------------------------------------------------------------------------------===//
+
+/// The routine of the runtime's table behind an op, or nothing.
+static StringRef routineOf(mlir::Operation *op) {
+  if (auto call = mlir::dyn_cast<mlir::array::RuntimeCallOp>(op))
+    return call.getName();
+  return op->getName().getDialectNamespace() == "array" ? op->getName().stripDialect() : "";
+}
+
+static bool needsLapack(mlir::ModuleOp module) {
+  auto isOverLapack = [](StringRef routine) {
+    return llvm::StringSwitch<bool>(routine)
+        .Case("lu_pivots_to_permutation", false)
+#define ARRAY_RUN_CASE(name) .Case(#name, true)
+            PCRT_LINEAR_ALGEBRA_CALLS(ARRAY_RUN_CASE)
+#undef ARRAY_RUN_CASE
+        .Default(false);
+  };
+  return module
+      .walk([&](mlir::Operation *op) {
+        return isOverLapack(routineOf(op)) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static Error checkHostCalls(mlir::ModuleOp module) {
+  mlir::Operation *found = nullptr;
+  module.walk([&](mlir::Operation *op) {
+    if (routineOf(op) == "host_call")
+      found = op;
+  });
+  if (!found)
+    return Error::success();
+  found->emitError("calls a function of the Python program that this module comes from, which array-run does not have: "
+                   "run that program, or take the call out");
+  return failure("");
+}
+
+static Error prepare(mlir::ModuleOp module, const Target &target) {
+  if (Error error = checkHostCalls(module))
+    return error;
+  bool isOnHost = target.device->hasHostMemory();
+  if (isOnHost && needsLapack(module))
+    if (pcrt::Status status = pcrt::lapack::fillFromSystem(); !status.isOk())
+      return failure(status.message());
+  if (isOnHost && !target.libraries.empty())
+    return failure("--gpu-libraries is for --device=gpu");
+  bool isEmulated = StringRef(target.device->kind()).starts_with("Emulated");
+  for (const std::string &library : target.libraries)
+    if (pcrt::Status status = pcrt::loadGpuLibrary(library, {}, !isEmulated); !status.isOk())
+      return failure(status.message());
+  return Error::success();
+}
+
+//===-- Compiling and loading ------------------------------------------------------------------------------------===//
+
+static mlir::FailureOr<mlir::array::CompiledObject> translate(mlir::ModuleOp module, const Target &target) {
+  const pcrt::Device &device = *target.device;
+  if (device.hasHostMemory())
+    return mlir::array::compileToObject(module, {});
+  bool isEmulated = StringRef(device.kind()).starts_with("Emulated");
+  return mlir::array::compileForGpu(module, {device.computeCapability(), isEmulated, target.libraries});
+}
+
+static Expected<pcrt::RefPtr<pcrt::Executable>> load(const mlir::array::CompiledObject &code, const Target &target,
+                                                     StringRef name) {
+  // How long it takes is of no concern: who runs it waits for it.
+  auto loaded = pcrt::Executable::load({code.object.data(), code.object.size()}, code.entry, code.arenaBytes,
+                                       name.str(), /*costNs=*/0, /*mayBlock=*/target.participants > 1 || code.waits);
+  if (!loaded.isOk())
+    return failure(loaded.status().message());
+  std::vector<pcrt::Site> sites;
+  for (const auto &[primitive, place] : code.sites)
+    sites.push_back({primitive, place});
+  loaded.value()->setSites(std::move(sites));
+  if (code.kernels.empty())
+    return loaded.take();
+  auto image = target.device->assemble(std::string(code.image.data(), code.image.size()));
+  if (!image.isOk())
+    return failure(image.status().message());
+  loaded.value()->setImage(pcrt::RefPtr<pcrt::KernelImage>::adopt(new pcrt::KernelImage(image.take(), code.kernels)));
+  return loaded.take();
+}
+
+Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, const Target &target) {
+  Program program;
+  program.entry = entry.str();
+  Expected<FuncOp> function = chooseEntry(module, entry);
+  if (!function)
+    return function.takeError();
+  if (Error error = readTypes(function->getArgumentTypes(), "argument", entry, program.arguments))
+    return error;
+  if (Error error = readTypes(function->getResultTypes(), "result", entry, program.results))
+    return error;
+  if (Error error = prepare(module, target))
+    return error;
+  auto begin = std::chrono::steady_clock::now();
+  mlir::FailureOr<mlir::array::CompiledObject> code = translate(module, target);
+  if (mlir::failed(code))
+    return failure("");
+  auto executable = load(*code, target, entry);
+  if (!executable)
+    return executable.takeError();
+  program.executable = std::move(*executable);
+  program.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return program;
+}

@@ -1,0 +1,41 @@
+// A function of a module, compiled for a device and loaded. After the dialect (Compile) and the runtime (Executable);
+// before Run.
+#ifndef ARRAY_RUN_PROGRAM_H
+#define ARRAY_RUN_PROGRAM_H
+
+#include "Values.h"
+
+#include "runtime/Device.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/SourceMgr.h"
+#include <string>
+#include <vector>
+
+namespace arrayrun {
+
+struct Program {
+  std::string entry;
+  std::vector<ArrayType> arguments, results;
+  pcrt::RefPtr<pcrt::Executable> executable;
+  double compileMs = 0;
+};
+
+struct Target {
+  pcrt::Device *device;
+  /// How many run it together, each on a device of its own: `device` and those after it.
+  unsigned participants;
+  /// Of a GPU, that the program may call.
+  std::vector<std::string> libraries;
+};
+
+/// "cpu", "gpu", "gpu:1"; the failure says what devices there are.
+llvm::Expected<pcrt::Device *> findDevice(llvm::StringRef name, unsigned participants);
+
+/// Compiles the function `entry` of the module, which is changed. Failures of the compiler are diagnostics already:
+/// then the error has no message.
+llvm::Expected<Program> compile(mlir::ModuleOp module, llvm::StringRef entry, const Target &target);
+
+} // namespace arrayrun
+
+#endif // ARRAY_RUN_PROGRAM_H

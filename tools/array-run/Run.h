@@ -1,0 +1,43 @@
+// Running a program once, or several times. After Program; before Compare and Outputs.
+#ifndef ARRAY_RUN_RUN_H
+#define ARRAY_RUN_RUN_H
+
+#include "Program.h"
+
+namespace arrayrun {
+
+/// What one run gave: the results of each participant.
+using Results = std::vector<std::vector<Array>>;
+
+struct Timing {
+  double medianNs = 0, leastNs = 0;
+};
+
+/// A program with its arguments in the memory of the devices.
+class Runner {
+public:
+  static llvm::Expected<Runner> make(const Program &program, const Target &target, const std::vector<Array> &inputs);
+
+  /// Runs it and reads the results.
+  llvm::Expected<Results> run();
+  /// Runs it once, then `count` times that are measured.
+  llvm::Expected<Timing> measure(unsigned count);
+
+private:
+  /// What a participant runs on. The results are new for each run.
+  struct Part {
+    pcrt::Device *device;
+    std::vector<pcrt::RefPtr<pcrt::Buffer>> arguments, results;
+  };
+
+  explicit Runner(const Program &program) : program(&program) {}
+  llvm::Error allocateResults();
+  llvm::Error launch();
+
+  const Program *program;
+  std::vector<Part> parts;
+};
+
+} // namespace arrayrun
+
+#endif // ARRAY_RUN_RUN_H

@@ -1,0 +1,145 @@
+// Arrays as text: nested brackets in, nested brackets out.
+#include "Values.h"
+#include "Failure.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace arrayrun;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+static std::string textOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+Expected<ArrayType> ArrayType::get(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  std::optional<ElementType> element = tensor ? ElementType::get(tensor.getElementType()) : std::nullopt;
+  if (!element || !tensor.hasStaticShape())
+    return failure("has the type " + textOf(type) +
+                   ", expected a tensor of a static shape of the array dialect's elements");
+  return ArrayType{tensor, *element, tensor.getShape().vec()};
+}
+
+int64_t ArrayType::count() const { return tensor.getNumElements(); }
+
+std::string arrayrun::describeShape(llvm::ArrayRef<int64_t> shape) {
+  return "[" + llvm::join(llvm::map_range(shape, [](int64_t dim) { return std::to_string(dim); }), ",") + "]";
+}
+
+std::string ArrayType::describe() const { return element.name().str() + describeShape(shape); }
+
+//===-- Reading --------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads the elements in order, and notes the shape: the first row of a depth says how long the others are.
+class LiteralParser {
+public:
+  LiteralParser(StringRef text, const ArrayType &type) : whole(text), rest(text), array(type) {}
+
+  Expected<Array> parse() {
+    if (Error error = parseValue(0))
+      return error;
+    if (!rest.ltrim().empty())
+      return failure("'" + rest.ltrim() + "' stands behind the literal");
+    if (shape != array.type.shape)
+      return failure("has the shape " + describeShape(shape));
+    return std::move(array);
+  }
+
+private:
+  Error parseValue(size_t depth) {
+    rest = rest.ltrim();
+    return rest.starts_with("[") ? parseRow(depth) : parseElement(depth);
+  }
+
+  Error parseRow(size_t depth) {
+    rest = rest.drop_front();
+    // The length is not known before its end.
+    bool isFirst = depth == shape.size();
+    if (isFirst && hasElements)
+      return failure("a row stands where an element was expected, before '" + rest.take_front(20) + "'");
+    if (isFirst)
+      shape.push_back(-1);
+    int64_t length = 0;
+    while (true) {
+      rest = rest.ltrim();
+      if (length == 0 && rest.consume_front("]"))
+        break;
+      if (Error error = parseValue(depth + 1))
+        return error;
+      ++length;
+      rest = rest.ltrim();
+      if (rest.consume_front("]"))
+        break;
+      if (!rest.consume_front(","))
+        return failure(rest.empty() ? llvm::Twine("a ']' is missing at the end")
+                                    : "expected ',' or ']' before '" + rest.take_front(20) + "'");
+    }
+    if (shape[depth] >= 0 && shape[depth] != length)
+      return failure("the rows differ: one has " + llvm::Twine(length) + " elements, one before it " +
+                     llvm::Twine(shape[depth]));
+    shape[depth] = length;
+    return Error::success();
+  }
+
+  Error parseElement(size_t depth) {
+    StringRef text = rest.take_until([](char c) { return c == ',' || c == ']' || c == '['; });
+    rest = rest.drop_front(text.size());
+    if (depth != shape.size())
+      return failure("an element stands where a row was expected: '" + text.rtrim() + "'");
+    hasElements = true;
+    // Elements beyond the type are counted only: the shapes are compared in the end.
+    char ignored[16];
+    char *to = count < array.type.count() ? array.at(count) : ignored;
+    ++count;
+    return array.type.element.parse(text.trim(), to);
+  }
+
+  StringRef whole, rest;
+  Array array;
+  std::vector<int64_t> shape;
+  int64_t count = 0;
+  bool hasElements = false;
+};
+
+} // namespace
+
+Expected<Array> arrayrun::parseLiteral(StringRef text, const ArrayType &type) {
+  return LiteralParser(text, type).parse();
+}
+
+//===-- Printing -------------------------------------------------------------------------------------------------===//
+
+static constexpr int64_t mostElements = 1000, edge = 3;
+
+static void printFrom(const Array &array, size_t depth, int64_t first, int64_t stride, bool isWhole,
+                      llvm::raw_ostream &os) {
+  if (depth == array.type.shape.size()) {
+    array.type.element.print(array.at(first), os);
+    return;
+  }
+  int64_t length = array.type.shape[depth];
+  int64_t below = length ? stride / length : 0;
+  os << '[';
+  for (int64_t i = 0; i < length; ++i) {
+    os << (i ? ", " : "");
+    if (!isWhole && length > 2 * edge && i == edge) {
+      os << "...";
+      i = length - edge - 1;
+      continue;
+    }
+    printFrom(array, depth + 1, first + i * below, below, isWhole, os);
+  }
+  os << ']';
+}
+
+void arrayrun::printArray(const Array &array, bool isWhole, llvm::raw_ostream &os) {
+  int64_t count = array.type.count();
+  printFrom(array, 0, 0, count, isWhole || count <= mostElements, os);
+}

@@ -1,0 +1,50 @@
+// An array in the host's memory, and how it is read from the words of the command line and printed. After Elements;
+// before whatever makes arrays (Npy, Random, Inputs) or takes them (Run, Compare).
+#ifndef ARRAY_RUN_VALUES_H
+#define ARRAY_RUN_VALUES_H
+
+#include "Elements.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include <vector>
+
+namespace arrayrun {
+
+/// What an argument or a result is: a tensor of a static shape, whose elements the runtime knows.
+struct ArrayType {
+  static llvm::Expected<ArrayType> get(mlir::Type type);
+
+  int64_t count() const;
+  size_t bytes() const { return static_cast<size_t>(count()) * element.bytes(); }
+  /// "float32[2,3]".
+  std::string describe() const;
+
+  mlir::RankedTensorType tensor;
+  ElementType element;
+  std::vector<int64_t> shape;
+};
+
+/// "[2,3]".
+std::string describeShape(llvm::ArrayRef<int64_t> shape);
+
+struct Array {
+  explicit Array(ArrayType type) : type(std::move(type)), data(this->type.bytes()) {}
+
+  char *at(int64_t index) { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
+  const char *at(int64_t index) const { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
+
+  ArrayType type;
+  /// In row-major order.
+  std::vector<char> data;
+};
+
+/// "[[1, 2], [3, 4]]", a scalar without brackets. The rows have to agree with each other and with the type.
+llvm::Expected<Array> parseLiteral(llvm::StringRef text, const ArrayType &type);
+
+/// As parseLiteral reads it. Unless `isWhole`, of an array of more than 1000 elements a dimension shows its first and
+/// last three.
+void printArray(const Array &array, bool isWhole, llvm::raw_ostream &os);
+
+} // namespace arrayrun
+
+#endif // ARRAY_RUN_VALUES_H
