@@ -1,7 +1,8 @@
 # ruff: noqa: F821
 """Configures lit: `lit tests/lit -DBUILD_DIR=build`, where the build tree is build/ of this checkout by default.
 
-Tests run array-opt from <build>/bin, and FileCheck, not and split-file of the LLVM that llvm-version.txt names.
+Tests run array-opt and array-run from <build>/bin, and FileCheck, not and split-file of the LLVM that
+llvm-version.txt names.
 """
 
 import os
@@ -28,9 +29,12 @@ config.test_exec_root = str(build / "tests" / "lit")
 config.environment["PATH"] = os.pathsep.join([str(build / "bin"), llvm_bin, os.environ.get("PATH", "")])
 config.environment["PYTHONPATH"] = str(root)
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%emulated_driver", str(build / "tests" / "libcuda-emulated.so")))
+config.substitutions.append(("%mlir_include", str(Path(llvm_bin).parent / "include")))
 
 for tool, remedy in (
     ("array-opt", f"build it: ninja -C {build} array-opt, or name the build tree by -DBUILD_DIR="),
+    ("array-run", f"build it: ninja -C {build} array-run cuda-emulated"),
     ("FileCheck", f"install llvm-{version}-tools"),
 ):
     if shutil.which(tool, path=config.environment["PATH"]) is None:

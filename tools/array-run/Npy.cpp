@@ -164,7 +164,7 @@ private:
 static Expected<Header> parseHeader(StringRef file) {
   if (!file.starts_with(magic) || file.size() < 10)
     return failure("it is no .npy file: it does not begin with \\x93NUMPY");
-  auto version = static_cast<unsigned char>(file[6]);
+  unsigned version = static_cast<unsigned char>(file[6]);
   if (version < 1 || version > 3)
     return failure("its format has the version " + llvm::Twine(version) + ", known are 1 to 3");
   size_t begin = version == 1 ? 10 : 12;

@@ -10,6 +10,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <chrono>
@@ -59,7 +61,7 @@ static Error missingEntry(mlir::ModuleOp module, StringRef entry) {
                  (names.empty() ? "" : "; it has " + llvm::join(names, ", ") + ": name one by --entry"));
 }
 
-/// The compiler takes @main, and no other public function.
+/// The compiler takes @main; the others stay as far as that calls them.
 static Expected<FuncOp> chooseEntry(mlir::ModuleOp module, StringRef entry) {
   auto function = module.lookupSymbol<FuncOp>(entry);
   if (!function)
@@ -77,6 +79,10 @@ static Expected<FuncOp> chooseEntry(mlir::ModuleOp module, StringRef entry) {
                                           : mlir::SymbolTable::Visibility::Private);
   // Arguments are the caller's here: none is given up.
   function->removeAttr(mlir::array::kDonatedAttr);
+  mlir::PassManager passes(module->getName());
+  passes.addPass(mlir::createSymbolDCEPass());
+  if (mlir::failed(passes.run(module)))
+    return failure("");
   return function;
 }
 
@@ -115,21 +121,32 @@ static bool needsLapack(mlir::ModuleOp module) {
       .wasInterrupted();
 }
 
-static Error checkHostCalls(mlir::ModuleOp module) {
-  mlir::Operation *found = nullptr;
+/// What can't be run here, and why; empty where it can.
+static StringRef objectionTo(StringRef routine, const Target &target) {
+  StringRef alone = target.participants > 1
+                        ? ""
+                        : "takes several participants, each on a device of its own: say how many by --participants";
+  return llvm::StringSwitch<StringRef>(routine)
+      .Case("host_call", "calls a function of the Python program that this module comes from, which array-run does not "
+                         "have: run that program, or take the call out")
+      .Cases({"participant", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute"}, alone)
+      .Case("collective", alone)
+      .Default("");
+}
+
+static Error checkOperations(mlir::ModuleOp module, const Target &target) {
+  bool isGood = true;
   module.walk([&](mlir::Operation *op) {
-    if (routineOf(op) == "host_call")
-      found = op;
+    StringRef objection = objectionTo(routineOf(op), target);
+    if (!objection.empty())
+      op->emitOpError(objection);
+    isGood &= objection.empty();
   });
-  if (!found)
-    return Error::success();
-  found->emitError("calls a function of the Python program that this module comes from, which array-run does not have: "
-                   "run that program, or take the call out");
-  return failure("");
+  return isGood ? Error::success() : failure("");
 }
 
 static Error prepare(mlir::ModuleOp module, const Target &target) {
-  if (Error error = checkHostCalls(module))
+  if (Error error = checkOperations(module, target))
     return error;
   bool isOnHost = target.device->hasHostMemory();
   if (isOnHost && needsLapack(module))
