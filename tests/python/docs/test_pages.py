@@ -1,5 +1,7 @@
 """Every example of every page, and of the README, runs and prints what stands there. pages.py says how."""
 
+import contextlib
+
 import pytest
 from pages import DOCUMENTS, ROOT, RUN, SHOWN, Runner, blocks, head
 
@@ -12,12 +14,13 @@ def settings():
 
 
 def check(page, folder):
-    """Runs the page's examples; whatever the page changes for the process, it has to change back."""
+    """Runs the page's examples, in a folder of their own; a setting that a page changes, it has to change back."""
     runner, before = Runner(page, folder), settings()
     try:
-        for block in blocks(page):
-            if block.language in RUN or block.title:
-                runner.run(block)
+        with contextlib.chdir(folder):
+            for block in blocks(page):
+                if block.language in RUN or block.title:
+                    runner.run(block)
         assert settings() == before, f"{page} leaves other settings behind than it found"
     finally:
         for name, value in before.items():
