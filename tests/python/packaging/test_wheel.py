@@ -68,6 +68,14 @@ def test_the_tag_says_from_which_glibc_on(wheel):
     assert wheel.stat().st_size < 64 << 20
 
 
+# What shared objects of exported functions are made with.
+LINKED_WITH_EXPORTS = {
+    "pycompiler/export/libpycompiler_export.a",
+    "pycompiler/export/include/runtime/Abi.h",
+    "pycompiler/export/include/runtime/Exported.h",
+}
+
+
 def test_what_is_in_the_wheel(wheel):
     with zipfile.ZipFile(wheel) as file:
         names = file.namelist()
@@ -78,7 +86,7 @@ def test_what_is_in_the_wheel(wheel):
         *names
     }
     assert {name.split("/")[0] for name in names} == {"pycompiler", "pycompiler_commands", folder}
-    assert not [name for name in names if name.endswith((".cpp", ".h", ".a", ".td", ".pyc"))]
+    assert {name for name in names if name.endswith((".cpp", ".h", ".a", ".td", ".pyc"))} == LINKED_WITH_EXPORTS
     # The licenses of all that is linked into it.
     licenses = [name.removeprefix(f"{folder}/licenses/") for name in names if "/licenses/" in name]
     assert {"LICENSE", "dialect/wheel/LICENSES.md", "third_party/pocketfft/LICENSE.md"} <= {*licenses}
