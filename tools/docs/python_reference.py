@@ -11,11 +11,14 @@ from typing import Any
 from docstring_markdown import as_markdown
 
 PACKAGE = "pycompiler"
+# Public modules that a program imports itself.
+BESIDE = ("imported",)
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """A page for each public module, and one for the class Array."""
-    for path, module in public_modules(PACKAGE, importlib.import_module(PACKAGE)):
+    beside = [(f"{PACKAGE}.{name}", importlib.import_module(f"{PACKAGE}.{name}")) for name in BESIDE]
+    for path, module in [*public_modules(PACKAGE, importlib.import_module(PACKAGE)), *beside]:
         text = f"# {path}\n\n::: {module.__name__}\n"
         if path == PACKAGE:  # its class Array has a page of its own
             text += '    options: { filters: ["!^_", "!^Array$"] }\n\nArrays are [their own page](Array.md).\n'
