@@ -57,9 +57,11 @@ def names_in_tests() -> set[str]:
 
 
 def owner(module: str) -> object:
-    """The module, or the class `Array`."""
+    """The package, its class `Array`, or one of its modules."""
     package = importlib.import_module("pycompiler")
-    return package.Array if module == "Array" else importlib.import_module(f"pycompiler.{module}")
+    if module in ("pycompiler", "Array"):
+        return package if module == "pycompiler" else package.Array
+    return importlib.import_module(f"pycompiler.{module}")
 
 
 def count() -> dict[str, Count]:

@@ -27,6 +27,7 @@ def place(x):
 
 def test_devices_say_what_they_are():
     devices = pc.devices()
+    assert all(isinstance(device, pc.Device) for device in devices)
     assert [repr(device) for device in devices] == [f"CpuDevice(id={i})" for i in range(4)]
     last = pc.local_devices()[3]
     assert last is devices[3]

@@ -25,7 +25,7 @@ def test_every_name_is_named_by_a_test(module):
 
 
 def test_few_names_are_left_out():
-    assert sum(len(c.left_out) for c in COUNTS.values()) <= 0.05 * sum(len(c.names) for c in COUNTS.values())
+    assert sum(len(c.left_out) for c in COUNTS.values()) <= 0.03 * sum(len(c.names) for c in COUNTS.values())
 
 
 def test_reasons_are_given_for_names_that_are_not_there():
@@ -37,5 +37,6 @@ def test_reasons_are_given_for_names_that_are_not_there():
 
 @pytest.mark.parametrize("module", [module for module in COUNTS if module != "Array"])
 def test_a_name_that_is_not_there(module):
-    with pytest.raises(AttributeError, match=f"module pycompiler.{module} has no attribute no_such_thing"):
+    path = module if module == "pycompiler" else f"pycompiler.{module}"
+    with pytest.raises(AttributeError, match=f"module {path} has no attribute no_such_thing"):
         _ = count_names.owner(module).no_such_thing
