@@ -2,7 +2,7 @@
 # devices, Python or MLIR; and the headers of the source that is generated with them. pycompiler.export finds both.
 add_library(pycompiler_export STATIC "${CMAKE_SOURCE_DIR}/runtime/lib/exported/Exported.cpp"
   "$<FILTER:$<TARGET_OBJECTS:PyCompilerRuntime>,INCLUDE,/lib/(cpu/|CpuLimits|Futex|NarrowFloats|ParallelFor|Status|ThreadPool)>")
-target_include_directories(pycompiler_export PRIVATE "${CMAKE_SOURCE_DIR}/runtime/include")
+target_include_directories(pycompiler_export PUBLIC "${CMAKE_SOURCE_DIR}/runtime/include")
 target_link_libraries(pycompiler_export PRIVATE pycompiler_flags)
 set_target_properties(pycompiler_export PROPERTIES CXX_VISIBILITY_PRESET hidden)
 if(PYCOMPILER_INPLACE)

@@ -26,11 +26,11 @@ from pycompiler.core.boundary import boundary
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, pruned
 from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.export.container import Section, Writer, opened
 from pycompiler.export.trees import tree_from_json, tree_to_json
 from pycompiler.imported import code_of
-from pycompiler.jit import jit
+from pycompiler.jit import eager_function, jit
 from pycompiler.ops.callbacks import host_calls
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.placement import default_backend
@@ -138,6 +138,28 @@ class Exported:
 
         Raises TypeError for another tree; ValueError for arrays of other shapes or dtypes, and on another platform.
         """
+        platform = _platform_of(tree_leaves((args, kwargs)))
+        if platform not in self.platforms:
+            raise ValueError(
+                f"call: {self.fun_name} was exported for the platforms {', '.join(self.platforms)}, and is called on "
+                f"{platform}.\nWhat to do: export it with platforms=({platform!r}, ...)"
+            )
+        if "jitted" not in self._made:
+            self._made["jitted"] = self._jitted()
+        return self._made["jitted"](*args, **kwargs)
+
+    def _jitted(self) -> Callable[..., Any]:
+        flat = self._differentiable()
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return self.out_tree.unflatten(flat(*self._checked(args, kwargs)))
+
+        run.__name__ = run.__qualname__ = self.fun_name
+        # Of no line of the program: the next call comes from another one.
+        return eager_function(run)
+
+    def _checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+        """The arrays among the arguments, of which each is as it was when the function was exported."""
         leaves, in_tree = tree_flatten((args, kwargs))
         if in_tree != self.in_tree:
             raise TypeError(f"call: {self.fun_name} was exported for arguments {self.in_tree}, called with {in_tree}")
@@ -148,15 +170,7 @@ class Exported:
                 raise ValueError(
                     f"call: {self.fun_name} was exported for {short(aval)} as {named}, called with {short(leaf)}"
                 )
-        platform = _platform_of(leaves)
-        if platform not in self.platforms:
-            raise ValueError(
-                f"call: {self.fun_name} was exported for the platforms {', '.join(self.platforms)}, and is called on "
-                f"{platform}.\nWhat to do: export it with platforms=({platform!r}, ...)"
-            )
-        if "flat" not in self._made:
-            self._made["flat"] = self._differentiable()
-        return self.out_tree.unflatten(self._made["flat"](*leaves))
+        return leaves
 
     def _differentiable(self) -> Callable[..., Sequence[Any]]:
         """The function on arrays, whose derivative is that which comes with it."""

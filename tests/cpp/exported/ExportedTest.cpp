@@ -1,0 +1,181 @@
+// What a library of an exported function does beside running its code: pointers, the workspace, threads, children,
+// messages. Linked with the archive alone that such libraries are linked with.
+#include "runtime/Exported.h"
+#include "Check.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+static constexpr int64_t count = 4096;
+
+/// One iteration of the entry's loop: an element, its index and the first constant are added.
+static int32_t addPiece(const PcrtFrame *frame, const void *captured, int64_t low, int64_t high) {
+  auto *bias = static_cast<const float *>(captured);
+  auto *x = static_cast<const float *>(frame->args[0]);
+  auto *sums = static_cast<float *>(frame->results[0]);
+  for (int64_t i = low; i < high; ++i)
+    sums[i] = x[count - 1 - i] + static_cast<float>(i) + *bias;
+  return PCRT_OK;
+}
+
+/// An entry: results are x reversed, plus the index and a constant; and x sorted.
+static int32_t entry(const PcrtFrame *frame) {
+  CHECK(reinterpret_cast<uintptr_t>(frame->arena) % PCRT_ALIGNMENT == 0);
+  CHECK(frame->table->abiVersion == PCRT_ABI_VERSION && frame->budget == PCRT_UNLIMITED);
+  for (int i = 0; i < 2; ++i)
+    CHECK(reinterpret_cast<uintptr_t>(frame->results[i]) % PCRT_ALIGNMENT == 0);
+  std::memset(frame->arena, 1, 100);
+  int32_t status = frame->table->parallel_for(frame, addPiece, frame->args[1], count, 64);
+  if (status != PCRT_OK)
+    return status;
+  const int64_t dims[] = {count}, params[] = {0, 1, 1};
+  PcrtTensor input = {const_cast<void *>(frame->args[0]), dims, 1, PCRT_DTYPE_Float32};
+  PcrtTensor output = {frame->results[1], dims, 1, PCRT_DTYPE_Float32};
+  return frame->table->sort(frame, &input, 1, &output, 1, params);
+}
+
+static int32_t failingEntry(const PcrtFrame *) { return 2 << PCRT_STATUS_BITS | PCRT_LIBRARY_FAILED; }
+
+static const float bias = 0.5;
+static const void *const consts[] = {&bias};
+static const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
+static const int64_t argBytes[] = {bytes}, resultBytes[] = {bytes, bytes};
+static const char *const sites[] = {"sort at a.py:1", "cholesky at a.py:2"};
+static const PcrtExported function = {entry, 1, 1, 2, argBytes, resultBytes, consts, 100, 0, 2, sites};
+
+/// Memory so many bytes after a multiple of the alignment.
+struct Memory {
+  explicit Memory(size_t offset = 0)
+      : whole(static_cast<char *>(std::aligned_alloc(PCRT_ALIGNMENT, 2 * PCRT_ALIGNMENT + bytes))),
+        data(reinterpret_cast<float *>(whole + offset)) {}
+  ~Memory() { std::free(whole); }
+  Memory(const Memory &) = delete;
+  char *whole;
+  float *data;
+};
+
+static void fill(float *x) {
+  for (int64_t i = 0; i < count; ++i)
+    x[i] = static_cast<float>((i * 37) % count);
+}
+
+/// Whether the results are those of `fill`'s numbers.
+static bool areRight(const float *sums, const float *sorted) {
+  std::vector<float> x(count);
+  fill(x.data());
+  for (int64_t i = 0; i < count; ++i)
+    if (sums[i] != x[static_cast<size_t>(count - 1 - i)] + static_cast<float>(i) + bias ||
+        sorted[i] != static_cast<float>(i))
+      return false;
+  return true;
+}
+
+static bool callIsRight(size_t offset, void *workspace) {
+  Memory x(4), sums(offset), sorted(offset);
+  fill(x.data);
+  const void *const args[] = {x.data};
+  void *const results[] = {sums.data, sorted.data};
+  return pcrtCallExported(&function, args, results, workspace) == PCRT_OK && areRight(sums.data, sorted.data);
+}
+
+static void resultsLieAnywhere() {
+  for (size_t offset : {0, 4, 60})
+    CHECK(callIsRight(offset, nullptr));
+  // In the memory of the argument, wholly and in part.
+  Memory x, sorted, wide;
+  fill(x.data);
+  const void *const args[] = {x.data};
+  void *const same[] = {x.data, sorted.data};
+  CHECK(pcrtCallExported(&function, args, same, nullptr) == PCRT_OK && areRight(x.data, sorted.data));
+  float *later = wide.data + PCRT_ALIGNMENT / sizeof(float);
+  fill(wide.data);
+  const void *const first[] = {wide.data};
+  void *const shifted[] = {later, sorted.data};
+  CHECK(pcrtCallExported(&function, first, shifted, nullptr) == PCRT_OK && areRight(later, sorted.data));
+}
+
+static void workspaceOfTheCaller() {
+  size_t size = 2 * PCRT_ALIGNMENT + 2 * bytes;
+  auto *workspace = static_cast<char *>(std::aligned_alloc(PCRT_ALIGNMENT, size));
+  for (size_t offset : {0, 4})
+    CHECK(callIsRight(offset, workspace));
+  Memory x, sums, sorted;
+  const void *const args[] = {x.data};
+  void *const results[] = {sums.data, sorted.data};
+  CHECK(pcrtCallExported(&function, args, results, workspace + 8) == PCRT_EXPORTED_BAD_POINTER);
+  std::free(workspace);
+}
+
+static void badPointers() {
+  Memory x, sums;
+  const void *const args[] = {x.data}, *const noArgs[] = {nullptr};
+  void *const results[] = {sums.data, nullptr}, *const both[] = {sums.data, x.data};
+  CHECK(pcrtCallExported(&function, args, results, nullptr) == PCRT_EXPORTED_BAD_POINTER);
+  CHECK(pcrtCallExported(&function, noArgs, both, nullptr) == PCRT_EXPORTED_BAD_POINTER);
+}
+
+static void failuresAreTold() {
+  PcrtExported failing = function;
+  failing.entry = failingEntry;
+  Memory x, sums(4), sorted;
+  fill(sums.data);
+  const void *const args[] = {x.data};
+  void *const results[] = {sums.data, sorted.data};
+  int32_t status = pcrtCallExported(&failing, args, results, nullptr);
+  CHECK(status % 256 == PCRT_LIBRARY_FAILED);
+  CHECK(std::strcmp(pcrtExportedMessage(status), "a library routine failed") == 0);
+  CHECK(std::strcmp(pcrtExportedPlace(&failing, status), "cholesky at a.py:2") == 0);
+  CHECK(std::strcmp(pcrtExportedPlace(&failing, PCRT_LIBRARY_FAILED), "") == 0);
+  // What has no results leaves what was there.
+  CHECK(sums.data[1] == 37);
+}
+
+static void threadsAndChildren() {
+  CHECK(pcrtExportedSetThreads(0) == PCRT_EXPORTED_BAD_THREADS);
+  CHECK(pcrtExportedSetThreads(3) == PCRT_OK);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int call = 0; call < 50; ++call)
+        wrong += !callIsRight(call % 2 ? 4 : 0, nullptr);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(wrong == 0);
+  CHECK(pcrtExportedSetThreads(2) == PCRT_EXPORTED_BAD_THREADS);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(callIsRight(0, nullptr) ? 0 : 1);
+  int status = 1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void lapackIsMissing() {
+  setenv("PYCOMPILER_LAPACK", "/nowhere/liblapack.so", 1);
+  PcrtExported needy = function;
+  needy.needsLapack = 1;
+  Memory x, sums, sorted;
+  const void *const args[] = {x.data};
+  void *const results[] = {sums.data, sorted.data};
+  int32_t status = pcrtCallExported(&needy, args, results, nullptr);
+  CHECK(status == PCRT_EXPORTED_NO_LAPACK);
+  CHECK(std::strstr(pcrtExportedMessage(status), "/nowhere/liblapack.so"));
+}
+
+int main() {
+  // First: what is said of threads holds before there are any.
+  RUN(threadsAndChildren);
+  RUN(resultsLieAnywhere);
+  RUN(workspaceOfTheCaller);
+  RUN(badPointers);
+  RUN(failuresAreTold);
+  RUN(lapackIsMissing);
+  return test::failures();
+}
