@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 using namespace pcrt;
 
@@ -20,7 +21,8 @@ static constexpr int64_t spinNs = 10000;
 /// one before, so the counts of meetings tell each where it stands.
 class pcrt::Exchange {
 public:
-  explicit Exchange(std::vector<int64_t> members) : members(std::move(members)), contributions(this->members.size()) {}
+  Exchange(std::vector<int64_t> members, std::unique_ptr<CollectiveWork> job)
+      : members(std::move(members)), contributions(this->members.size()), job(std::move(job)) {}
 
   bool has(unsigned number) const { return std::find(members.begin(), members.end(), number) != members.end(); }
   bool isOf(const int64_t *group, int64_t size) const {
@@ -50,7 +52,7 @@ public:
   unsigned arrived = 0;
   Rendezvous::Failure failure;
 
-  CollectiveJob job;
+  const std::unique_ptr<CollectiveWork> job;
   std::atomic<uint32_t> next{0}, finished{0};
   /// Meetings that all members have come to, and those that are over.
   std::atomic<uint64_t> opened{0}, completed{0};
@@ -59,26 +61,26 @@ public:
 };
 
 void Exchange::open() {
-  if (job.isLarge()) {
+  if (job->isLarge()) {
     next.store(0);
     finished.store(0);
     opened.fetch_add(1);
     changed();
     return work();
   }
-  for (uint32_t item = 0; item < job.items(); ++item)
-    job.run(item);
+  for (uint32_t item = 0; item < job->items(); ++item)
+    job->run(item);
   // Whoever is late must find nothing to do.
-  next.store(job.items());
+  next.store(job->items());
   opened.fetch_add(1);
   completed.fetch_add(1);
   changed();
 }
 
 void Exchange::work() {
-  for (uint32_t item; (item = next.fetch_add(1)) < job.items();) {
-    job.run(item);
-    if (finished.fetch_add(1) + 1 == job.items()) {
+  for (uint32_t item; (item = next.fetch_add(1)) < job->items();) {
+    job->run(item);
+    if (finished.fetch_add(1) + 1 == job->items()) {
       completed.fetch_add(1);
       changed();
     }
@@ -88,7 +90,9 @@ void Exchange::work() {
 //===-- Meeting
 //-----------------------------------------------------------------------------------------------------===//
 
-Rendezvous::Rendezvous(unsigned count) : count(count), states(count) {
+Rendezvous::Rendezvous(unsigned count, std::vector<Device *> devices)
+    : count(count), devices(std::move(devices)), states(count) {
+  this->devices.resize(count);
   for (unsigned i = 0; i < count; ++i)
     states[i].self = {this, i};
 }
@@ -116,7 +120,9 @@ Exchange *Rendezvous::groupOf(unsigned number, const int64_t *params) {
   for (int64_t member : members)
     if (member < 0 || member >= static_cast<int64_t>(count))
       return nullptr;
-  exchanges.push_back(std::make_unique<Exchange>(std::move(members)));
+  std::unique_ptr<CollectiveWork> job =
+      devices[number] ? devices[number]->collectiveWork() : std::make_unique<CollectiveJob>();
+  exchanges.push_back(std::make_unique<Exchange>(std::move(members), std::move(job)));
   Exchange *made = exchanges.back().get();
   for (int64_t member : made->members)
     states[static_cast<size_t>(member)].groups.push_back(made);
@@ -154,11 +160,19 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
   if (isMissing(*group, why))
     return fail(number, why);
   uint64_t meeting = group->completed.load();
-  auto place = std::find(group->members.begin(), group->members.end(), number) - group->members.begin();
-  group->contributions[static_cast<size_t>(place)] = {input, output, params};
+  auto place =
+      static_cast<size_t>(std::find(group->members.begin(), group->members.end(), number) - group->members.begin());
+  Contribution own = {input, output, params, devices[number]};
+  guard.unlock();
+  if (Status status = group->job->arrive(place, own); !status.isOk())
+    return status;
+  guard.lock();
+  if (isMissing(*group, why))
+    return fail(number, why);
+  group->contributions[place] = own;
   if (++group->arrived == group->members.size()) {
     waiting -= group->arrived - 1;
-    if (!group->job.prepare(group->contributions)) {
+    if (!group->job->prepare(group->contributions)) {
       waiting += group->arrived;
       failWaiting(*group, {nullptr, std::string("participants of one group are in different collectives, or in one "
                                                 "of other shapes; this one is in ") +
@@ -166,6 +180,8 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
       return fail(number, group->failure);
     }
     group->arrived = 0;
+    for (int64_t member : group->members)
+      states[static_cast<size_t>(member)].hasMet = true;
     guard.unlock();
     group->open();
   } else {
@@ -178,11 +194,11 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
   while (true) {
     uint32_t seen = group->phase.load();
     if (group->completed.load() > meeting)
-      return Status::ok();
+      return group->job->leave(place, own);
     if (group->opened.load() > meeting) {
       group->work();
       if (group->completed.load() > meeting)
-        return Status::ok();
+        return group->job->leave(place, own);
     } else if (group->hasFailed) {
       guard.lock();
       return fail(number, group->failure);
@@ -253,7 +269,11 @@ void pcrt::endParticipant(void *participant, Error *error) {
 namespace {
 class Gate final : public Token {
 public:
-  explicit Gate(const std::vector<Token *> &tokens) : parts(tokens.size()) {
+  /// With the failure of the first one that failed, if it `carries` that: then it holds them.
+  Gate(const std::vector<Token *> &tokens, bool carries) : parts(tokens.size()) {
+    for (Token *token : tokens)
+      if (carries)
+        held.emplace_back(token);
     for (size_t i = 0; i < tokens.size(); ++i) {
       parts[i].gate = this;
       parts[i].run = [](Continuation *self) {
@@ -276,10 +296,16 @@ private:
     Gate *gate;
   };
   void arrive() {
-    if (pending.fetch_sub(1) == 1)
-      complete();
+    if (pending.fetch_sub(1) != 1)
+      return;
+    std::vector<RefPtr<Token>> done = std::exchange(held, {});
+    Error *first = nullptr;
+    for (size_t i = 0; i < done.size() && !first; ++i)
+      first = done[i]->error();
+    complete(RefPtr<Error>(first));
   }
 
+  std::vector<RefPtr<Token>> held;
   std::vector<Part> parts;
   /// Tokens that are not done, and one until all were looked at.
   std::atomic<size_t> pending{1};
@@ -291,7 +317,26 @@ RefPtr<Token> pcrt::whenAllDone(const std::vector<Token *> &tokens) {
   for (Token *token : tokens)
     if (token && !token->isDone())
       left.push_back(token);
-  return left.empty() ? RefPtr<Token>() : RefPtr<Token>::adopt(new Gate(left));
+  return left.empty() ? RefPtr<Token>() : RefPtr<Token>::adopt(new Gate(left, /*carries=*/false));
+}
+
+RefPtr<Token> pcrt::joined(const std::vector<Token *> &tokens) {
+  return RefPtr<Token>::adopt(new Gate(tokens, /*carries=*/true));
+}
+
+DeviceEnds Rendezvous::deviceEnds(unsigned number) {
+  std::lock_guard<std::mutex> guard(lock);
+  for (State &state : states)
+    if (!state.onDevice)
+      state.onDevice = RefPtr<Token>::adopt(new Token());
+  DeviceEnds found{states[number].onDevice, nullptr};
+  if (!states[number].hasMet)
+    return found;
+  std::vector<Token *> all;
+  for (State &state : states)
+    all.push_back(state.onDevice.get());
+  found.all = joined(all);
+  return found;
 }
 
 //===-- The routine
@@ -304,16 +349,13 @@ int32_t library::collective(const PcrtFrame *frame, const PcrtTensor *inputs, in
   bool tellsNumber = params[0] == PCRT_PARTICIPANT;
   if (!self || outputCount != 1 || inputCount != (tellsNumber ? 0 : 1))
     return PCRT_INVALID_ARGUMENT;
-  // Participants on GPUs meet in the host's memory.
-  HostOperands operands(run.device, inputs, inputCount, outputs, outputCount);
-  Status status = operands.fetch();
-  if (status.isOk() && tellsNumber) {
-    auto number = static_cast<int32_t>(self->number);
-    std::memcpy(operands.outputs()[0].data, &number, sizeof(number));
-  } else if (status.isOk()) {
-    status = self->run->exchange(self->number, operands.inputs()[0], operands.outputs()[0], params);
+  if (!tellsNumber) {
+    Status status = self->run->exchange(self->number, inputs[0], outputs[0], params);
+    return status.isOk() ? PCRT_OK : run.fail(std::move(status));
   }
-  if (status.isOk())
-    status = operands.store();
+  HostOperands operands(run.device, inputs, inputCount, outputs, outputCount);
+  auto number = static_cast<int32_t>(self->number);
+  std::memcpy(operands.outputs()[0].data, &number, sizeof(number));
+  Status status = operands.store();
   return status.isOk() ? PCRT_OK : run.fail(std::move(status));
 }

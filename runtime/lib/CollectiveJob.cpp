@@ -2,7 +2,9 @@
 #include "CollectiveJob.h"
 
 #include "cpu/Elements.h"
+#include "runtime/Device.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 
@@ -243,16 +245,24 @@ bool CollectiveJob::fits() const {
   }
 }
 
+bool pcrt::areAlike(const std::vector<Contribution> &members) {
+  const Contribution &first = members[0];
+  int64_t length = CollectiveParams(first.params).length();
+  return std::all_of(members.begin(), members.end(), [&](const Contribution &other) {
+    return std::equal(first.params, first.params + length, other.params) && other.input.dtype == first.input.dtype &&
+           other.output.dtype == first.output.dtype && sameDims(other.input, first.input) &&
+           sameDims(other.output, first.output);
+  });
+}
+
+static bool isOnHost(const Contribution &member) { return !member.device || member.device->hasHostMemory(); }
+
 bool CollectiveJob::prepare(const std::vector<Contribution> &contributions) {
   members = &contributions;
-  const Contribution &first = contributions[0];
-  params = CollectiveParams(first.params);
-  for (const Contribution &other : contributions)
-    if (!std::equal(first.params, first.params + params.length(), other.params) ||
-        other.input.dtype != first.input.dtype || other.output.dtype != first.output.dtype ||
-        !sameDims(other.input, first.input) || !sameDims(other.output, first.output))
-      return false;
-  const PcrtTensor &input = first.input;
+  params = CollectiveParams(contributions[0].params);
+  if (!areAlike(contributions) || !std::all_of(contributions.begin(), contributions.end(), isOnHost))
+    return false;
+  const PcrtTensor &input = contributions[0].input;
   elements = elementCount(input);
   width = byteSize(static_cast<DType>(input.dtype));
   bytes = elements * width * contributions.size();
@@ -268,7 +278,7 @@ bool CollectiveJob::prepare(const std::vector<Contribution> &contributions) {
   return fits();
 }
 
-void CollectiveJob::run(uint32_t item) const {
+void CollectiveJob::run(uint32_t item) {
   switch (params.code()) {
   case PCRT_ALL_REDUCE:
     return reduce(item * chunk, std::min(elements, (item + 1) * chunk));

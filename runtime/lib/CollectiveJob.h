@@ -1,14 +1,13 @@
-// The work of one collective, once all members of a group have come: cut into items that any of them may do, each of
-// which writes what no other item does. Sums are added in the order of the members, so they are the same bits for all,
+// The work of one collective in the host's memory: cut into items that any member may do, each of which writes what no
+// other item does. Sums are added in the order of the members, so they are the same bits for all,
 // whoever adds them.
 #ifndef PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
 #define PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
 
-#include "runtime/Abi.h"
+#include "runtime/CollectiveWork.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace pcrt {
 
@@ -33,21 +32,15 @@ private:
   const int64_t *params;
 };
 
-/// What a member brings.
-struct Contribution {
-  PcrtTensor input, output;
-  const int64_t *params;
-};
+/// What the contributions have in common: the same collective of operands of the same shapes.
+bool areAlike(const std::vector<Contribution> &members);
 
-class CollectiveJob {
+class CollectiveJob final : public CollectiveWork {
 public:
-  /// Empty when the contributions don't fit together or are of no collective that there is.
-  bool prepare(const std::vector<Contribution> &members);
-
-  uint32_t items() const { return itemCount; }
-  /// Whether several threads are done sooner than one.
-  bool isLarge() const { return itemCount > 1 && bytes >= largeBytes; }
-  void run(uint32_t item) const;
+  bool prepare(const std::vector<Contribution> &members) override;
+  uint32_t items() const override { return itemCount; }
+  bool isLarge() const override { return itemCount > 1 && bytes >= largeBytes; }
+  void run(uint32_t item) override;
 
 private:
   static constexpr size_t largeBytes = size_t(1) << 18;

@@ -1,4 +1,5 @@
 // The devices of this process, and what they do around fork().
+#include "CollectiveJob.h"
 #include "cuda/CudaDevice.h"
 #include "runtime/CpuDevice.h"
 #include "runtime/EffectfulLaunch.h"
@@ -120,6 +121,7 @@ static const Devices &devicesOfProcess() {
 }
 
 const PcrtTable &Device::table() const { return libraryTable(); }
+std::unique_ptr<CollectiveWork> Device::collectiveWork() { return std::make_unique<CollectiveJob>(); }
 
 const std::vector<Device *> &Device::all() { return devicesOfProcess().all; }
 Device &Device::standard() { return *devicesOfProcess().standard; }

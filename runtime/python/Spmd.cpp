@@ -83,13 +83,14 @@ static bool waitForRoom(const std::vector<Part> &parts) {
   return true;
 }
 
-/// Done when the arguments of all participants are there. Participants start together, so that those whose arguments
-/// are early keep no threads waiting for the others, of this run and of a thousand after it.
+/// Done when the arguments of all participants are there, or on their devices' streams. Participants start together, so
+/// that those whose arguments are early keep no threads waiting for the others, of this run and of a thousand after it.
 static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
   std::vector<Token *> tokens;
   for (const Part &part : parts)
     for (const RefPtr<Buffer> &buffer : part.args)
-      tokens.push_back(buffer->token());
+      if (Token *token = buffer->token())
+        tokens.push_back(token->orderedOn(part.device->stream()));
   return whenAllDone(tokens);
 }
 
@@ -97,7 +98,10 @@ static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
 /// launched after it. Where everything is to run in place, what was launched is waited for.
 static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   const char *place = launchPlace();
-  auto run = RefPtr<Rendezvous>::adopt(new Rendezvous(static_cast<unsigned>(parts.size())));
+  std::vector<Device *> devices;
+  for (const Part &part : parts)
+    devices.push_back(part.device);
+  auto run = RefPtr<Rendezvous>::adopt(new Rendezvous(static_cast<unsigned>(parts.size()), std::move(devices)));
   RefPtr<Token> ready = argumentsReady(parts);
   Token *const after[] = {ready.get()};
   bool inPlace = false;

@@ -33,6 +33,9 @@ CUstream findStream(CUstream stream);
 /// Device number `number`; null if there is none.
 CUcontext findDevice(CUdevice number);
 
+/// Whether devices reach each other's memory.
+bool havePeers();
+
 void setLastFailure(const std::string &text);
 /// Whether an allocation of so many bytes is one that a test wants to fail.
 bool failsOnPurpose(uint64_t bytes);

@@ -37,6 +37,8 @@ static std::string fromEnvironment(const char *name, const char *otherwise) {
   return text && *text ? text : otherwise;
 }
 
+bool emulator::havePeers() { return fromEnvironment("PYCOMPILER_EMULATED_PEERS", "1") == "1"; }
+
 //===-- What a call begins with
 //-------------------------------------------------------------------------------------===//
 
@@ -258,6 +260,15 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
   if (!found)
     return CUDA_ERROR_INVALID_DEVICE;
   *bytes = found->memory.totalBytes();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+  if (CUresult refused = begin(Call::cuDeviceCanAccessPeer); refused != CUDA_SUCCESS)
+    return refused;
+  if (!findDevice(device) || !findDevice(peer))
+    return CUDA_ERROR_INVALID_DEVICE;
+  *can = device != peer && havePeers();
   return CUDA_SUCCESS;
 }
 

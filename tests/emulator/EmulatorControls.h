@@ -2,7 +2,8 @@
    Variables of the environment, read when the driver is asked:
    - PYCOMPILER_EMULATED_DEVICES (1), and PYCOMPILER_EMULATED_MEMORY, the bytes of each (4 GiB): by cuInit
    - PYCOMPILER_EMULATED_VERSION (12080)
-   - PYCOMPILER_EMULATED_CAPABILITY ("9.0"), and PYCOMPILER_EMULATED_POOLS: whether there are memory pools (1) */
+   - PYCOMPILER_EMULATED_CAPABILITY ("9.0"), and PYCOMPILER_EMULATED_POOLS: whether there are memory pools (1)
+   - PYCOMPILER_EMULATED_PEERS: whether devices reach each other's memory (1) */
 #ifndef PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H
 #define PYCOMPILER_TESTS_EMULATOR_EMULATORCONTROLS_H
 

@@ -84,6 +84,22 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
   return pool && memoryOf(pool)->set(attribute, wanted) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
+  if (CUresult refused = begin(Call::cuMemPoolSetAccess); refused != CUDA_SUCCESS)
+    return refused;
+  if (!pool || !map)
+    return CUDA_ERROR_INVALID_VALUE;
+  // Copies go their way with and without it: what it changes is how fast they are.
+  for (size_t i = 0; i < count; ++i) {
+    CUcontext reader = map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE ? findDevice(map[i].location.id) : nullptr;
+    if (!reader)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (&reader->memory != memoryOf(pool) && !havePeers())
+      return CUDA_ERROR_INVALID_DEVICE;
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytesToKeep) {
   if (CUresult refused = begin(Call::cuMemPoolTrimTo); refused != CUDA_SUCCESS)
     return refused;

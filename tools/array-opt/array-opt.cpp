@@ -1,6 +1,7 @@
 // array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
 // prints it.
 #include "array/Conversion/Passes.h"
+#include "array/Gpu/Collectives.h"
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::array::registerArrayConversionPasses();
   mlir::array::registerArrayTransformsPasses();
   mlir::array::registerArrayGpuPasses();
+  mlir::array::registerArrayGpuCollectivePasses();
   mlir::array::registerArrayPipelines();
   mlir::array::registerGpuPipelines();
 

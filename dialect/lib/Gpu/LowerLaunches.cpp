@@ -96,8 +96,8 @@ private:
     if (auto call = dyn_cast<RuntimeCallOp>(op); call && !isHostRoutine(call.getName()) && !call->hasAttr(kLibraryAttr))
       return call.emitError("'")
              << call.getName()
-             << "' has no kernel for a GPU yet: put its operands on a CPU (device_put), and call it "
-                "outside of what is compiled for the GPU";
+             << "' has no kernel for a GPU yet: put its operands on a CPU, by device_put(x, devices(\"cpu\")[0]), and "
+                "call it outside of what is compiled for the GPU";
     if (isa<memref::StoreOp, memref::CopyOp>(op))
       return op->emitError("the host does not write a device's memory: array-launch-stores makes kernels of this");
     return success();

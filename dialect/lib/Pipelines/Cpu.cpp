@@ -1,6 +1,7 @@
 // The CPU pipelines, in order, from the array dialect to the LLVM dialect. lib/Target takes the result to object code.
 #include "array/Pipelines/Cpu.h"
 #include "array/Conversion/Passes.h"
+#include "array/Gpu/Collectives.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -17,12 +18,14 @@
 
 namespace mlir::array {
 
-/// A GPU has threads for elements, and multiplies narrow factors as they are.
+/// A GPU has threads for elements, and multiplies narrow factors as they are; its runtime moves memory alone.
 static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
   // The inliner's own clean-up of every function is left out: canonicalization follows.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+  if (isGpu)
+    pm.addPass(createExpandCollectives());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createExpandComplex());

@@ -1,6 +1,6 @@
 // Where the participants of one program meet: each runs it on a device of its own, and at a collective the members of
-// a group exchange what they have through the memory that they share. After Status and ThreadPool; launches carry a
-// participant (Stream), compiled code comes here by the routine `collective` of its table.
+// a group exchange what they have, as devices of their kind do (CollectiveWork). After Status and ThreadPool; launches
+// carry a participant (Stream), compiled code comes here by the routine `collective` of its table.
 #ifndef PYCOMPILER_RUNTIME_COLLECTIVE_H
 #define PYCOMPILER_RUNTIME_COLLECTIVE_H
 
@@ -14,6 +14,7 @@
 
 namespace pcrt {
 
+class Device;
 class Rendezvous;
 class Exchange;
 
@@ -23,13 +24,23 @@ struct Participant {
   unsigned number;
 };
 
+/// When the work of a run has ended on the devices, where that is later than in the hosts' threads.
+struct DeviceEnds {
+  /// For who runs the participant to complete.
+  RefPtr<Token> own;
+  /// Done when those of all participants are, with the failure of the first of them that failed; null where the
+  /// participant has met nobody, and depends on itself alone.
+  RefPtr<Token> all;
+};
+
 /// One run of a program by several participants. Each holds a reference until its own run ends (endParticipant).
 ///
 /// Nobody waits for ever: a group that a member can't come to any more fails, with what that member failed with, and
 /// so does every group when all participants wait for each other.
 class Rendezvous : public RefCounted<Rendezvous> {
 public:
-  explicit Rendezvous(unsigned count);
+  /// `devices` are those that the participants run on; without them all are in the host's memory.
+  explicit Rendezvous(unsigned count, std::vector<Device *> devices = {});
 
   unsigned size() const { return count; }
   /// For the launch of a participant, which takes a reference with it.
@@ -39,6 +50,8 @@ public:
   /// the participant's group. What it fails with, when that is the error of another participant, collectiveFailure
   /// tells too.
   Status exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
+  /// After the participant's last collective.
+  DeviceEnds deviceEnds(unsigned number);
 
 private:
   friend class RefCounted<Rendezvous>;
@@ -55,9 +68,10 @@ private:
   /// All under `lock`, but for what an exchange does once all of its members have come.
   struct State {
     Participant self;
-    bool hasEnded = false;
+    bool hasEnded = false, hasMet = false;
     RefPtr<Error> error;
     RefPtr<Error> cause;
+    RefPtr<Token> onDevice;
     std::vector<Exchange *> groups;
   };
 
@@ -70,6 +84,7 @@ private:
   void end(unsigned number, Error *error);
 
   const unsigned count;
+  std::vector<Device *> devices;
   std::mutex lock;
   std::vector<State> states;
   std::vector<std::unique_ptr<Exchange>> exchanges;
@@ -86,6 +101,8 @@ void endParticipant(void *participant, Error *error);
 
 /// A token that is done, without an error, when all of these are; null when they are already.
 RefPtr<Token> whenAllDone(const std::vector<Token *> &tokens);
+/// A token that is done when all of these are, with the failure of the first one that failed.
+RefPtr<Token> joined(const std::vector<Token *> &tokens);
 
 } // namespace pcrt
 

@@ -12,6 +12,8 @@
 
 namespace pcrt {
 
+class CollectiveWork;
+
 class Device {
 public:
   /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Made when first asked
@@ -61,6 +63,9 @@ public:
   /// Copies bytes of the host's memory to its own, after what was enqueued on it before. The source is the caller's
   /// again at once.
   virtual Status write(void *target, const void *source, size_t bytes) = 0;
+
+  /// What the members of a group of participants that run on devices of this kind do at their collectives.
+  virtual std::unique_ptr<CollectiveWork> collectiveWork();
 
   /// Waits for everything in flight on any device; false when `hook` ended the wait.
   static bool synchronizeAll(InterruptHook hook = nullptr);

@@ -96,6 +96,9 @@ void Completions::loop() {
     Status status = current.isOk() ? context.driver().check(waitFor(entry.event), "waiting for the device")
                                    : Status(current.code(), current.message());
     entry.completion->done(status);
+    // What it gave up may have been another device's.
+    if (current.isOk())
+      current = context.makeCurrent();
     guard.lock();
     events.push_back(entry.event);
     ++doneCount;

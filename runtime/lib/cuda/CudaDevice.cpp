@@ -1,6 +1,8 @@
 // What a GPU does with kernels and bytes.
 #include "cuda/CudaDevice.h"
 
+#include "cuda/DeviceExchange.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -77,6 +79,8 @@ Result<std::string> CudaDevice::assemble(const std::string &image) {
   return code;
 }
 
+std::unique_ptr<CollectiveWork> CudaDevice::collectiveWork() { return std::make_unique<DeviceExchange>(); }
+
 //===-- Bytes
 //-------------------------------------------------------------------------------------------------------===//
 
@@ -115,27 +119,39 @@ Status CudaDevice::write(void *target, const void *source, size_t bytes) {
   return resources->staging().upload(addressOf(target), source, bytes);
 }
 
-Status CudaDevice::copyTo(DeviceResources &other, const Buffer &source, CUdeviceptr target) {
-  const Context &here = resources->context(), &there = other.context();
+Status CudaDevice::enqueueCopy(CUdeviceptr target, CudaDevice &other, CUdeviceptr source, size_t bytes) {
+  if (bytes == 0)
+    return Status::ok();
+  const Context &here = resources->context(), &there = other.resources->context();
   const Driver &driver = here.driver();
-  if (Status status = here.makeCurrent(); !status.isOk())
+  CUstream stream = resources->stream();
+  if (here.device() == there.device())
+    return driver.check(driver.cuMemcpyDtoDAsync(target, source, bytes, stream), "cuMemcpyDtoDAsync");
+  if (Status status = other.resources->memory().letIn(here.device()); !status.isOk())
     return status;
-  CUdeviceptr from = addressOf(source.data());
-  if (&other == resources.get())
-    return driver.check(driver.cuMemcpyDtoDAsync(target, from, source.size(), other.stream()), "cuMemcpyDtoDAsync");
+  return driver.check(driver.cuMemcpyPeerAsync(target, here.handle(), source, there.handle(), bytes, stream),
+                      "cuMemcpyPeerAsync");
+}
+
+Status CudaDevice::copyFrom(CudaDevice &other, const Buffer &source, CUdeviceptr target) {
+  const Context &here = resources->context(), &there = other.resources->context();
+  const Driver &driver = here.driver();
   CUevent filled = nullptr;
-  Status status = driver.check(driver.cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
-  if (status.isOk())
-    status = driver.check(driver.cuEventRecord(filled, resources->stream()), "cuEventRecord");
-  if (status.isOk())
+  Status status;
+  if (&other != this) {
     status = there.makeCurrent();
+    if (status.isOk())
+      status = driver.check(driver.cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    if (status.isOk())
+      status = driver.check(driver.cuEventRecord(filled, other.resources->stream()), "cuEventRecord");
+  }
   if (status.isOk())
-    status = driver.check(driver.cuStreamWaitEvent(other.stream(), filled, 0), "cuStreamWaitEvent");
+    status = here.makeCurrent();
+  if (status.isOk() && filled)
+    status = driver.check(driver.cuStreamWaitEvent(resources->stream(), filled, 0), "cuStreamWaitEvent");
   if (status.isOk())
-    status = driver.check(
-        driver.cuMemcpyPeerAsync(target, there.handle(), from, here.handle(), source.size(), other.stream()),
-        "cuMemcpyPeerAsync");
-  if (filled && here.makeCurrent().isOk())
+    status = enqueueCopy(target, other, addressOf(source.data()), source.size());
+  if (filled && there.makeCurrent().isOk())
     driver.cuEventDestroy(filled);
   return status;
 }

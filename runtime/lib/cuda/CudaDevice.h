@@ -37,12 +37,17 @@ public:
   Status write(void *target, const void *source, size_t bytes) override;
   Status readBuffer(const Buffer &source, void *target) override;
 
+  std::unique_ptr<CollectiveWork> collectiveWork() override;
+
   const DeviceResources &parts() const { return *resources; }
   /// NVIDIA's libraries on this device.
   DeviceLibraries &libraries() { return owned; }
-  /// Enqueues a copy of a buffer of this device on the stream of another one, or of its own, after what was enqueued
-  /// here before.
-  Status copyTo(DeviceResources &other, const Buffer &source, CUdeviceptr target);
+  /// Enqueues a copy of a buffer of a device, perhaps this one, on this one's stream, after what was enqueued there
+  /// before.
+  Status copyFrom(CudaDevice &other, const Buffer &source, CUdeviceptr target);
+  /// The same of bytes that are there when the stream comes to it, for who orders the streams. This device's context is
+  /// current.
+  Status enqueueCopy(CUdeviceptr target, CudaDevice &other, CUdeviceptr source, size_t bytes);
 
 private:
   CudaDevice(std::unique_ptr<DeviceResources> made, int number, ThreadPool &threads, bool inPlace, RunAhead bound);

@@ -140,6 +140,25 @@ Status CudaMemory::trim() {
   return driver.check(driver.cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo");
 }
 
+Status CudaMemory::letIn(CUdevice reader) {
+  if (reader == context.device())
+    return Status::ok();
+  // Under the lock: who comes second may rely on it.
+  std::lock_guard<std::mutex> guard(lock);
+  if (readers.count(reader))
+    return Status::ok();
+  const Driver &driver = context.driver();
+  int can = 0;
+  Status status = driver.check(driver.cuDeviceCanAccessPeer(&can, reader, context.device()), "cuDeviceCanAccessPeer");
+  if (status.isOk() && can) {
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, reader}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    status = driver.check(driver.cuMemPoolSetAccess(pool, &access, 1), "cuMemPoolSetAccess");
+  }
+  if (status.isOk())
+    readers.insert(reader);
+  return status;
+}
+
 //===-- Statistics
 //--------------------------------------------------------------------------------------------------===//
 

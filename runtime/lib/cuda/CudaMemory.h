@@ -8,6 +8,7 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace pcrt::cuda {
@@ -38,6 +39,10 @@ public:
   /// How many bytes may be live from now on; what is live already stays.
   void setLimit(uint64_t bytes);
 
+  /// Has copies to another device go there directly, if the hardware can do it; else the driver takes them by way of
+  /// the host's memory.
+  Status letIn(CUdevice reader);
+
   /// Says of a block what it holds and who made it, for errors.
   void note(CUdeviceptr pointer, std::string made);
   /// The largest blocks in use.
@@ -63,6 +68,7 @@ private:
   std::unordered_map<CUdeviceptr, LiveBlock> blocks;
   /// Given up in host functions.
   std::vector<CUdeviceptr> deferred;
+  std::unordered_set<CUdevice> readers;
   uint64_t live = 0, peak = 0, most = 0, allocations = 0, largestEver = 0;
 };
 

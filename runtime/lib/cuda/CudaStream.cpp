@@ -1,5 +1,8 @@
 // Executions on a CUDA device. Memory is given up when the host's part has run, long before the device comes to it:
 // what is enqueued later may have it, as the stream keeps the order.
+//
+// A device that is lost takes with it what others computed from it. Those go on, as nobody there waits for the host; so
+// a run of several devices, and what is computed from its results before these are done, is done when all are.
 #include "cuda/CudaStream.h"
 
 #include "Execution.h"
@@ -24,6 +27,7 @@ public:
   static RefPtr<Token> start(CudaStream &stream, const Launch &launch) {
     auto *made = create<CudaExecution>(stream, launch);
     RefPtr<Token> token(made);
+    made->noteSharedInputs();
     for (unsigned i = 0; i < launch.resultCount; ++i)
       launch.results[i]->setToken(token);
     if (!made->waitForInputs())
@@ -43,6 +47,8 @@ private:
   friend class Execution;
   CudaExecution(CudaStream &stream, const Launch &launch) : Execution(stream, launch, this + 1), owner(stream) {}
   void inputsReady() override { owner.device.threads().submit(this); }
+  void noteSharedInputs();
+  void settle(RefPtr<Error> error);
   /// Of what another device's stream fills, a copy is ordered by an event.
   Token *awaited(const Buffer &argument, Token *token) const override {
     return argument.isHostReadable() ? token : token->orderedOn(argument.device()->stream());
@@ -51,16 +57,51 @@ private:
   CudaStream &owner;
   /// Done when the host's part has run; nobody holds a reference.
   Token enqueued;
+
+  /// What else has to be done on other devices before this is: with `isShared`, which is settled when it starts.
+  std::vector<RefPtr<Token>> fates;
+  bool isShared = false;
+  /// Of a participant; see DeviceEnds.
+  RefPtr<Token> ownEnd;
+  RefPtr<Token> settled;
+  struct Settling : Continuation {
+    CudaExecution *execution;
+  } settling;
 };
 
 } // namespace pcrt::cuda
+
+/// Before anybody else knows the execution.
+void CudaExecution::noteSharedInputs() {
+  isShared = request.participant;
+  for (unsigned i = 0; i < request.argCount; ++i) {
+    const Buffer &argument = *request.args[i];
+    Token *token = argument.token();
+    if (!token || token->isDone() || argument.isHostReadable() ||
+        token->orderedOn(argument.device()->stream()) == token)
+      continue;
+    // What is ordered on the stream of a device of this kind is one of these.
+    if (static_cast<CudaExecution *>(token)->isShared)
+      fates.emplace_back(token);
+  }
+  isShared |= !fates.empty();
+}
 
 void CudaExecution::runTask() {
   // The completion may come, and end the execution, before this returns.
   RefPtr<Token> held(this);
   RefPtr<Error> error = owner.perform(request);
-  endParticipant(request.participant, error.get());
+  if (request.participant) {
+    auto *self = static_cast<Participant *>(std::exchange(request.participant, nullptr));
+    DeviceEnds ends = self->run->deviceEnds(self->number);
+    ownEnd = std::move(ends.own);
+    if (ends.all)
+      fates.push_back(std::move(ends.all));
+    endParticipant(self, error.get());
+  }
   if (error) {
+    if (ownEnd)
+      ownEnd->complete(error);
     end(std::move(error));
     enqueued.complete();
     return;
@@ -74,7 +115,30 @@ void CudaExecution::runTask() {
     done(status);
 }
 
-void CudaExecution::done(const Status &status) { end(status.isOk() ? nullptr : owner.lose(errorOf(request, status))); }
+void CudaExecution::done(const Status &status) {
+  settle(status.isOk() ? nullptr : owner.lose(errorOf(request, status)));
+}
+
+/// The device has done it, or is lost.
+void CudaExecution::settle(RefPtr<Error> error) {
+  if (ownEnd)
+    ownEnd->complete(error);
+  // Executions that wait for each other in a row must not keep those that are over.
+  std::vector<RefPtr<Token>> held = std::exchange(fates, {});
+  if (error || held.empty())
+    return end(std::move(error));
+  std::vector<Token *> others;
+  for (const RefPtr<Token> &fate : held)
+    others.push_back(fate.get());
+  settled = joined(others);
+  settling.execution = this;
+  settling.run = [](Continuation *self) {
+    CudaExecution *execution = static_cast<Settling *>(self)->execution;
+    execution->end(RefPtr<Error>(execution->settled->error()));
+  };
+  if (!settled->then(&settling))
+    end(RefPtr<Error>(settled->error()));
+}
 
 //===-- CudaStream
 //--------------------------------------------------------------------------------------------------===//
@@ -111,8 +175,10 @@ Status CudaStream::copy(const Launch &launch) {
     const Buffer &from = *launch.args[i];
     CUdeviceptr target = addressOf(launch.results[i]->data());
     // A GPU that is not the host's is of this kind.
-    Status status = from.isHostReadable() ? resources.staging().upload(target, from.data(), from.size())
-                                          : static_cast<CudaDevice *>(from.device())->copyTo(resources, from, target);
+    Status status =
+        from.isHostReadable()
+            ? resources.staging().upload(target, from.data(), from.size())
+            : static_cast<CudaDevice &>(device).copyFrom(*static_cast<CudaDevice *>(from.device()), from, target);
     if (!status.isOk())
       return status;
   }
