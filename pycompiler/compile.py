@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pycompiler import cache, measure
+from pycompiler import cache, inspection, measure
 from pycompiler._runtime import (
     CompiledCall,
     Device,
@@ -147,11 +147,31 @@ def tuning_of(graph: Graph) -> measure.Tuning:
     return measure.tuning_of(graph, measure.Compiler(_propose_plans, _build_with_plans))
 
 
-def module_at(module: ir.Module, stage: str) -> str:
-    """The text of a module after a stage of the pipeline: array, linalg, bufferized, loops, llvm or asm."""
+def module_at(module: ir.Module, stage: str, target: Target = HOST, lines: bool = False) -> str:
+    """The text of a module after one of `inspection.STAGES`, of "ptx" for a GPU; with `lines` it names the user's."""
     compiler = _load_module("pycompiler._compiler")
     with _lock:
-        return compiler.module_at(module, stage)
+        if stage == "ptx":
+            return _ptx(compiler.compile_for_gpu(module, target.capability, False, list(target.libraries), lines))
+        return compiler.module_at(module, stage, lines=lines)
+
+
+def _ptx(code: Any) -> str:
+    # A driver takes it with a 0 at its end. A program that only copies has no kernels.
+    return code.image.rstrip(b"\0").decode()
+
+
+def _tell(name: str, graph: Graph, aliases: Aliases, plans: Mapping[int, cache.Plan], target: Target) -> None:
+    """Show what is compiled at its stages, to who asked for it."""
+    module = functools.cache(lambda: build_module(graph, aliases, plans))
+
+    def reproducer() -> str:
+        built = module()
+        compiler = _load_module("pycompiler._compiler")
+        with _lock:
+            return compiler.reproducer(built, target.capability, list(target.libraries))
+
+    inspection.tell(name, graph, target, lambda stage: module_at(module(), stage, target), reproducer)
 
 
 def forget_code() -> None:
@@ -299,6 +319,8 @@ def compile_graph(
         tuning = tuning_of(plan.graph)
         milliseconds["tuning"] = (time.perf_counter() - begin) * 1e3
     target = replace(target, libraries=libraries_for(plan.graph, target))
+    if inspection.is_asked_for():
+        _tell(name, plan.graph, aliases, tuning.plans, target)
     key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds)
     is_kept = executable is not None
     if artifact is None or executable is None:

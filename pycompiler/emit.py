@@ -193,8 +193,10 @@ class Emitter:
             result_of = {argument: result for result, argument in aliases}
             places = tuple([result_of.get(number, -1) for number in range(len(variables))])
             attributes["array.donated"] = ir.DenseI64ArrayAttr.get(places, self.context)
+        # Where its first line is: assembly with lines names the file of its function.
+        place = self.location(next((one.source for one in graph.equations if one.source), None))
         function = ir.Operation.create(
-            "func.func", attributes=attributes, loc=self.unknown, ip=ir.InsertionPoint(self.module.body), regions=1
+            "func.func", attributes=attributes, loc=place, ip=ir.InsertionPoint(self.module.body), regions=1
         )
         block = ir.Block.create_at_start(function.regions[0], arguments)
         ip = ir.InsertionPoint(block)

@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import PyTreeDef
 from pycompiler.compile import build_module, compiled, memory_plan, module_at, named_device, tuning_of
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
-from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.graph import ClosedGraph, Graph
 from pycompiler.core.tree import tree_flatten
+from pycompiler.gpu_libraries import libraries_for
+from pycompiler.inspection import STAGES
 from pycompiler.memory_plan import MemoryAnalysis
 from pycompiler.plan import in_place, plan_outputs, to_array
-from pycompiler.targets import expected_target
+from pycompiler.targets import HOST, Target, expected_target
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
-STAGES = ("array", "linalg", "bufferized", "loops", "llvm", "asm")
+# Of PTX when there is no GPU to ask: it runs on all from Ampere on.
+_USUAL_CAPABILITY = "8.0"
 
 
 @dataclass(frozen=True)
@@ -121,13 +124,25 @@ class Lowered(_Stage):
         return build_module(plan.graph, in_place(plan, self._signature.donated), tuning_of(plan.graph).plans)
 
     @boundary
-    def as_text(self, stage: str = "array") -> str:
-        """The module as text at a stage: "array", "linalg", "bufferized", "loops", "llvm" or "asm".
+    def as_text(self, stage: str = "array", *, debug_info: bool = False, capability: str | None = None) -> str:
+        """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm", "asm" or "ptx".
 
-        Inputs that are not used and outputs that are inputs or constants are no part of it; where nothing is left to
-        compute, the text is empty. Raises ValueError for another stage.
+        Inputs that are not used and outputs that are inputs or constants are no part of it, but for "graph"; where
+        nothing is left to compute, the text is empty. "ptx" are the kernels for a GPU, "asm" is for this machine's
+        processor. Needs no GPU.
+
+        Args:
+          debug_info: with the user's file and line for each operation (in "asm" and "ptx" as `.loc`).
+          capability: for "ptx", the GPU's compute capability, as "9.0"; without it the default device's, where that is
+            a GPU, else "8.0".
+
+        Raises ValueError for another stage, or for a capability with another stage than "ptx".
         """
-        return _text(self._module, stage)
+        graph = self._signature.graph.graph
+        # Code for a GPU that is there may call the libraries that are.
+        target = expected_target((), named_device(self.fun_name, graph)) if stage == "ptx" else HOST
+        target = replace(target, libraries=() if capability else libraries_for(graph, target))
+        return _text(graph, lambda: self._module, stage, debug_info, capability, target)
 
     @boundary
     def compiler_ir(self, dialect: str | None = None) -> ir.Module | None:
@@ -149,10 +164,24 @@ class Lowered(_Stage):
         return Compiled(self._signature)
 
 
-def _text(module: ir.Module | None, stage: str) -> str:
+def _text(
+    graph: Graph,
+    module_of: Callable[[], ir.Module | None],
+    stage: str,
+    debug_info: bool,
+    capability: str | None,
+    target: Target,
+) -> str:
     if stage not in STAGES:
         raise ValueError(f"as_text: there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
-    return module_at(module, stage) if module else ""
+    if capability is not None and stage != "ptx":
+        raise ValueError(f"as_text: a capability is for the stage 'ptx', got {capability!r} for {stage!r}")
+    if stage == "graph":
+        return graph.as_text(debug_info)
+    if stage == "ptx" and (capability or target.is_host):
+        target = Target(capability or _USUAL_CAPABILITY)
+    module = module_of()
+    return module_at(module, stage, target, debug_info) if module else ""
 
 
 class Compiled(_Stage):
@@ -196,9 +225,10 @@ class Compiled(_Stage):
         return self(*args, **kwargs)
 
     @boundary
-    def as_text(self, stage: str = "asm") -> str:
-        """The compiled module as text, at one of the stages that `Lowered.as_text` takes."""
-        return _text(self._compilation.module, stage)
+    def as_text(self, stage: str = "asm", *, debug_info: bool = False, capability: str | None = None) -> str:
+        """What is compiled as text, at one of the stages that `Lowered.as_text` takes."""
+        found = self._compilation
+        return _text(self._signature.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
 
     def runtime_executable(self) -> Any:
         """The loaded code, None where there was nothing to compile."""

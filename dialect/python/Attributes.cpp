@@ -85,6 +85,29 @@ mlir::Attribute parseAttribute(const PyContext &context, const std::string &text
   return attribute;
 }
 
+/// The numbers or the text of an attribute.
+nb::object valueOf(const PyAttribute &self) {
+  mlir::Attribute attribute = self.attribute;
+  if (auto flag = mlir::dyn_cast<mlir::BoolAttr>(attribute))
+    return nb::cast(flag.getValue());
+  if (auto number = mlir::dyn_cast<mlir::IntegerAttr>(attribute))
+    return nb::cast(number.getType().isUnsignedInteger() ? static_cast<int64_t>(number.getUInt())
+                                                         : number.getValue().getSExtValue());
+  if (auto number = mlir::dyn_cast<mlir::FloatAttr>(attribute))
+    return nb::cast(number.getValueAsDouble());
+  if (auto text = mlir::dyn_cast<mlir::StringAttr>(attribute))
+    return nb::cast(text.getValue().str());
+  if (auto symbol = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(attribute))
+    return nb::cast(symbol.getValue().str());
+  if (auto numbers = mlir::dyn_cast<mlir::DenseI64ArrayAttr>(attribute))
+    return nb::cast(numbers.asArrayRef().vec());
+  if (auto numbers = mlir::dyn_cast<mlir::DenseI32ArrayAttr>(attribute))
+    return nb::cast(numbers.asArrayRef().vec());
+  if (auto type = mlir::dyn_cast<mlir::TypeAttr>(attribute))
+    return nb::cast(PyType{self.context, type.getValue()});
+  throw nb::value_error(("an attribute without a value in Python: " + printed(attribute)).c_str());
+}
+
 /// Binds a kind whose `get` takes one value and a context.
 template <typename Kind, typename Value, typename Make>
 void bindKind(nb::module_ &module, const char *name, Make make) {
@@ -155,6 +178,7 @@ void bindAttributes(nb::module_ &module) {
       .def(
           "__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
+      .def_prop_ro("value", valueOf, "A number, a string, a list of numbers or a type; ValueError for what is none.")
       .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
 
   bindNumbers(module);

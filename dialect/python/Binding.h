@@ -8,8 +8,11 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/DenseMap.h"
 #include <memory>
 #include <nanobind/nanobind.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,22 +42,46 @@ struct PyAttribute {
 };
 
 /// A module and all that is in it. Passes may replace any operation, so they start a new generation; the objects that
-/// Python holds from before are refused then, where a dangling pointer would crash.
+/// Python holds from before are refused then, where a dangling pointer would crash. So are those of what Python erases.
 struct Tree {
   ContextRef context; // declared first: it must outlive the module
   mlir::OwningOpRef<mlir::ModuleOp> module;
   unsigned generation = 0;
+  /// Moved on by each erasure. When an operation at an address was erased: what is younger is another one.
+  uint64_t clock = 0;
+  llvm::DenseMap<mlir::Operation *, uint64_t> erased;
+  /// While a pattern runs: who is told of all changes.
+  mlir::RewriterBase *rewriter = nullptr;
+  uint64_t changes = 0;
+
+  Tree(ContextRef context, mlir::OwningOpRef<mlir::ModuleOp> module)
+      : context(std::move(context)), module(std::move(module)) {}
+  void startGeneration() {
+    ++generation;
+    erased.clear();
+  }
+  /// Notes that `op`, with all that is in it, is about to go.
+  void markErased(mlir::Operation *op) {
+    op->walk([&](mlir::Operation *inner) { erased[inner] = clock; });
+    ++clock;
+  }
 };
 
 /// A place in a module: the base of operations, regions, blocks and values.
 struct Node {
   std::shared_ptr<Tree> tree;
+  mlir::Operation *anchor; ///< the operation that it is, or belongs to
   unsigned generation;
+  uint64_t born;
 
-  explicit Node(const std::shared_ptr<Tree> &tree) : tree(tree), generation(tree->generation) {}
+  Node(const std::shared_ptr<Tree> &tree, mlir::Operation *anchor)
+      : tree(tree), anchor(anchor), generation(tree->generation), born(tree->clock) {}
   void check() const {
     if (generation != tree->generation)
-      throw nb::value_error("this part of the module is from before a pass manager ran on it");
+      throw nb::value_error("this part of the module is from before a pass manager, or patterns, ran on it");
+    auto found = tree->erased.find(anchor);
+    if (found != tree->erased.end() && found->second >= born)
+      throw nb::value_error("this part of the module was erased");
   }
   mlir::MLIRContext *context() const { return tree->context.get(); }
 };
@@ -65,28 +92,40 @@ struct PyModule {
 
 struct PyOperation : Node {
   mlir::Operation *op;
-  PyOperation(const std::shared_ptr<Tree> &tree, mlir::Operation *op) : Node(tree), op(op) {}
+  PyOperation(const std::shared_ptr<Tree> &tree, mlir::Operation *op) : Node(tree, op), op(op) {}
 };
 
 struct PyRegion : Node {
   mlir::Region *region;
-  PyRegion(const std::shared_ptr<Tree> &tree, mlir::Region *region) : Node(tree), region(region) {}
+  PyRegion(const std::shared_ptr<Tree> &tree, mlir::Region *region)
+      : Node(tree, region->getParentOp()), region(region) {}
 };
 
 struct PyBlock : Node {
   mlir::Block *block;
-  PyBlock(const std::shared_ptr<Tree> &tree, mlir::Block *block) : Node(tree), block(block) {}
+  PyBlock(const std::shared_ptr<Tree> &tree, mlir::Block *block) : Node(tree, block->getParentOp()), block(block) {}
 };
 
 struct PyValue : Node {
   mlir::Value value;
-  PyValue(const std::shared_ptr<Tree> &tree, mlir::Value value) : Node(tree), value(value) {}
+  PyValue(const std::shared_ptr<Tree> &tree, mlir::Value value)
+      : Node(tree, value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp()),
+        value(value) {}
 };
 
-/// The end of a block.
+/// The end of a block, or the place before one of its operations.
 struct PyInsertionPoint {
   PyBlock block;
+  std::optional<PyOperation> before = std::nullopt;
 };
+
+/// `results`, `operands`, `attributes` are sequences, the last one a dict, or None. With `infersTypes` the results are
+/// what the operation says of its operands.
+PyOperation createOperation(const std::string &name, nb::handle results, nb::handle operands, nb::handle attributes,
+                            int regions, const PyLocation *location, const PyInsertionPoint *point, bool infersTypes);
+
+/// Erases an operation that nobody uses. Raises ValueError for one that is used.
+void eraseOperation(const PyOperation &operation);
 
 /// What `with` made current in this thread, newest last, for calls that name no context, location or insertion point.
 template <typename T> std::vector<T> &currentStack() {
@@ -148,6 +187,7 @@ void bindTypes(nb::module_ &module);
 void bindAttributes(nb::module_ &module);
 void bindOperations(nb::module_ &module);
 void bindPassManager(nb::module_ &module);
+void bindRewriting(nb::module_ &module);
 void bindCompile(nb::module_ &module);
 void takeBuiltFunctions();
 

@@ -26,12 +26,12 @@ static CompiledObject compile(const PyModule &module, const std::string &cpu, co
 }
 
 static CompiledObject compileForGpu(const PyModule &module, const std::string &capability, bool isEmulated,
-                                    const std::vector<std::string> &libraries) {
+                                    const std::vector<std::string> &libraries, bool hasLines) {
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<CompiledObject> result = mlir::failure();
   {
     nb::gil_scoped_release release;
-    result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated, libraries});
+    result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated, libraries, hasLines});
   }
   if (mlir::failed(result))
     diagnostics.raise("compilation for a GPU failed");
@@ -39,12 +39,25 @@ static CompiledObject compileForGpu(const PyModule &module, const std::string &c
 }
 
 static std::string moduleAt(const PyModule &module, const std::string &stage, const std::string &cpu,
-                            const std::string &features, int optLevel, const std::string &triple) {
+                            const std::string &features, int optLevel, const std::string &triple, bool hasLines) {
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<std::string> text =
-      mlir::array::moduleAt(*module.tree->module, stage, CompileOptions{cpu, features, optLevel, triple});
+      mlir::array::moduleAt(*module.tree->module, stage, CompileOptions{cpu, features, optLevel, triple}, hasLines);
   if (mlir::failed(text))
     diagnostics.raise("compilation up to the stage '" + stage + "' failed");
+  return std::move(*text);
+}
+
+static std::string reproducer(const PyModule &module, const std::string &capability,
+                              const std::vector<std::string> &libraries) {
+  DiagnosticCollector diagnostics(module.tree->context.get());
+  mlir::ModuleOp top = *module.tree->module;
+  mlir::FailureOr<std::string> text =
+      capability.empty()
+          ? mlir::array::reproducerFor(top, CompileOptions())
+          : mlir::array::reproducerFor(top, mlir::array::GpuOptions{capability, false, libraries, false});
+  if (mlir::failed(text))
+    diagnostics.raise("there is nothing to reproduce");
   return std::move(*text);
 }
 
@@ -103,10 +116,10 @@ void bindCompile(nb::module_ &module) {
              "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def(
       "compile_for_gpu", compileForGpu, nb::arg("module"), nb::arg("capability"), nb::arg("emulated") = false,
-      nb::arg("libraries") = std::vector<std::string>(),
+      nb::arg("libraries") = std::vector<std::string>(), nb::arg("lines") = false,
       "Compile @main of a module of the array dialect for this machine, and the kernels that it launches for the\n"
       "GPUs of a compute capability (\"9.0\"): PTX, or an object of this machine for the emulated GPU of the tests.\n"
-      "Large products and routines become calls of `libraries` (\"cublaslt\").\n\n"
+      "Large products and routines become calls of `libraries` (\"cublaslt\"). With `lines` PTX names the user's.\n\n"
       "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");
@@ -115,8 +128,13 @@ void bindCompile(nb::module_ &module) {
       "The names of the functions of programs that the build has compiled for a CPU, this machine's by default.");
   module.def("module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
-             nb::arg("triple") = defaults.triple,
-             "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm.");
+             nb::arg("triple") = defaults.triple, nb::arg("lines") = false,
+             "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm; with `lines` each\n"
+             "operation, or instruction, names the file and line that it comes from.");
+  module.def("reproducer", reproducer, nb::arg("module"), nb::arg("capability") = "",
+             nb::arg("libraries") = std::vector<std::string>(),
+             "The module as text, with the passes that compile it for this machine, or for the GPUs of a compute\n"
+             "capability, in the form that `array-opt --run-reproducer` takes.");
   module.def("product_plans", productPlans, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              "The entries of the plans (array.plan) that are worth measuring for the one product of the module.");

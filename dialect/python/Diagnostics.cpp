@@ -75,11 +75,9 @@ void DiagnosticCollector::raise(const std::string &summary) const {
 }
 
 void bindDiagnostics(nb::module_ &module) {
-  errorClass = PyErr_NewExceptionWithDoc("pycompiler._compiler.ir.MLIRError",
-                                         "What MLIR reported: `message`, `file`, `line` and `column` of the first "
-                                         "error (None when it has no place in a file),\n"
-                                         "its `notes`, and every error in `error_diagnostics`.",
-                                         PyExc_Exception, nullptr);
+  // With the package's other errors, which know their pages of the documentation.
+  nb::object kind = nb::module_::import_("pycompiler.core.errors").attr("MLIRError");
+  errorClass = kind.release().ptr();
   module.attr("MLIRError") = nb::borrow(errorClass);
 }
 

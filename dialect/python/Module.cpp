@@ -26,6 +26,8 @@ NB_MODULE(_compiler, module) {
   pycompiler::bindOperations(ir);
   nb::module_ passes = addSubmodule(module, "passmanager", "mlir.passmanager for the passes of the array dialect.");
   pycompiler::bindPassManager(passes);
+  nb::module_ rewriting = addSubmodule(module, "rewrite", "Patterns that are written in Python.");
+  pycompiler::bindRewriting(rewriting);
   pycompiler::bindCompile(module);
   pycompiler::takeBuiltFunctions();
 }

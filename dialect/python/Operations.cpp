@@ -6,6 +6,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Parser/Parser.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -83,10 +84,28 @@ template <typename Wrapper, typename Out, typename Unwrap> void append(nb::handl
       out.push_back(unwrap(nb::cast<const Wrapper &>(element)));
 }
 
+/// The types of the results that an operation's own rule gives.
+void inferTypes(mlir::OperationState &state, mlir::MLIRContext *context) {
+  auto *rule = state.name.getInterface<mlir::InferTypeOpInterface>();
+  if (!rule)
+    throw nb::value_error(
+        ("'" + state.name.getStringRef() + "' does not say its results' types: give them").str().c_str());
+  DiagnosticCollector diagnostics(context);
+  if (mlir::failed(rule->inferReturnTypes(context, state.location, state.operands,
+                                          state.attributes.getDictionary(context), state.getRawProperties(),
+                                          state.regions, state.types)))
+    diagnostics.raise("no types follow for the results of '" + state.name.getStringRef().str() + "'");
+}
+
+} // namespace
+
 PyOperation createOperation(const std::string &name, nb::handle results, nb::handle operands, nb::handle attributes,
-                            int regions, const PyLocation *location, const PyInsertionPoint *point) {
-  const PyBlock &block = resolve(point, "insertion point").block;
+                            int regions, const PyLocation *location, const PyInsertionPoint *given, bool infersTypes) {
+  const PyInsertionPoint &point = resolve(given, "insertion point");
+  const PyBlock &block = point.block;
   block.check();
+  if (point.before)
+    point.before->check();
   mlir::OperationState state(resolve(location, "location").location, name);
   if (!state.name.isRegistered())
     throw nb::value_error(("there is no operation '" + name + "'").c_str());
@@ -102,9 +121,110 @@ PyOperation createOperation(const std::string &name, nb::handle results, nb::han
       state.addAttribute(nb::cast<const char *>(key), nb::cast<const PyAttribute &>(value).attribute);
   for (int i = 0; i < regions; ++i)
     state.addRegion();
+  if (infersTypes)
+    inferTypes(state, block.context());
   mlir::Operation *op = mlir::Operation::create(state);
-  block.block->push_back(op);
+  auto place = point.before ? mlir::Block::iterator(point.before->op) : block.block->end();
+  ++block.tree->changes;
+  if (mlir::RewriterBase *rewriter = block.tree->rewriter) {
+    mlir::OpBuilder::InsertionGuard guard(*rewriter);
+    rewriter->setInsertionPoint(block.block, place);
+    rewriter->insert(op);
+  } else {
+    block.block->getOperations().insert(place, op);
+  }
   return {block.tree, op};
+}
+
+void eraseOperation(const PyOperation &operation) {
+  operation.check();
+  Tree &tree = *operation.tree;
+  if (operation.op == tree.module->getOperation())
+    throw nb::value_error("a module can't be erased from itself");
+  if (!operation.op->use_empty())
+    throw nb::value_error(
+        ("the results of '" + operation.op->getName().getStringRef() + "' are used: replace them first").str().c_str());
+  tree.markErased(operation.op);
+  ++tree.changes;
+  if (tree.rewriter)
+    tree.rewriter->eraseOp(operation.op);
+  else
+    operation.op->erase();
+}
+
+namespace {
+
+/// Changes an operation in place, as who rewrites must know.
+template <typename Change> void modify(const PyOperation &operation, Change change) {
+  operation.check();
+  ++operation.tree->changes;
+  if (operation.tree->rewriter)
+    operation.tree->rewriter->modifyOpInPlace(operation.op, change);
+  else
+    change();
+}
+
+void replaceUses(const PyValue &value, const PyValue &with) {
+  value.check();
+  with.check();
+  if (value.tree != with.tree)
+    throw nb::value_error("the value is of another module");
+  ++value.tree->changes;
+  if (value.tree->rewriter)
+    value.tree->rewriter->replaceAllUsesWith(value.value, with.value);
+  else
+    mlir::Value(value.value).replaceAllUsesWith(with.value);
+}
+
+nb::dict attributesOf(const PyOperation &operation) {
+  operation.check();
+  nb::dict found;
+  for (mlir::NamedAttribute entry : operation.op->getAttrDictionary())
+    found[nb::str(entry.getName().data(), entry.getName().size())] =
+        nb::cast(PyAttribute{operation.tree->context, entry.getValue()});
+  return found;
+}
+
+void setAttribute(const PyOperation &operation, const std::string &name, const PyAttribute &value) {
+  modify(operation, [&] { operation.op->setAttr(name, value.attribute); });
+}
+
+void removeAttribute(const PyOperation &operation, const std::string &name) {
+  operation.check();
+  if (!operation.op->hasAttr(name))
+    throw nb::key_error(name.c_str());
+  modify(operation, [&] { operation.op->removeAttr(name); });
+}
+
+void setOperand(const PyOperation &operation, unsigned index, const PyValue &value) {
+  operation.check();
+  value.check();
+  if (index >= operation.op->getNumOperands())
+    throw nb::index_error("the operation has fewer operands");
+  if (value.tree != operation.tree)
+    throw nb::value_error("the value is of another module");
+  modify(operation, [&] { operation.op->setOperand(index, value.value); });
+}
+
+/// All operations inside of one, and it itself, inner ones first.
+nb::list walk(const PyOperation &operation) {
+  operation.check();
+  nb::list found;
+  operation.op->walk([&](mlir::Operation *inner) { found.append(PyOperation(operation.tree, inner)); });
+  return found;
+}
+
+nb::object ownerOf(const PyValue &value) {
+  value.check();
+  if (mlir::Operation *op = value.value.getDefiningOp())
+    return nb::cast(PyOperation(value.tree, op));
+  return nb::cast(PyBlock(value.tree, mlir::Value(value.value).getParentBlock()));
+}
+
+nb::object parentOf(const PyOperation &operation) {
+  operation.check();
+  mlir::Operation *parent = operation.op->getParentOp();
+  return parent ? nb::cast(PyOperation(operation.tree, parent)) : nb::none();
 }
 
 PyBlock createBlock(const PyRegion &region, nb::handle types, nb::handle locations) {
@@ -161,6 +281,7 @@ void bindModule(nb::module_ &module) {
       .def_prop_ro("body", [](const PyModule &self) { return PyBlock(self.tree, self.tree->module->getBody()); })
       .def_prop_ro("context", [](const PyModule &self) { return PyContext{self.tree->context}; })
       .def("verify", [](const PyModule &self) { return verify(topOperation(self)); })
+      .def("walk", [](const PyModule &self) { return walk(topOperation(self)); })
       .def("__str__", [](const PyModule &self) { return assembly(topOperation(self), false, std::nullopt); });
 }
 
@@ -168,7 +289,24 @@ void bindOperation(nb::module_ &module) {
   nb::class_<PyOperation>(module, "Operation")
       .def_static("create", createOperation, nb::arg("name"), nb::arg("results").none() = nb::none(),
                   nb::arg("operands").none() = nb::none(), nb::arg("attributes").none() = nb::none(),
-                  nb::arg("regions") = 0, nb::arg("loc") = nb::none(), nb::arg("ip") = nb::none())
+                  nb::arg("regions") = 0, nb::arg("loc") = nb::none(), nb::arg("ip") = nb::none(),
+                  nb::arg("infer_type") = false)
+      .def_prop_ro("attributes", attributesOf)
+      .def("set_attribute", setAttribute, nb::arg("name"), nb::arg("value"))
+      .def("remove_attribute", removeAttribute, nb::arg("name"))
+      .def("set_operand", setOperand, nb::arg("index"), nb::arg("value"))
+      .def("erase", eraseOperation)
+      .def("walk", walk)
+      .def_prop_ro("parent", parentOf)
+      .def_prop_ro("location",
+                   [](const PyOperation &self) {
+                     self.check();
+                     return PyLocation{self.tree->context, self.op->getLoc()};
+                   })
+      .def("__eq__", [](const PyOperation &self, const PyOperation &other) { return self.op == other.op; })
+      .def(
+          "__eq__", [](const PyOperation &, nb::handle) { return false; }, nb::arg().none())
+      .def("__hash__", [](const PyOperation &self) { return static_cast<size_t>(hash_value(self.op)); })
       .def_prop_ro("name",
                    [](const PyOperation &self) {
                      self.check();
@@ -232,6 +370,16 @@ void bindOperations(nb::module_ &module) {
                      self.check();
                      return PyType{self.tree->context, self.value.getType()};
                    })
+      .def_prop_ro("owner", ownerOf)
+      .def_prop_ro("users",
+                   [](const PyValue &self) {
+                     self.check();
+                     nb::list users;
+                     for (mlir::Operation *user : self.value.getUsers())
+                       users.append(PyOperation(self.tree, user));
+                     return users;
+                   })
+      .def("replace_all_uses_with", replaceUses, nb::arg("value"))
       .def("__eq__", [](const PyValue &self, const PyValue &other) { return self.value == other.value; })
       .def(
           "__eq__", [](const PyValue &, nb::handle) { return false; }, nb::arg().none())
@@ -243,7 +391,13 @@ void bindOperations(nb::module_ &module) {
 
   auto point =
       nb::class_<PyInsertionPoint>(module, "InsertionPoint")
-          .def("__init__", [](PyInsertionPoint *self, const PyBlock &block) { new (self) PyInsertionPoint{block}; });
+          .def("__init__", [](PyInsertionPoint *self, const PyBlock &block) { new (self) PyInsertionPoint{block}; })
+          .def("__init__", [](PyInsertionPoint *self, const PyOperation &before) {
+            before.check();
+            if (!before.op->getBlock())
+              throw nb::value_error("nothing can be inserted before a module");
+            new (self) PyInsertionPoint{PyBlock(before.tree, before.op->getBlock()), before};
+          });
   bindWith(point);
 }
 

@@ -7,15 +7,79 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 namespace pycompiler {
 namespace {
 
+/// What the passes that are written in Python share with who runs them.
+struct Running {
+  std::shared_ptr<Tree> tree;
+  std::optional<nb::python_error> error; ///< what the first of them raised that failed
+};
+
 struct PyPassManager {
   ContextRef context; // declared first: it must outlive the passes
   std::unique_ptr<mlir::PassManager> passes;
+  std::shared_ptr<Running> running = std::make_shared<Running>();
 };
+
+/// A function of Python that is called with the operation that the pass manager is for.
+class PythonPass : public mlir::PassWrapper<PythonPass, mlir::OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PythonPass)
+
+  PythonPass(std::string name, nb::object function, std::shared_ptr<Running> running)
+      : name(std::move(name)), function(std::make_shared<Function>(std::move(function))), running(std::move(running)) {}
+
+  llvm::StringRef getArgument() const override { return name; }
+  llvm::StringRef getName() const override { return name; }
+
+  void runOnOperation() override {
+    nb::gil_scoped_acquire acquired;
+    running->tree->startGeneration();
+    try {
+      function->object(PyOperation(running->tree, getOperation()));
+    } catch (nb::python_error &error) {
+      running->error.emplace(std::move(error));
+      signalPassFailure();
+    }
+  }
+
+private:
+  /// Copies of the pass are made, and destroyed, where the GIL is not held.
+  struct Function {
+    nb::object object;
+    explicit Function(nb::object object) : object(std::move(object)) {}
+    ~Function() {
+      nb::gil_scoped_acquire acquired;
+      object.reset();
+    }
+  };
+
+  std::string name;
+  std::shared_ptr<Function> function;
+  std::shared_ptr<Running> running;
+};
+
+PyPassManager createPassManager(const std::string &anchor, const PyContext *given) {
+  const ContextRef &context = resolve(given, "context").context;
+  return {context, std::make_unique<mlir::PassManager>(context.get(), anchor)};
+}
+
+void addPasses(PyPassManager &self, const std::string &pipeline) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (mlir::failed(mlir::parsePassPipeline(pipeline, *self.passes, stream)))
+    throw nb::value_error(("can't parse the passes '" + pipeline + "': " + message).c_str());
+}
+
+void addFunction(PyPassManager &self, nb::callable function, std::optional<std::string> name) {
+  if (!name)
+    name = nb::cast<std::string>(nb::getattr(function, "__name__", nb::str("python-pass")));
+  self.passes->addPass(std::make_unique<PythonPass>(*name, std::move(function), self.running));
+}
 
 PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
   const ContextRef &context = resolve(given, "context").context;
@@ -31,7 +95,8 @@ PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
   return {context, std::move(passes)};
 }
 
-void run(PyPassManager &self, Tree &tree, mlir::Operation *op) {
+void run(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operation *op) {
+  Tree &tree = *owner;
   if (tree.context != self.context)
     throw nb::value_error("the pass manager is of another context");
   if (op->getName() != self.passes->getOpName(*self.context))
@@ -40,11 +105,21 @@ void run(PyPassManager &self, Tree &tree, mlir::Operation *op) {
             .str()
             .c_str());
   DiagnosticCollector diagnostics(self.context.get());
-  ++tree.generation;
+  if (self.running->tree)
+    throw nb::value_error("the pass manager is running");
+  self.running->tree = owner;
+  tree.startGeneration();
   bool ok;
   {
     nb::gil_scoped_release release;
     ok = mlir::succeeded(self.passes->run(op));
+  }
+  tree.startGeneration();
+  self.running->tree.reset();
+  if (self.running->error) {
+    nb::python_error error(std::move(*self.running->error));
+    self.running->error.reset();
+    throw error;
   }
   if (!ok)
     diagnostics.raise("the pass pipeline failed");
@@ -61,16 +136,25 @@ void bindPassManager(nb::module_ &module) {
   nb::class_<PyPassManager>(module, "PassManager")
       .def_static("parse", parsePipeline, nb::arg("pipeline"), nb::arg("context") = nb::none())
       .def(
+          "__init__",
+          [](PyPassManager *self, const std::string &anchor, const PyContext *context) {
+            new (self) PyPassManager(createPassManager(anchor, context));
+          },
+          nb::arg("anchor_op") = "builtin.module", nb::arg("context") = nb::none())
+      .def("add", addPasses, nb::arg("pipeline"), "Append passes by name.")
+      .def("add", addFunction, nb::arg("run"), nb::arg("name") = nb::none(),
+           "Append a pass that is written in Python: a function of the operation that the pass manager is for.")
+      .def(
           "run",
           [](PyPassManager &self, const PyOperation &operation) {
             operation.check();
-            run(self, *operation.tree, operation.op);
+            run(self, operation.tree, operation.op);
           },
           nb::arg("operation"))
       .def(
           "run",
           [](PyPassManager &self, const PyModule &module) {
-            run(self, *module.tree, module.tree->module->getOperation());
+            run(self, module.tree, module.tree->module->getOperation());
           },
           nb::arg("module"))
       .def("__str__", [](PyPassManager &self) {

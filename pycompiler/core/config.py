@@ -294,7 +294,21 @@ TABLE: tuple[Setting, ...] = (
         "the most bytes of arrays on each device, for the process; without it what the machine, or its cgroup, has",
         told=(_limit_memory, _keep_memory_limit),
     ),
-    Setting("debug", int, 0, "PYCOMPILER_DEBUG", "what is told on stderr: 1 compilations, 2 graphs too, 3 IR too"),
+    Setting(
+        "debug",
+        int,
+        0,
+        "PYCOMPILER_DEBUG",
+        "what is told on stderr of a compilation: 1 the times of its stages and passes, 2 the graph too, 3 the array "
+        "module too, 4 all later stages too",
+    ),
+    Setting(
+        "dump_dir",
+        str,
+        None,
+        "PYCOMPILER_DUMP_DIR",
+        "a folder into which each compilation writes its stages, and what `array-opt --run-reproducer` takes",
+    ),
     Setting(
         "traceback_filtering",
         str,
@@ -425,6 +439,10 @@ class Config:
     @property
     def debug(self) -> int:
         return int(cast(int, self._read("debug")) or 0)
+
+    @property
+    def dump_dir(self) -> str | None:
+        return cast(str | None, self._read("dump_dir"))
 
     @property
     def traceback_filtering(self) -> str:

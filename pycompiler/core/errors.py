@@ -6,11 +6,14 @@ only says what kind of mistake it was, and ends each message with where its page
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "ConcretizationTypeError",
     "ExecutionError",
     "InconclusiveDimensionError",
     "KeyReuseError",
+    "MLIRError",
     "NonConcreteBooleanIndexError",
     "NotDifferentiableError",
     "TracerArrayConversionError",
@@ -66,3 +69,18 @@ class NotDifferentiableError(ExplainedError, TypeError):
 
 class ExecutionError(ExplainedError, RuntimeError):
     """Compiled code, or a library that it calls, failed; raised where a result that depends on it is first read."""
+
+
+class MLIRError(ExplainedError):
+    """What MLIR reported of a module: it can't be parsed, does not verify, or a pass failed.
+
+    `message`, `file`, `line` and `column` are of the first error (None when it has no place in a file), `notes` are its
+    notes, `error_diagnostics` are all errors.
+    """
+
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    notes: list[Any]
+    error_diagnostics: list[Any]

@@ -104,8 +104,12 @@ class Graph:
             self._effects = NONE.union(*[equation.effects for equation in self.equations])
         return self._effects
 
+    def as_text(self, places: bool = False) -> str:
+        """What `repr` prints, if `places` with the user's line of each equation."""
+        return _Printer(places).graph(self, "")
+
     def __repr__(self) -> str:
-        return _Printer().graph(self, "")
+        return self.as_text()
 
 
 class ClosedGraph(axes.NamesAxes):
@@ -252,8 +256,9 @@ _WIDTH = 80
 class _Printer:
     """Names values in the order in which they are met: a, b, ..., z, ba, bb, ..."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: bool = False) -> None:
         self._names: dict[Atom, str] = {}
+        self._places = places
 
     def graph(self, graph: Graph, indent: str) -> str:
         constants = "".join(f" {self.binder(var)}" for var in graph.constvars)
@@ -263,12 +268,17 @@ class _Printer:
         outputs = [self.atom(atom) for atom in graph.outputs]
         tail = f"in ({', '.join(outputs)}{',' * (len(outputs) == 1)}) }}"
         flat = f"{head} {'; '.join(line for lines in equations for line in lines)}{' ' * bool(equations)}{tail}"
-        if len(flat) + len(indent) <= _WIDTH and all(len(lines) == 1 for lines in equations):
+        is_short = len(flat) + len(indent) <= _WIDTH and not (self._places and equations)
+        if is_short and all(len(lines) == 1 for lines in equations):
             return flat
         body = "".join(f"\n{indent}    {line}" for lines in equations for line in lines)
         return f"{head}{body}\n{indent}  {tail}"
 
     def equation(self, equation: Equation, indent: str) -> list[str]:
+        lines = self._equation(equation, indent)
+        return [*lines[:-1], f"{lines[-1]}  # {equation.source}"] if self._places and equation.source else lines
+
+    def _equation(self, equation: Equation, indent: str) -> list[str]:
         inputs = "".join(f" {self.atom(atom)}" for atom in equation.inputs)
         # A graph among the parameters names its own values first, as it is printed first.
         shown = [(name, self.parameter(value, indent + "  ")) for name, value in sorted(equation.params.items())]

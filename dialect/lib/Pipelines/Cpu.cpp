@@ -10,6 +10,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -101,6 +102,8 @@ void buildSharedToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createSCFToControlFlowPass());
   buildConversionToLLVMPipeline(pm);
 }
+
+void buildLinesPipeline(OpPassManager &pm) { pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass()); }
 
 void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features) {
   buildArrayToLinalgPipeline(pm);

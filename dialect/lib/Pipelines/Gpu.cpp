@@ -103,8 +103,10 @@ void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip) {
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip) {
+void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip, bool hasLines) {
   buildKernelsToNvvmPipeline(pm, chip);
+  if (hasLines)
+    buildLinesPipeline(pm);
   GpuModuleToBinaryPassOptions binary;
   binary.compilationTarget = "isa";
   pm.addPass(createGpuModuleToBinaryPass(binary));

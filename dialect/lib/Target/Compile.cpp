@@ -105,7 +105,7 @@ FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileO
   return plans;
 }
 
-FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileOptions &options) {
+FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileOptions &options, bool hasLines) {
   const auto *found = llvm::find(kStages, stage);
   if (found == std::end(kStages))
     return module.emitError("there is no stage '")
@@ -130,9 +130,11 @@ FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileO
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (!toAssembly) {
-    lowered->print(stream);
+    lowered->print(stream, OpPrintingFlags().enableDebugInfo(hasLines, /*prettyForm=*/false));
     return text;
   }
+  if (hasLines && failed(runPipeline(*lowered, "lines", buildLinesPipeline, passes)))
+    return failure();
   // In one piece, whatever is compiled in several.
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =

@@ -12,7 +12,6 @@
 #include "llvm/IR/LLVMContext.h"
 
 namespace mlir::array {
-namespace {
 
 FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability) {
   auto [major, minor] = capability.split('.');
@@ -24,6 +23,8 @@ FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability) {
   return module.emitError("no code can be made for GPUs of compute capability ") << capability << ", only from 7.5 on";
 }
 
+namespace {
+
 /// A module of the kernels alone.
 OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> taken = ModuleOp::create(module.getLoc());
@@ -34,9 +35,9 @@ OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
 }
 
 /// PTX as the driver takes it: text with a 0 at its end.
-FailureOr<std::vector<char>> toPtx(ModuleOp kernels, GpuChip chip, Timings &passes) {
-  auto build = [&](OpPassManager &pm) { buildKernelsToPtxPipeline(pm, chip); };
-  if (failed(runPipeline(kernels, "PTX for " + chipName(chip).str(), build, passes)))
+FailureOr<std::vector<char>> toPtx(ModuleOp kernels, GpuChip chip, bool hasLines, Timings &passes) {
+  auto build = [&](OpPassManager &pm) { buildKernelsToPtxPipeline(pm, chip, hasLines); };
+  if (failed(runPipeline(kernels, "PTX for " + chipName(chip).str() + (hasLines ? ", lines" : ""), build, passes)))
     return failure();
   std::vector<char> text;
   for (auto binary : kernels.getOps<gpu::BinaryOp>()) {
@@ -109,7 +110,8 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   OwningOpRef<ModuleOp> kernels = takeKernels(*lowered);
   if (!result.kernels.empty()) {
     FailureOr<std::vector<char>> image = timed(timings, "image", [&] {
-      return options.isEmulated ? toEmulatedObject(*kernels, **host, passes) : toPtx(*kernels, *chip, passes);
+      return options.isEmulated ? toEmulatedObject(*kernels, **host, passes)
+                                : toPtx(*kernels, *chip, options.hasLines, passes);
     });
     if (failed(image))
       return failure();

@@ -4,6 +4,7 @@
 
 #include "BuiltLevel.h"
 #include "KeptPipelines.h"
+#include "array/Pipelines/Gpu.h"
 #include "array/Target/Compile.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -27,6 +28,9 @@ std::string nameOf(const CpuFeatures &features);
 LogicalResult report(ModuleOp module, llvm::Error error);
 
 FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options);
+
+/// The best chip that GPUs of a compute capability ("9.0") run code for.
+FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability);
 
 /// linalg on tensors -> linalg on buffers. Bufferization sees less than there is: where it finds no order in which the
 /// carry of the loops can be updated in place, the carry is copied.

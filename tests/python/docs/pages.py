@@ -4,6 +4,7 @@
     ```pycon     is a doctest: what is printed is compared
     ```console   `$ command` lines are run in a shell, in a folder of the page's own; what they print is compared
     ```mlir      is read by array-opt where it is a module or a function
+    ```python no-run   is shown, and run by a test of its own, as what raises an error
 
 In what is compared `...` stands for anything, white space counts once, and a float matches to six digits, or to those
 that are written. Lines that were typed are those of `<stdin>`, as in a session. A block with a title that is a file of
@@ -70,8 +71,8 @@ def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in lists too."""
     found: list[Block] = []
     for token in MarkdownIt().parse(page.read_text()):
-        if token.type == "fence" and token.map:
-            language, _, rest = token.info.partition(" ")
+        language, _, rest = token.info.partition(" ")
+        if token.type == "fence" and token.map and "no-run" not in rest.split():
             title = re.search(r'title="([^"]*)"', rest)
             found.append(Block(language, token.map[0] + 2, token.content, title[1] if title else ""))
     return found

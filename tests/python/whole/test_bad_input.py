@@ -179,7 +179,7 @@ CONFIGURATION = {
     "static name type": (lambda: pc.jit(lambda a: a, static_argnames=3), TypeError, "entries of type str, got"),
     "static list": (lambda: pc.jit(lambda a, n: a, static_argnums=1)(1.0, [1]), ValueError, "'n' .* hashable"),
     "result": (lambda: pc.jit(lambda a: "s")(1.0), TypeError, "returned 's' of type str"),
-    "stage": (lambda: pc.jit(lambda a: a).lower(1.0).as_text("foo"), ValueError, "the stages are array, linalg"),
+    "stage": (lambda: pc.jit(lambda a: a).lower(1.0).as_text("foo"), ValueError, "the stages are graph, array, linalg"),
     "setting": (lambda: pc.config.update("foo", 1), ValueError, "no setting 'foo'; there are enable_x64"),
     "truth value": (lambda: bool(X), ValueError, "array of 6 elements is ambiguous"),
     "list index": (lambda: [1, 2][pnp.arange(2)], TypeError, "can be an index, got"),

@@ -40,7 +40,10 @@ void buildConversionToLLVMPipeline(OpPassManager &pm);
 /// Shared functions (array/Transforms/SharedFunctions.h) alone -> the LLVM dialect.
 void buildSharedToLLVMPipeline(OpPassManager &pm);
 
-/// All of the above: `--array-to-llvm`.
+/// Functions of the LLVM dialect keep the places of their operations when they are translated.
+void buildLinesPipeline(OpPassManager &pm);
+
+/// All of the above but for the lines: `--array-to-llvm`.
 void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features);
 
 /// The width of this machine's vector registers.

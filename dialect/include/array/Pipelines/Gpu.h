@@ -44,8 +44,8 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayR
 /// The gpu.module -> the NVVM dialect.
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
 
-/// The gpu.module -> PTX in a gpu.binary.
-void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip);
+/// The gpu.module -> PTX in a gpu.binary, if `hasLines` with the places of its instructions.
+void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip, bool hasLines = false);
 
 /// The gpu.module -> functions of the CPU in the LLVM dialect, for the emulated device of the tests.
 void buildKernelsToEmulationPipeline(OpPassManager &pm);

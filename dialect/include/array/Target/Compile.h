@@ -44,6 +44,8 @@ struct GpuOptions {
   bool isEmulated = false;
   /// Libraries of the GPU that the program may call: "cublaslt".
   std::vector<std::string> libraries;
+  /// PTX names the lines of the program that its instructions come from.
+  bool hasLines = false;
 };
 
 /// Compiles @main for this machine and the kernels that it launches for a GPU. The module is left as it is. On failure
@@ -56,8 +58,15 @@ void forgetObjects();
 /// The stages at which moduleAt can stop, in order.
 inline constexpr llvm::StringLiteral kStages[] = {"array", "linalg", "bufferized", "loops", "llvm", "asm"};
 
-/// The text of the module after `stage`, one of kStages. The module is left as it is.
-FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+/// The text of the module after `stage`, one of kStages, if `hasLines` with the places in the program that it comes
+/// from. The module is left as it is.
+FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
+                                bool hasLines = false);
+
+/// The module as text, with the passes that compile it in MLIR's form of a reproducer: `array-opt --run-reproducer`
+/// does what compileToObject and compileForGpu do before LLVM's part.
+FailureOr<std::string> reproducerFor(ModuleOp module, const CompileOptions &options);
+FailureOr<std::string> reproducerFor(ModuleOp module, const GpuOptions &options);
 
 /// Where the temporaries of the compiled module lie. The module is left as it is.
 FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options);
