@@ -6,7 +6,9 @@ own: what a tracer answers to them is in `core.trace`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
@@ -261,7 +263,7 @@ def _bool(self: Array) -> bool:
         raise ValueError(
             f"the truth value of an array of {self.size} elements is ambiguous: use .any() or .all(), or `where`"
         )
-    return bool(self.item())
+    return bool(_elements(self))
 
 
 def _scalar(name: str, self: Array) -> Any:
@@ -451,9 +453,27 @@ def _attach_operators() -> None:
 
 def _bounded(attribute: Any) -> Any:
     """A method or a property whose errors leave without our frames."""
-    if isinstance(attribute, property) and attribute.fget:
-        return property(boundary(attribute.fget), doc=attribute.__doc__)
-    return boundary(attribute) if isinstance(attribute, FunctionType) else attribute
+    # What is no plain function is behind the boundary already.
+    if isinstance(attribute, property) and isinstance(attribute.fget, FunctionType):
+        return property(_alone(attribute.fget), doc=attribute.__doc__)
+    if not isinstance(attribute, FunctionType):
+        return attribute
+    takes_more = attribute.__code__.co_argcount > 1 or attribute.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
+    return boundary(attribute) if takes_more or attribute.__kwdefaults__ else _alone(attribute)
+
+
+def _alone(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`boundary` for a function of the array alone, as `float(x)`: without the time that any arguments take."""
+
+    @functools.wraps(function)
+    def call(self: Any) -> Any:
+        try:
+            return function(self)
+        except BaseException as error:
+            leaving(error)
+            raise
+
+    return call
 
 
 for _name, _attribute in _attributes().items():
