@@ -34,16 +34,5 @@ set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_KERNEL_OBJECTS=\"${kernel_objects}\";PCRT_KERNEL_ROWS=\"${kernel_rows}\"")
 
 add_extension_module(_compiler "${CMAKE_SOURCE_DIR}/dialect/python")
-target_link_libraries(_compiler PRIVATE ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
+target_link_libraries(_compiler PRIVATE ArrayBuiltFunctions ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
 set_target_properties(_compiler PROPERTIES BUILD_RPATH "${LLVM_LIBRARY_DIR}")
-
-# The functions that programs share, compiled before there is a program.
-set(function_objects "${CMAKE_BINARY_DIR}/generated/functions.bin")
-set(function_rows "${CMAKE_BINARY_DIR}/generated/functions.inc")
-add_custom_command(OUTPUT "${function_objects}" "${function_rows}"
-  COMMAND array-functions "${function_objects}" "${function_rows}"
-  DEPENDS array-functions VERBATIM COMMENT "Compiling the functions that programs share")
-set(function_source "${CMAKE_SOURCE_DIR}/dialect/python/BuiltFunctions.cpp")
-set_source_files_properties("${function_source}" PROPERTIES OBJECT_DEPENDS "${function_objects};${function_rows}")
-set_source_files_properties("${function_source}" PROPERTIES COMPILE_DEFINITIONS
-  "ARRAY_FUNCTION_OBJECTS=\"${function_objects}\";ARRAY_FUNCTION_ROWS=\"${function_rows}\"")

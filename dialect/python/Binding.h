@@ -189,7 +189,6 @@ void bindOperations(nb::module_ &module);
 void bindPassManager(nb::module_ &module);
 void bindRewriting(nb::module_ &module);
 void bindCompile(nb::module_ &module);
-void takeBuiltFunctions();
 
 } // namespace pycompiler
 

@@ -3,6 +3,7 @@
 // names.
 #include "Binding.h"
 #include "array/IR/Bytecode.h"
+#include "array/Target/BuiltFunctions.h"
 
 #include <nanobind/stl/string.h>
 
@@ -29,5 +30,5 @@ NB_MODULE(_compiler, module) {
   nb::module_ rewriting = addSubmodule(module, "rewrite", "Patterns that are written in Python.");
   pycompiler::bindRewriting(rewriting);
   pycompiler::bindCompile(module);
-  pycompiler::takeBuiltFunctions();
+  mlir::array::useFunctionsOfBuild();
 }

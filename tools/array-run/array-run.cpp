@@ -8,6 +8,7 @@
 #include "Run.h"
 
 #include "array/Pipelines/Cpu.h"
+#include "array/Target/BuiltFunctions.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -175,6 +176,7 @@ static Expected<ExitStatus> runModule(mlir::ModuleOp module, const Options &opti
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   Options options = parseOptions(argc, argv);
+  mlir::array::useFunctionsOfBuild();
   mlir::DialectRegistry registry;
   mlir::array::registerPipelineDialects(registry);
   mlir::MLIRContext context(registry);

@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+
 // Two participants, who run the same function: what each has is its number plus one, and twice that.
 
 // RUN: array-run %s --participants=2 --expect='0=[3, 6]' --expect='1=[1, 2, 2, 4]' --print=short | FileCheck %s

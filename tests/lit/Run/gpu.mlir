@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+
 // The same on the emulated GPU of the tests: kernels, products, routines of its own.
 
 // RUN: env PYCOMPILER_CUDA_DRIVER=%emulated_driver array-run %s --device=gpu --input='[[1, 2], [3, 4]]' \

@@ -1,6 +1,6 @@
 // The shared functions (array/Transforms/SharedFunctions.h) that the build has compiled, for levels of the instruction
-// set: tools/array-functions writes their objects, and _compiler takes them in. A program that calls one is joined with
-// its object. Without them, and for other machines, a module defines what it calls.
+// set: tools/array-functions writes their objects, and ArrayBuiltFunctions takes them in. A program that calls one is
+// joined with its object. Without them, and for other machines, a module defines what it calls.
 #ifndef ARRAY_TARGET_BUILTFUNCTIONS_H
 #define ARRAY_TARGET_BUILTFUNCTIONS_H
 
@@ -25,6 +25,10 @@ struct BuiltFunction {
 
 /// Has all compilations from now on use these functions.
 void useBuiltFunctions(llvm::ArrayRef<BuiltFunction> functions);
+
+/// The same with those that the build has compiled: of the library ArrayBuiltFunctions, which who compiles programs
+/// links.
+void useFunctionsOfBuild();
 
 /// The names of those that code for a CPU calls; none where there is no such CPU.
 std::vector<std::string> builtFunctions(const std::string &cpu);

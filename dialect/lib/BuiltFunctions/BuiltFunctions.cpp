@@ -1,6 +1,5 @@
-// The shared functions that the build compiled: their table and their objects become part of the module.
+// The shared functions that the build compiled: their table and their objects become part of what links this.
 #include "array/Target/BuiltFunctions.h"
-#include "Binding.h"
 
 asm(".pushsection .rodata\n"
     ".balign 64\n"
@@ -12,9 +11,9 @@ extern "C" {
 extern const char arrayFunctionObjects[] __attribute__((visibility("hidden")));
 }
 
-namespace pycompiler {
+namespace mlir::array {
 
-void takeBuiltFunctions() {
+void useFunctionsOfBuild() {
   const struct {
     const char *name;
     unsigned level;
@@ -24,10 +23,10 @@ void takeBuiltFunctions() {
 #include ARRAY_FUNCTION_ROWS
 #undef ARRAY_FUNCTION
   };
-  std::vector<mlir::array::BuiltFunction> functions;
+  std::vector<BuiltFunction> functions;
   for (const auto &row : rows)
     functions.push_back({row.name, row.level, {arrayFunctionObjects + row.offset, row.bytes}});
-  mlir::array::useBuiltFunctions(functions);
+  useBuiltFunctions(functions);
 }
 
-} // namespace pycompiler
+} // namespace mlir::array

@@ -1,0 +1,20 @@
+"""The execution suite of array-run, tests/lit/Run, on the GPU: every op from IR alone, but those without kernels."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+GPU = True
+
+ROOT = Path(__file__).resolve().parents[3]
+LIT = Path(sys.executable).with_name("lit")
+
+
+def test_the_suite_passes_on_the_gpu():
+    command = [LIT, "-a", "-j2", "-DDEVICE=gpu", f"-DBUILD_DIR={ROOT / 'build'}", ROOT / "tests/lit/Run"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    failed = [line for line in run.stdout.splitlines() if line.startswith("FAIL") or "stderr" in line]
+    assert run.returncode == 0, f"{failed}\n{run.stdout[-4000:]}"
+    assert len(re.findall(r"^array-run --device=gpu ", run.stdout, re.MULTILINE)) > 100
+    assert len(re.findall(r"^PASS:", run.stdout, re.MULTILINE)) > 20
