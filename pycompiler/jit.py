@@ -467,7 +467,13 @@ def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
 
 
 def block_until_ready(tree: Any) -> Any:
-    """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree."""
+    """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree.
+
+    >>> import pycompiler as pc
+    >>> import pycompiler.numpy as pnp
+    >>> pc.block_until_ready({"a": pnp.ones(2)})
+    {'a': Array([1., 1.], dtype=float32)}
+    """
     return wait_for_tree(tree)
 
 

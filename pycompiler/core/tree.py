@@ -44,12 +44,22 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def tree_leaves(tree: Any, is_leaf: Leaf | None = None) -> list[Any]:
-    """The leaves, from left to right."""
+    """The leaves, from left to right.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.leaves({"b": 1, "a": (2, 3)})
+    [2, 3, 1]
+    """
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: Leaf | None = None) -> PyTreeDef:
-    """The structure without the leaves."""
+    """The structure without the leaves.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.structure({"a": 1, "b": [2]})
+    PyTreeDef({'a': *, 'b': [*]})
+    """
     return tree_flatten(tree, is_leaf)[1]
 
 
@@ -63,6 +73,10 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Leaf | None 
     """The tree of `f(leaf, *leaves of the rest at the same place)`.
 
     Raises ValueError, naming the place, when one of `rest` does not have the structure of `tree`.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+    {'a': 11, 'b': [22]}
     """
     leaves, treedef = tree_flatten(tree, is_leaf)
     columns = [leaves, *(treedef.flatten_up_to(other) for other in rest)]
@@ -70,7 +84,12 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Leaf | None 
 
 
 def tree_all(tree: Any, *, is_leaf: Leaf | None = None) -> bool:
-    """Whether all leaves are true."""
+    """Whether all leaves are true.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.all({"a": True, "b": [False]})
+    False
+    """
     return all(tree_leaves(tree, is_leaf))
 
 
@@ -80,7 +99,12 @@ _MISSING: Any = object()
 def tree_reduce(
     function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _MISSING, is_leaf: Leaf | None = None
 ) -> Any:
-    """The leaves folded from the left, from `initializer` if it is given."""
+    """The leaves folded from the left, from `initializer` if it is given.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.reduce(lambda total, x: total + x, {"a": 1, "b": [2, 3]})
+    6
+    """
     leaves = tree_leaves(tree, is_leaf)
     return reduce(function, leaves) if initializer is _MISSING else reduce(function, leaves, initializer)
 

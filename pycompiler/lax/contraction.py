@@ -109,6 +109,11 @@ def dot_general(
     as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine multiplies
     pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with the
     default in the setting `default_matmul_precision`.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dot_general(pnp.ones((2, 3)), pnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
+    (2, 4)
     """
     return _dot("dot_general", lhs, rhs, dimension_numbers, precision, preferred_element_type)
 
@@ -121,7 +126,13 @@ def dot(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """The product of vectors and matrices; with dimension_numbers the same as dot_general."""
+    """The product of vectors and matrices; with dimension_numbers the same as dot_general.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dot(pnp.array([1, 2]), pnp.array([3, 4]))
+    Array(11, dtype=int32)
+    """
     check_arrays("dot", lhs, rhs)
     left, right = get_aval(lhs), get_aval(rhs)
     if dimension_numbers is None:

@@ -244,7 +244,13 @@ def conv(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """conv_general_dilated of (batch, feature, spatial...) with (output, input, spatial...)."""
+    """conv_general_dilated of (batch, feature, spatial...) with (output, input, spatial...).
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.conv(pnp.ones((1, 1, 4)), pnp.ones((1, 1, 2)), (1,), "VALID")
+    Array([[[2., 2., 2.]]], dtype=float32)
+    """
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, precision=precision, preferred_element_type=preferred_element_type
     )

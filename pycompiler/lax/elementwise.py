@@ -113,7 +113,13 @@ ge = _binary("ge", "x >= y, a bool.")
 
 
 def convert_element_type(operand: Array, new_dtype: Any) -> Array:
-    """operand in another dtype. Floats to integers truncate and saturate, nan becomes 0; to bool is != 0."""
+    """operand in another dtype. Floats to integers truncate and saturate, nan becomes 0; to bool is != 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.convert_element_type(pnp.array([1.7]), int)
+    Array([1], dtype=int32)
+    """
     check_arrays("convert_element_type", operand)
     if new_dtype is None:
         return operand
@@ -121,7 +127,13 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
 
 
 def stop_gradient(x: Any) -> Any:
-    """A tree of arrays as it is; its derivative is taken to be zero. Leaves that have none, integers, stay."""
+    """A tree of arrays as it is; its derivative is taken to be zero. Leaves that have none, integers, stay.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.stop_gradient(pnp.ones(2))
+    Array([1., 1.], dtype=float32)
+    """
     return tree_map(_stopped, x)
 
 
@@ -140,7 +152,13 @@ def pow(x: Array, y: Array) -> Array:
 
 
 def integer_pow(x: Array, y: int) -> Array:
-    """x to a fixed integer power, by repeated squaring."""
+    """x to a fixed integer power, by repeated squaring.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.integer_pow(pnp.array([2.0, 3.0]), 3)
+    Array([ 8., 27.], dtype=float32)
+    """
     check_arrays("integer_pow", x)
     if type(y) is not int:
         raise TypeError(f"integer_pow: the exponent must be a Python int, got {y!r}; use lax.pow")
@@ -182,7 +200,13 @@ def round(x: Array, rounding_method: Any = 0) -> Array:
 
 
 def clamp(min: Array, x: Array, max: Array) -> Array:
-    """x brought into min..max. The bounds are scalars or of the shape of x."""
+    """x brought into min..max. The bounds are scalars or of the shape of x.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.clamp(0.0, pnp.array([-1.0, 0.5, 3.0]), 1.0)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
     check_arrays("clamp", min, x, max)
     low, value, high = matched("clamp", min, x, max)
     # Choices, not extrema: the derivative at a bound is that of the bound, and not half of each.
@@ -191,7 +215,13 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
 
 
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
-    """on_true where pred holds, else on_false. pred is bool, a scalar or of the shape of the others."""
+    """on_true where pred holds, else on_false. pred is bool, a scalar or of the shape of the others.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.select(pnp.array([True, False]), pnp.array([1, 2]), pnp.array([3, 4]))
+    Array([1, 4], dtype=int32)
+    """
     check_arrays("select", pred, on_true, on_false)
     on_true, on_false = matched("select", on_true, on_false)
     if get_aval(pred).shape == ():

@@ -20,7 +20,12 @@ from pycompiler.ops.elementwise import add
 
 
 def full(shape: Any, fill_value: Array, dtype: Any = None) -> Array:
-    """An array of one value. Without a dtype that of the value."""
+    """An array of one value. Without a dtype that of the value.
+
+    >>> from pycompiler import lax
+    >>> lax.full((2,), 3.0)
+    Array([3., 3.], dtype=float32, weak_type=True)
+    """
     check_arrays("full", fill_value)
     if get_aval(fill_value).shape != ():
         raise ValueError(f"full: the value must be a scalar, got {short(get_aval(fill_value))}")
@@ -52,7 +57,12 @@ _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 def iota(dtype: Any, size: int) -> Array:
-    """0, 1, ... size - 1."""
+    """0, 1, ... size - 1.
+
+    >>> from pycompiler import lax
+    >>> lax.iota(int, 3)
+    Array([0, 1, 2], dtype=int32)
+    """
     wanted = dtypes.canonicalize_requested(dtype, "iota")
     if wanted in _COUNTED and _is_direct((size,)):
         return counted(ShapedArray((size,), wanted))
@@ -60,7 +70,13 @@ def iota(dtype: Any, size: int) -> Array:
 
 
 def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Array:
-    """Each element is its index in one dimension."""
+    """Each element is its index in one dimension.
+
+    >>> from pycompiler import lax
+    >>> lax.broadcasted_iota(int, (2, 3), 1)
+    Array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
+    """
     sizes = canonical_shape("broadcasted_iota", shape)
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
@@ -69,13 +85,28 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Array:
 
 
 def broadcast(operand: Array, sizes: Sequence[int]) -> Array:
-    """operand repeated along new leading dimensions."""
+    """operand repeated along new leading dimensions.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.broadcast(pnp.arange(2), (3,))
+    Array([[0, 1],
+           [0, 1],
+           [0, 1]], dtype=int32)
+    """
     check_arrays("broadcast", operand)
     return _broadcast_to(operand, (*canonical_shape("broadcast", sizes), *get_aval(operand).shape))
 
 
 def broadcast_in_dim(operand: Array, shape: Any, broadcast_dimensions: Sequence[int]) -> Array:
-    """operand repeated to a shape; its dimension i becomes dimension broadcast_dimensions[i]."""
+    """operand repeated to a shape; its dimension i becomes dimension broadcast_dimensions[i].
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.broadcast_in_dim(pnp.arange(2), (2, 3), (0,))
+    Array([[0, 0, 0],
+           [1, 1, 1]], dtype=int32)
+    """
     check_arrays("broadcast_in_dim", operand)
     return shapes.broadcast_in_dim.bind(
         operand,
@@ -90,7 +121,14 @@ def broadcast_to_rank(x: Array, rank: int) -> Array:
 
 
 def reshape(operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Array:
-    """operand in another shape, row-major; `dimensions` is an order in which to transpose it before."""
+    """operand in another shape, row-major; `dimensions` is an order in which to transpose it before.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.reshape(pnp.arange(4), (2, 2))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
     check_arrays("reshape", operand)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
@@ -107,13 +145,25 @@ def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = 
 
 
 def transpose(operand: Array, permutation: Sequence[int]) -> Array:
-    """operand whose dimension i is dimension permutation[i] of before."""
+    """operand whose dimension i is dimension permutation[i] of before.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.transpose(pnp.ones((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     check_arrays("transpose", operand)
     return shapes.transpose.bind(operand, permutation=tuple(int(axis) for axis in permutation))
 
 
 def squeeze(array: Array, dimensions: Sequence[int]) -> Array:
-    """array without some dimensions of size 1."""
+    """array without some dimensions of size 1.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.squeeze(pnp.ones((1, 3)), (0,)).shape
+    (3,)
+    """
     check_arrays("squeeze", array)
     shape = get_aval(array).shape
     axes = canonical_axes("squeeze", tuple(dimensions), len(shape))
@@ -124,7 +174,13 @@ def squeeze(array: Array, dimensions: Sequence[int]) -> Array:
 
 
 def expand_dims(array: Array, dimensions: Sequence[int]) -> Array:
-    """array with new dimensions of size 1, at places counted in the result."""
+    """array with new dimensions of size 1, at places counted in the result.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.expand_dims(pnp.ones(3), (0,)).shape
+    (1, 3)
+    """
     check_arrays("expand_dims", array)
     dimensions = tuple(dimensions)
     shape = get_aval(array).shape
@@ -135,14 +191,26 @@ def expand_dims(array: Array, dimensions: Sequence[int]) -> Array:
 
 
 def rev(operand: Array, dimensions: Sequence[int]) -> Array:
-    """operand backwards in some dimensions."""
+    """operand backwards in some dimensions.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.rev(pnp.arange(3), (0,))
+    Array([2, 1, 0], dtype=int32)
+    """
     check_arrays("rev", operand)
     axes = canonical_axes("rev", tuple(dimensions), len(get_aval(operand).shape))
     return ops.reverse.bind(operand, dimensions=axes)
 
 
 def concatenate(operands: Sequence[Array], dimension: int) -> Array:
-    """Arrays of one dtype, one after the other along a dimension."""
+    """Arrays of one dtype, one after the other along a dimension.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.concatenate([pnp.zeros(1), pnp.ones(1)], 0)
+    Array([0., 1.], dtype=float32)
+    """
     check_arrays("concatenate", *operands)
     if not operands:
         raise ValueError("concatenate: needs at least one array")
@@ -151,7 +219,13 @@ def concatenate(operands: Sequence[Array], dimension: int) -> Array:
 
 
 def pad(operand: Array, padding_value: Array, padding_config: Sequence[tuple[int, int, int]]) -> Array:
-    """operand with (low, high, interior) values added in each dimension; low and high may be negative."""
+    """operand with (low, high, interior) values added in each dimension; low and high may be negative.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.pad(pnp.array([1, 2]), 0, [(1, 0, 1)])
+    Array([0, 1, 0, 2], dtype=int32)
+    """
     check_arrays("pad", operand, padding_value)
     low, high, interior = zip(*padding_config, strict=True) if padding_config else ((), (), ())
     value = cast(padding_value, get_aval(operand).dtype) if get_aval(padding_value).weak_type else padding_value
@@ -164,7 +238,13 @@ slice_object = slice
 def slice(
     operand: Array, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
 ) -> Array:
-    """The part of operand from start to limit, in steps, in every dimension."""
+    """The part of operand from start to limit, in steps, in every dimension.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.slice(pnp.arange(10), (2,), (8,), (3,))
+    Array([2, 5], dtype=int32)
+    """
     check_arrays("slice", operand)
     steps = (1,) * len(start_indices) if strides is None else tuple(strides)
     return ops.slice_.bind(
@@ -175,7 +255,13 @@ def slice(
 def slice_in_dim(
     operand: Array, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
 ) -> Array:
-    """operand[start:limit:stride] in one dimension."""
+    """operand[start:limit:stride] in one dimension.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.slice_in_dim(pnp.arange(10), 2, 5)
+    Array([2, 3, 4], dtype=int32)
+    """
     check_arrays("slice_in_dim", operand)
     shape = get_aval(operand).shape
     axis = canonical_axis("slice_in_dim", axis, len(shape))
@@ -234,7 +320,13 @@ def dynamic_slice(
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Array:
-    """The part of a fixed size at computed starts, which are brought into range; negative ones count from the end."""
+    """The part of a fixed size at computed starts, which are brought into range; negative ones count from the end.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dynamic_slice(pnp.arange(10), (4,), (3,))
+    Array([4, 5, 6], dtype=int32)
+    """
     check_arrays("dynamic_slice", operand)
     starts = _starts("dynamic_slice", operand, start_indices, allow_negative_indices)
     return indexing.dynamic_slice.bind(operand, *starts, slice_sizes=canonical_shape("dynamic_slice", slice_sizes))
@@ -243,7 +335,13 @@ def dynamic_slice(
 def dynamic_slice_in_dim(
     operand: Array, start_index: Array, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
 ) -> Array:
-    """dynamic_slice in one dimension."""
+    """dynamic_slice in one dimension.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dynamic_slice_in_dim(pnp.arange(10), 4, 3)
+    Array([4, 5, 6], dtype=int32)
+    """
     sizes = list(get_aval(operand).shape)
     axis = canonical_axis("dynamic_slice_in_dim", axis, len(sizes))
     starts: list[Array] = [0] * len(sizes)
@@ -254,7 +352,13 @@ def dynamic_slice_in_dim(
 def dynamic_index_in_dim(
     operand: Array, index: Array, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
 ) -> Array:
-    """The element at a computed index of one dimension, which goes unless keepdims."""
+    """The element at a computed index of one dimension, which goes unless keepdims.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dynamic_index_in_dim(pnp.arange(10), 4)
+    Array([4], dtype=int32)
+    """
     taken = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return taken if keepdims else squeeze(taken, (axis,))
 
@@ -262,7 +366,13 @@ def dynamic_index_in_dim(
 def dynamic_update_slice(
     operand: Array, update: Array, start_indices: Any, *, allow_negative_indices: bool | Sequence[bool] = True
 ) -> Array:
-    """operand with a part replaced, at computed starts that are brought into range."""
+    """operand with a part replaced, at computed starts that are brought into range.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dynamic_update_slice(pnp.zeros(4), pnp.ones(2), (1,))
+    Array([0., 1., 1., 0.], dtype=float32)
+    """
     check_arrays("dynamic_update_slice", operand, update)
     starts = _starts("dynamic_update_slice", operand, start_indices, allow_negative_indices)
     return indexing.dynamic_update_slice.bind(operand, update, *starts)
@@ -271,7 +381,13 @@ def dynamic_update_slice(
 def dynamic_update_slice_in_dim(
     operand: Array, update: Array, start_index: Array, axis: int, *, allow_negative_indices: bool = True
 ) -> Array:
-    """dynamic_update_slice in one dimension."""
+    """dynamic_update_slice in one dimension.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.dynamic_update_slice_in_dim(pnp.zeros(4), pnp.ones(2), 1, 0)
+    Array([0., 1., 1., 0.], dtype=float32)
+    """
     ndim = len(get_aval(operand).shape)
     starts: list[Array] = [0] * ndim
     starts[canonical_axis("dynamic_update_slice_in_dim", axis, ndim)] = start_index

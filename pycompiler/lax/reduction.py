@@ -32,7 +32,13 @@ reduce_or = _reduction("reduce_or", "Bits that any over axes has; of bools wheth
 
 
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
-    """The index of the greatest in one dimension: of the first of equal ones, or of the first nan."""
+    """The index of the greatest in one dimension: of the first of equal ones, or of the first nan.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.argmax(pnp.array([3, 1, 4]), 0, int)
+    Array(2, dtype=int32)
+    """
     check_arrays("argmax", operand)
     axis = canonical_axis("argmax", axis, len(get_aval(operand).shape))
     return reduction.argmax.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
@@ -46,7 +52,13 @@ def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """operand sorted in one dimension, nan last; several arrays together, by the first num_keys of them."""
+    """operand sorted in one dimension, nan last; several arrays together, by the first num_keys of them.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.sort(pnp.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
     several = isinstance(operand, tuple | list)
     arrays = operand if several else (operand,)
     check_arrays("sort", *arrays)
@@ -62,7 +74,13 @@ def sort_key_val(keys: Array, values: Array, dimension: int = -1, is_stable: boo
 
 
 def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
-    """The k greatest of a dimension in descending order, and their indices; of equal ones the first, of all nan."""
+    """The k greatest of a dimension in descending order, and their indices; of equal ones the first, of all nan.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.top_k(pnp.array([3, 1, 4]), 2)
+    (Array([4, 3], dtype=int32), Array([2, 0], dtype=int32))
+    """
     check_arrays("top_k", operand)
     aval = get_aval(operand)
     if not aval.shape:

@@ -176,6 +176,11 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
 
     computation(x, y) takes and gives what operands is, as scalars; init_values are its neutral elements. Known
     operations become the reductions of their own; others are applied in a tree of neighbours, one call for each level.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.reduce(pnp.arange(5), 0, lax.add, (0,))
+    Array(10, dtype=int32)
     """
     flat, inits, tree = _operands("reduce", operands, init_values)
     shape = get_aval(flat[0]).shape
@@ -264,6 +269,11 @@ def reduce_window(
     negative ones take elements away.
     The derivative of max and min goes to the first extremum of each window. A computation that is none of the known
     operations is called once for each position of a window: large windows then take long to compile.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import lax
+    >>> lax.reduce_window(pnp.arange(5), 0, lax.add, (2,), (1,), "VALID")
+    Array([1, 3, 5, 7], dtype=int32)
     """
     flat, inits, tree = _operands("reduce_window", operand, init_value)
     aval = get_aval(flat[0])

@@ -56,6 +56,11 @@ def dot_product_attention(
     default 1 / sqrt(size). is_causal lets position t see up to t, local_window_size (left, right) so many to both
     sides. The lengths (int32[batch]) say how many positions count; behind them the result is 0. return_residual gives
     the logarithm of the softmax's denominator too, [batch, T, heads]. implementation: None or 'xla'.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.dot_product_attention(*[pnp.ones((5, 2, 8))] * 3).shape
+    (5, 2, 8)
     """
     if implementation not in (None, "xla"):
         raise ValueError(f"{_NAME}: implementation must be None or 'xla', got {implementation!r}")

@@ -25,7 +25,13 @@ from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, nor
 
 
 def relu(x: Any) -> Array:
-    """max(x, 0), whose derivative at 0 is 0."""
+    """max(x, 0), whose derivative at 0 is 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.relu(pnp.array([-1.0, 2.0]))
+    Array([0., 2.], dtype=float32)
+    """
     check_arrays("relu", x)
     return fused(_relu, x)
 
@@ -42,12 +48,24 @@ def relu6(x: Any) -> Array:
 
 
 def sigmoid(x: Any) -> Array:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.sigmoid(pnp.array([0.0, 2.0]))
+    Array([0.5     , 0.880797], dtype=float32)
+    """
     return lax.logistic(*promoted_inexact("sigmoid", x))
 
 
 def silu(x: Any) -> Array:
-    """x sigmoid(x)."""
+    """x sigmoid(x).
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.silu(pnp.array([-1.0, 1.0]))
+    Array([-0.26894143,  0.7310586 ], dtype=float32)
+    """
     return fused(_silu, *promoted_inexact("silu", x))
 
 
@@ -59,7 +77,12 @@ swish = silu
 
 
 def softplus(x: Any) -> Array:
-    """log(1 + exp(x)), without overflow."""
+    """log(1 + exp(x)), without overflow.
+
+    >>> from pycompiler import nn
+    >>> nn.softplus(0.0)
+    Array(0.6931472, dtype=float32, weak_type=True)
+    """
     return fused(_softplus, *promoted_inexact("softplus", x))
 
 
@@ -90,7 +113,13 @@ def identity(x: Any) -> Array:
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:
-    """x times the normal distribution's probability of less than x; `approximate`: by tanh (Hendrycks, Gimpel 2016)."""
+    """x times the normal distribution's probability of less than x; `approximate`: by tanh (Hendrycks, Gimpel 2016).
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.gelu(pnp.array([-1.0, 1.0]))
+    Array([-0.158808,  0.841192], dtype=float32)
+    """
     return fused(_gelu, *promoted_inexact("gelu", x), approximate=bool(approximate))
 
 
@@ -109,13 +138,25 @@ def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
 
 
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
-    """x, below 0 times a slope."""
+    """x, below 0 times a slope.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.leaky_relu(pnp.array([-1.0, 1.0]))
+    Array([-0.01,  1.  ], dtype=float32)
+    """
     (x,) = promoted_inexact("leaky_relu", x)
     return ufuncs.where(lax.ge(x, 0), x, ufuncs.multiply(negative_slope, x))
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
-    """x, below 0 alpha (exp(x) - 1)."""
+    """x, below 0 alpha (exp(x) - 1).
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.elu(pnp.array([-1.0, 1.0]))
+    Array([-0.63212055,  1.        ], dtype=float32)
+    """
     x, positive, negative = _negative_part("elu", x)
     return ufuncs.where(positive, x, ufuncs.multiply(alpha, lax.expm1(negative)))
 
@@ -155,7 +196,13 @@ def mish(x: Any) -> Array:
 
 
 def glu(x: Any, axis: int = -1) -> Array:
-    """The first half of an axis times the sigmoid of the second."""
+    """The first half of an axis times the sigmoid of the second.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.glu(pnp.array([2.0, 0.0]))
+    Array([1.], dtype=float32)
+    """
     check_arrays("glu", x)
     axis = canonical_axis("glu", axis, len(get_aval(x).shape))
     size = get_aval(x).shape[axis]
@@ -185,7 +232,13 @@ def _of_counted(x: Array, where: Array, *, axes: tuple[int, ...], logarithm: boo
 
 
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
-    """x - logsumexp(x) over axes, without overflow. Elements outside of `where` do not count, and become -inf."""
+    """x - logsumexp(x) over axes, without overflow. Elements outside of `where` do not count, and become -inf.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.log_softmax(pnp.array([0.0, 0.0]))
+    Array([-0.6931472, -0.6931472], dtype=float32)
+    """
     (x,) = promoted_inexact("log_softmax", x)
     axes = canonical_axes("log_softmax", axis, len(get_aval(x).shape))
     if where is None:
@@ -194,7 +247,13 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
-    """exp(x) / sum(exp(x)) over axes, without overflow. Elements outside of `where` do not count, and become 0."""
+    """exp(x) / sum(exp(x)) over axes, without overflow. Elements outside of `where` do not count, and become 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.softmax(pnp.array([0.0, 0.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
     (x,) = promoted_inexact("softmax", x)
     axes = canonical_axes("softmax", axis, len(get_aval(x).shape))
     if where is None:
@@ -210,7 +269,13 @@ def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:
 
 
 def standardize(x: Any, axis: Any = -1, epsilon: float = 1e-5) -> Array:
-    """x less its mean over axes, divided by its standard deviation."""
+    """x less its mean over axes, divided by its standard deviation.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.standardize(pnp.array([1.0, 3.0]))
+    Array([-0.999995,  0.999995], dtype=float32)
+    """
     (x,) = promoted_inexact("standardize", x)
     axes = canonical_axes("standardize", axis, len(get_aval(x).shape))
     return fused(_standardize, x, axes=axes, epsilon=float(epsilon))
@@ -225,7 +290,14 @@ def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
 
 
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
-    """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range."""
+    """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.one_hot(pnp.array([0, 2]), 3)
+    Array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
     check_arrays("one_hot", x)
     wanted = dtypes.scalar_dtype(float) if dtype is None else requested("one_hot", dtype)
     place = canonical_axis("one_hot", axis, len(get_aval(x).shape) + 1)

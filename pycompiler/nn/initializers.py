@@ -28,7 +28,12 @@ def ones(key: Array, shape: Any, dtype: Any = None) -> Array:
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
-    """One value everywhere."""
+    """One value everywhere.
+
+    >>> from pycompiler import nn, random
+    >>> nn.initializers.constant(3.0)(random.key(0), (2,))
+    Array([3., 3.], dtype=float32)
+    """
     given = dtype
 
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
@@ -48,7 +53,12 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Normal numbers of a standard deviation."""
+    """Normal numbers of a standard deviation.
+
+    >>> from pycompiler import nn, random
+    >>> nn.initializers.normal(0.01)(random.key(0), (2, 3)).shape
+    (2, 3)
+    """
     given = dtype
 
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
@@ -92,6 +102,10 @@ def variance_scaling(
     """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out' or their mean 'fan_avg'.
 
     `distribution` is 'normal', 'truncated_normal' or 'uniform'. ValueError for another word.
+
+    >>> from pycompiler import nn, random
+    >>> nn.initializers.variance_scaling(2.0, "fan_in", "normal")(random.key(0), (2, 3)).shape
+    (2, 3)
     """
     if mode not in ("fan_in", "fan_out", "fan_avg"):
         raise ValueError(f"variance_scaling: mode is 'fan_in', 'fan_out' or 'fan_avg', got {mode!r}")
@@ -138,6 +152,10 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     """scale times a matrix with orthonormal columns (or rows, of which there are fewer), uniformly distributed.
 
     The rows are all axes but column_axis. ValueError for fewer than two dimensions.
+
+    >>> from pycompiler import nn, random
+    >>> nn.initializers.orthogonal()(random.key(0), (3, 3)).shape
+    (3, 3)
     """
     given = dtype
 

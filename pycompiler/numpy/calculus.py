@@ -32,6 +32,10 @@ def gradient(
 
     varargs: the distance of samples (1), for each axis a number or the vector of their places. One array for one axis,
     else a list. Only edge_order=None (the first order) is there.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.gradient(pnp.array([1.0, 4.0, 9.0]))
+    Array([3., 4., 5.], dtype=float32)
     """
     if edge_order is not None:
         raise TypeError(f"gradient: the ends are of first order, edge_order={edge_order!r} is not there")
@@ -78,7 +82,12 @@ def _gradient(x: Array, spacing: Array, *, axis: int) -> Array:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """The integral of samples along an axis by the trapezoidal rule; at places x, or at distances dx."""
+    """The integral of samples along an axis by the trapezoidal rule; at places x, or at distances dx.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.trapezoid(pnp.array([1.0, 2.0, 3.0]))
+    Array(4., dtype=float32)
+    """
     check_arrays("trapezoid", y, dx if x is None else x)
     dtype = inexact(dtypes.result_type(y, dx if x is None else x)[0]) if x is not None else None
     along = canonical_axis("trapezoid", axis, get_aval(y).ndim)
@@ -127,6 +136,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
     left, right: what stands below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
     period: x and xp are taken modulo it, in any order; left and right then have no meaning.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.interp(2.5, pnp.array([1, 2, 3]), pnp.array([3.0, 2.0, 0.0]))
+    Array(1., dtype=float32)
     """
     check_arrays("interp", x, xp, fp)
     if get_aval(xp).ndim != 1 or get_aval(xp).shape != get_aval(fp).shape:

@@ -17,13 +17,23 @@ def _is_complex(x: Any) -> bool:
 
 
 def real(val: Any, /) -> Array:
-    """The real parts; a real array itself."""
+    """The real parts; a real array itself.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.real(pnp.array([1 + 2j]))
+    Array([1.], dtype=float32)
+    """
     check_arrays("real", val)
     return complexes.real(val) if _is_complex(val) else as_array(val)
 
 
 def imag(val: Any, /) -> Array:
-    """The imaginary parts; zeros of a real array."""
+    """The imaginary parts; zeros of a real array.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.imag(pnp.array([1 + 2j]))
+    Array([2.], dtype=float32)
+    """
     check_arrays("imag", val)
     if _is_complex(val):
         return complexes.imag(val)
@@ -32,7 +42,12 @@ def imag(val: Any, /) -> Array:
 
 
 def angle(z: Any, deg: bool = False) -> Array:
-    """The angle of z in -pi..pi, in radians or degrees; of a negative real number pi."""
+    """The angle of z in -pi..pi, in radians or degrees; of a negative real number pi.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.angle(pnp.array([1j]), deg=True)
+    Array([90.], dtype=float32)
+    """
     (z,) = promoted_inexact("angle", z)
     found = lax.atan2(imag(z), real(z))
     return lax.mul(found, 180 / np.pi) if deg else found

@@ -44,6 +44,10 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
 
     A vector stands for a row on the left and a column on the right, and its dimension goes. Every product is of full
     precision. ValueError where the inner dimensions differ or the leading ones do not broadcast.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.matmul(pnp.eye(2), pnp.array([3.0, 4.0]))
+    Array([3., 4.], dtype=float32)
     """
     left, right = _of_arrays("matmul", a, b)
     if not left or not right:
@@ -70,7 +74,12 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
 
 
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product over the last dimension of a and the last but one (or only) of b; with a scalar the plain product."""
+    """The product over the last dimension of a and the last but one (or only) of b; with a scalar the plain product.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.dot(pnp.array([1, 2]), pnp.array([3, 4]))
+    Array(11, dtype=int32)
+    """
     left, right = _of_arrays("dot", a, b)
     if not left or not right:
         return product("dot", a, b, ((), ()), ((), ()), precision, preferred_element_type)
@@ -81,14 +90,24 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product of two arrays taken as vectors, of the conjugate of a complex a."""
+    """The product of two arrays taken as vectors, of the conjugate of a complex a.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.vdot(pnp.array([1, 2]), pnp.array([3, 4]))
+    Array(11, dtype=int32)
+    """
     left, right = _of_arrays("vdot", a, b)
     a, b = (movement.reshape(x, (int(np.prod(shape)),)) for x, shape in ((a, left), (b, right)))
     return dot(ufuncs.conjugate(a), b, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product over the last dimensions of both."""
+    """The product over the last dimensions of both.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.inner(pnp.array([1, 2]), pnp.array([3, 4]))
+    Array(11, dtype=int32)
+    """
     left, right = _of_arrays("inner", a, b)
     if not left or not right:
         return product("inner", a, b, ((), ()), ((), ()), precision, preferred_element_type)
@@ -98,7 +117,13 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 
 
 def outer(a: Any, b: Any, out: None = None) -> Array:
-    """The products of all pairs of elements, a matrix."""
+    """The products of all pairs of elements, a matrix.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.outer(pnp.array([1, 2]), pnp.array([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
+    """
     left, right = _of_arrays("outer", a, b)
     a, b = (movement.reshape(x, (int(np.prod(shape)),)) for x, shape in ((a, left), (b, right)))
     return product("outer", a, b, ((), ()), ((), ()), None, None)
@@ -118,7 +143,12 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product over `axes`: so many last ones of a and first ones of b, or a pair of sequences of axes."""
+    """The product over `axes`: so many last ones of a and first ones of b, or a pair of sequences of axes.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.tensordot(pnp.ones((2, 3)), pnp.ones((3, 4)), axes=1).shape
+    (2, 4)
+    """
     left, right = _of_arrays("tensordot", a, b)
     if isinstance(axes, int):
         if not 0 <= axes <= min(len(left), len(right)):
@@ -140,7 +170,12 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Array:
-    """The sum of a diagonal."""
+    """The sum of a diagonal.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.trace(pnp.array([[1, 2], [3, 4]]))
+    Array(5, dtype=int32)
+    """
     if out is not None:
         raise TypeError("trace: arrays never change, so there is no out=")
     check_arrays("trace", a)
@@ -196,13 +231,23 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The convolution of two vectors: all of it, as much as the longer one has, or what does not meet an end."""
+    """The convolution of two vectors: all of it, as much as the longer one has, or what does not meet an end.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.convolve(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))
+    Array([1., 3., 5., 3.], dtype=float32)
+    """
     return _convolved("convolve", a, v, mode, precision, preferred_element_type)
 
 
 def correlate(
     a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
-    """The correlation of two vectors, sum(a[n + k] conj(v[n])) over n; modes as those of convolve."""
+    """The correlation of two vectors, sum(a[n + k] conj(v[n])) over n; modes as those of convolve.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.correlate(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))
+    Array([3., 5.], dtype=float32)
+    """
     check_arrays("correlate", a, v)
     return _convolved("correlate", a, ufuncs.conjugate(v), mode, precision, preferred_element_type)

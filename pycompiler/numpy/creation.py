@@ -67,6 +67,11 @@ def array(
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
     enable_x64. Arrays never change, so `copy` makes no difference. TypeError for what holds no numbers, ValueError for
     nested lists of uneven lengths.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32)
     """
     if device is not None:
         return created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin))
@@ -104,7 +109,12 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
 ) -> Array:
-    """a as an array, itself where it is one of the dtype. See `array`."""
+    """a as an array, itself where it is one of the dtype. See `array`.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.asarray([1.5, 2])
+    Array([1.5, 2. ], dtype=float32)
+    """
     if device is not None:
         return created("asarray", device, lambda: array(a, dtype, copy=copy, order=order))
     return array(a, dtype, copy=copy, order=order)
@@ -116,7 +126,12 @@ def copy(a: Any, order: str | None = None) -> Array:
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
-    """An array of a value, which broadcasts to the shape. Without a dtype that of the value."""
+    """An array of a value, which broadcasts to the shape. Without a dtype that of the value.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.full((2,), 7)
+    Array([7, 7], dtype=int32, weak_type=True)
+    """
     check_arrays("full", fill_value)
     wanted = requested("full", dtype)
     sizes = canonical_shape("full", shape)
@@ -140,12 +155,23 @@ def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Arr
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
-    """An array of zeros, float32 unless a dtype is given."""
+    """An array of zeros, float32 unless a dtype is given.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.zeros((2, 2), int)
+    Array([[0, 0],
+           [0, 0]], dtype=int32)
+    """
     return _constant("zeros", shape, 0, dtype, device)
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
-    """An array of ones, float32 unless a dtype is given."""
+    """An array of ones, float32 unless a dtype is given.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.ones(3)
+    Array([1., 1., 1.], dtype=float32)
+    """
     return _constant("ones", shape, 1, dtype, device)
 
 
@@ -155,7 +181,12 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
-    """An array of a value, with the shape and dtype of a unless they are given."""
+    """An array of a value, with the shape and dtype of a unless they are given.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.full_like(pnp.ones(2), 7)
+    Array([7., 7.], dtype=float32)
+    """
     check_arrays("full_like", a)
     device = beside(a, device)
     aval = get_aval(a)
@@ -189,7 +220,12 @@ def _fixed(name: str, x: Any) -> Any:
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
-    """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given."""
+    """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.arange(2, 10, 3)
+    Array([2, 5, 8], dtype=int32)
+    """
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
@@ -216,7 +252,12 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """num values from start to stop, at equal distances; stop is the last one unless not endpoint."""
+    """num values from start to stop, at equal distances; stop is the last one unless not endpoint.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
     if device is not None:
         ends, steps = (start, stop), []
 
@@ -261,7 +302,12 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Array:
-    """num powers of the base, whose exponents go from start to stop at equal distances."""
+    """num powers of the base, whose exponents go from start to stop at equal distances.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.logspace(0, 2, 3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
     check_arrays("logspace", start, stop, base)
     wanted = requested("logspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
     kind = inexact(wanted)
@@ -271,7 +317,12 @@ def logspace(
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
-    """num numbers from start to stop, each the same multiple of the one before."""
+    """num numbers from start to stop, each the same multiple of the one before.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.geomspace(1, 8, 4).round(3)
+    Array([1., 2., 4., 8.], dtype=float32)
+    """
     check_arrays("geomspace", start, stop)
     wanted = requested("geomspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
     kind = inexact(wanted)
@@ -314,7 +365,13 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
-    """A matrix of N by M (or N) with ones on the k-th diagonal."""
+    """A matrix of N by M (or N) with ones on the k-th diagonal.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.eye(2, 3, k=1)
+    Array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
     shape = canonical_shape("eye", (N, N if M is None else M))
     kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
 
@@ -327,12 +384,24 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
 
 
 def identity(n: int, dtype: Any = None) -> Array:
-    """The identity matrix."""
+    """The identity matrix.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
     return eye(n, dtype=dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
-    """A matrix with ones on and below the k-th diagonal."""
+    """A matrix with ones on and below the k-th diagonal.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.tri(2, 3)
+    Array([[1., 0., 0.],
+           [1., 1., 0.]], dtype=float32)
+    """
     shape = (N, N if M is None else M)
     rows = movement.broadcasted_iota(np.int32, shape, 0)
     columns = movement.broadcasted_iota(np.int32, shape, 1)

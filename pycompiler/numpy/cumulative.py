@@ -37,12 +37,22 @@ def _cumulative(
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The running sums along an axis (None: of the flat array), of bools as integers."""
+    """The running sums along an axis (None: of the flat array), of bools as integers.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.cumsum(pnp.array([1, 2, 3]))
+    Array([1, 3, 6], dtype=int32)
+    """
     return _cumulative("cumsum", cumulative.cumsum, a, axis, dtype, out)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The running products along an axis (None: of the flat array), of bools as integers."""
+    """The running products along an axis (None: of the flat array), of bools as integers.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.cumprod(pnp.array([1, 2, 3]))
+    Array([1, 2, 6], dtype=int32)
+    """
     return _cumulative("cumprod", cumulative.cumprod, a, axis, dtype, out)
 
 
@@ -98,6 +108,10 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """The differences of neighbours along an axis, n times; of bools whether they differ.
 
     prepend and append are put in front and behind before: arrays, or scalars that are repeated.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.diff(pnp.array([1, 4, 9]))
+    Array([3, 5], dtype=int32)
     """
     check_arrays("diff", a)
     aval = get_aval(a)

@@ -38,6 +38,10 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
     """arr without the parts at an integer, a slice, a mask or integers of an axis (None: of the flat array).
 
     Integers may be traced if assume_unique_indices says that none occurs twice.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.delete(pnp.array([1, 2, 3]), 1)
+    Array([1, 3], dtype=int32)
     """
     check_arrays("delete", arr)
     if axis is None:
@@ -69,7 +73,12 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
 
 
 def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
-    """arr with values put in before an integer, a slice or integers of an axis (None: of the flat array)."""
+    """arr with values put in before an integer, a slice or integers of an axis (None: of the flat array).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.insert(pnp.array([1, 2]), 1, 9)
+    Array([1, 9, 2], dtype=int32)
+    """
     check_arrays("insert", arr, values)
     if axis is None:
         arr, axis = flattened(arr), 0
@@ -119,6 +128,10 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
     """Every element of a, one after the other, so many times: a number, or one number for each.
 
     With total_repeat_length the repeats may be traced: what is too much is left out, the last element fills the rest.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.repeat(pnp.array([1, 2]), 2)
+    Array([1, 1, 2, 2], dtype=int32)
     """
     check_arrays("repeat", a)
     if axis is None:

@@ -177,6 +177,10 @@ def einsum(
     Without `->` the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
     optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy',
     False (from left to right), or a path of einsum_path. ValueError where the indices do not fit.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.einsum("ij,j->i", pnp.eye(2), pnp.array([3.0, 4.0]))
+    Array([3., 4.], dtype=float32)
     """
     if out is not None:
         raise TypeError("einsum: arrays never change, so there is no out=")

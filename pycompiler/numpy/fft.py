@@ -111,22 +111,42 @@ def _one(n: int | None, axis: int, name: str) -> tuple[tuple[int] | None, tuple[
 
 
 def fft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The discrete Fourier transform along `axis`, cut or filled up with zeros to `n`; the result is complex."""
+    """The discrete Fourier transform along `axis`, cut or filled up with zeros to `n`; the result is complex.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.fft(pnp.array([1.0, 0.0, 0.0, 0.0]))
+    Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
+    """
     return _transform("fft", FftType.FFT, a, *_one(n, axis, "fft"), norm)
 
 
 def ifft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.ifft(pnp.ones(4)).real
+    Array([1., 0., 0., 0.], dtype=float32)
+    """
     return _transform("ifft", FftType.IFFT, a, *_one(n, axis, "ifft"), norm)
 
 
 def rfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The first `n // 2 + 1` entries of the transform of a real array. Raises TypeError for complex ones."""
+    """The first `n // 2 + 1` entries of the transform of a real array. Raises TypeError for complex ones.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.rfft(pnp.ones(4))
+    Array([4.+0.j, 0.+0.j, 0.+0.j], dtype=complex64)
+    """
     return _transform("rfft", FftType.RFFT, a, *_one(n, axis, "rfft"), norm)
 
 
 def irfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `rfft`: a real array of `n` entries, `2 * (m - 1)` by default."""
+    """The inverse of `rfft`: a real array of `n` entries, `2 * (m - 1)` by default.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.irfft(pnp.array([4.0, 0.0, 0.0]))
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
     return _transform("irfft", FftType.IRFFT, a, *_one(n, axis, "irfft"), norm)
 
 
@@ -175,7 +195,13 @@ def _two(axes: Sequence[int], name: str) -> Sequence[int]:
 
 
 def fft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
-    """`fftn` along two axes."""
+    """`fftn` along two axes.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.fft2(pnp.ones((2, 2))).real
+    Array([[4., 0.],
+           [0., 0.]], dtype=float32)
+    """
     return _transform("fft2", FftType.FFT, a, s, _two(axes, "fft2"), norm)
 
 
@@ -200,14 +226,24 @@ def _check_count(name: str, n: int) -> None:
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles for a unit of `d`: (n,)."""
+    """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles for a unit of `d`: (n,).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.fftfreq(4)
+    Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
+    """
     _check_count("fftfreq", n)
     numbers = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
     return created("fftfreq", device, lambda: _frequencies(numbers, d * n, dtype))
 
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the entries of `rfft` of `n` samples at a distance `d`: (n // 2 + 1,)."""
+    """The frequencies of the entries of `rfft` of `n` samples at a distance `d`: (n // 2 + 1,).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.rfftfreq(4)
+    Array([0.  , 0.25, 0.5 ], dtype=float32)
+    """
     _check_count("rfftfreq", n)
     return created("rfftfreq", device, lambda: _frequencies(np.arange(n // 2 + 1), d * n, dtype))
 
@@ -227,7 +263,12 @@ def _shifted(name: str, x: Array, axes: int | Sequence[int] | None, sign: int) -
 
 
 def fftshift(x: Array, axes: int | Sequence[int] | None = None) -> Array:
-    """The entry of frequency zero moved to the middle, along the axes (all by default)."""
+    """The entry of frequency zero moved to the middle, along the axes (all by default).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.fft.fftshift(pnp.arange(4))
+    Array([2, 3, 0, 1], dtype=int32)
+    """
     return _shifted("fftshift", x, axes, 1)
 
 

@@ -92,7 +92,13 @@ def mask_indices(n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, si
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
     """The index of each element of an array along each of its dimensions: one array, or with `sparse` one for each
-    dimension, of size 1 in the others."""
+    dimension, of size 1 in the others.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.indices((2, 2))[0]
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
+    """
     wanted = requested("indices", dtype) or dtypes.scalar_dtype(int)
     sizes = canonical_shape("indices", dimensions)
     rank = len(sizes)
@@ -202,6 +208,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
 
     length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
     as 0, those beyond the length are left out.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.bincount(pnp.array([0, 1, 1, 3]))
+    Array([1, 2, 0, 1], dtype=int32)
     """
     check_arrays("bincount", x)
     aval = get_aval(x)
@@ -225,7 +235,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:
-    """choices[a[i]][i] for each index i; all broadcast. mode: 'raise' (outside jit), 'wrap' or 'clip'."""
+    """choices[a[i]][i] for each index i; all broadcast. mode: 'raise' (outside jit), 'wrap' or 'clip'.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.choose(pnp.array([1, 0]), [pnp.array([1, 2]), pnp.array([3, 4])])
+    Array([3, 2], dtype=int32)
+    """
     ufuncs.no_out("choose", out)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip', got {mode!r}")

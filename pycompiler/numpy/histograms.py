@@ -75,6 +75,10 @@ def histogram(
     """How many of the values lie in each bin (or what they weigh together), and the edges of the bins.
 
     bins, range: see histogram_bin_edges. density: divided by the widths and the sum, so that the integral is 1.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.histogram(pnp.array([1, 2, 2, 4]), bins=3)
+    (Array([1., 2., 1.], dtype=float32), Array([1., 2., 3., 4.], dtype=float32))
     """
     check_arrays("histogram", a)
     a, weights = _weighted("histogram", a, weights, get_aval(a).shape)

@@ -50,6 +50,10 @@ def vectorize(
 
     excluded: positions and names of arguments that are passed as they are. signature: as `(m,n),(n)->(m)`; without one
     all arguments and results are scalars. The function is traced once, by `vmap`.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.vectorize(lambda a, b: a if a > b else b - a)(2.0, 1.0)
+    Array(2., dtype=float32, weak_type=True)
     """
     if any(not isinstance(one, int | str) for one in excluded):
         raise TypeError(f"vectorize: excluded holds positions and names of arguments, got {excluded!r}")
@@ -127,7 +131,12 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
-    """A function of vectors applied to each along an axis; what it gives stands in the place of the axis."""
+    """A function of vectors applied to each along an axis; what it gives stands in the place of the axis.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.apply_along_axis(lambda row: row.max() - row.min(), 1, pnp.array([[1, 4], [2, 9]]))
+    Array([3, 7], dtype=int32)
+    """
     check_arrays("apply_along_axis", arr)
     rank = len(get_aval(arr).shape)
     axis = canonical_axis("apply_along_axis", axis, rank)
@@ -173,7 +182,12 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Each element of the first choice whose condition holds, or the default; all broadcast."""
+    """Each element of the first choice whose condition holds, or the default; all broadcast.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.select([pnp.array([True, False])], [pnp.array([1, 2])], 9)
+    Array([1, 9], dtype=int32)
+    """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError(f"select: takes a choice for each condition, got {len(condlist)} and {len(choicelist)}")
     check_arrays("select", *condlist, *choicelist, default)
@@ -188,7 +202,12 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Each element of x by the function (called with x, *args, **kw, for single elements) or number whose condition
-    holds, the last of several; by one more of them, or 0, where none does. In the dtype of x."""
+    holds, the last of several; by one more of them, or 0, where none does. In the dtype of x.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.piecewise(pnp.array([-1.0, 2.0]), [pnp.array([True, False])], [0, lambda x: 10 * x])
+    Array([ 0., 20.], dtype=float32)
+    """
     check_arrays("piecewise", x)
     x = array(x)
     aval = get_aval(x)

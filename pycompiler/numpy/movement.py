@@ -47,7 +47,12 @@ def size(a: Any, axis: int | None = None) -> Any:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
-    """x in another dtype. Floats to integers truncate and saturate, nan becomes 0."""
+    """x in another dtype. Floats to integers truncate and saturate, nan becomes 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.astype(pnp.array([1.7, -1.7]), int)
+    Array([ 1, -1], dtype=int32)
+    """
     check_arrays("astype", x)
     if device is not None:
         return place_leaf("astype", astype(x, dtype, copy=copy), device)
@@ -57,7 +62,13 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
     """The same elements in another shape; one size may be -1, which is what is left. In the order "C" the last index
-    runs first, in "F" the first one, on both sides. ValueError for another order."""
+    runs first, in "F" the first one, on both sides. ValueError for another order.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.reshape(pnp.arange(6), (2, -1))
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
     check_arrays("reshape", a)
     if order not in ("C", "F"):
         raise ValueError(f"reshape: order is 'C' or 'F', since arrays have no other layout, got {order!r}")
@@ -84,7 +95,12 @@ def ravel(a: Any, order: str = "C") -> Array:
 
 
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
-    """a with its axes permuted, or in reverse order."""
+    """a with its axes permuted, or in reverse order.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.transpose(pnp.ones((2, 3, 4))).shape
+    (4, 3, 2)
+    """
     rank = ndim(a)
     order = tuple(reversed(range(rank))) if axes is None else canonical_axes("transpose", tuple(axes), rank)
     if len(order) != rank:
@@ -113,7 +129,12 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Array:
-    """a with axes moved to other places; the others keep their order."""
+    """a with axes moved to other places; the others keep their order.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.moveaxis(pnp.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     rank = ndim(a)
     sources, places = canonical_axes("moveaxis", source, rank), canonical_axes("moveaxis", destination, rank)
     if len(sources) != len(places):
@@ -134,7 +155,12 @@ def squeeze(a: Any, axis: Any = None) -> Array:
 
 
 def expand_dims(a: Any, axis: Any) -> Array:
-    """a with new dimensions of size 1, at places counted in the result."""
+    """a with new dimensions of size 1, at places counted in the result.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.expand_dims(pnp.ones(3), 0).shape
+    (1, 3)
+    """
     return movement.expand_dims(a, tuple(axis) if isinstance(axis, Sequence) else (axis,))
 
 
@@ -144,7 +170,13 @@ def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
 
 
 def broadcast_to(array: Any, shape: Any) -> Array:
-    """array repeated to a shape. ValueError where it does not fit."""
+    """array repeated to a shape. ValueError where it does not fit.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.broadcast_to(pnp.arange(3), (2, 3))
+    Array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
+    """
     check_arrays("broadcast_to", array)
     sizes, given = canonical_shape("broadcast_to", shape), get_aval(array).shape
     if not broadcasts(given, sizes):
@@ -197,7 +229,12 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
-    """The arrays one after the other along an axis (None: all of them flat)."""
+    """The arrays one after the other along an axis (None: all of them flat).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.concatenate([pnp.zeros(1), pnp.ones(2)])
+    Array([0., 1., 1.], dtype=float32)
+    """
     parts = converted("concatenate", *_sequence("concatenate", arrays))
     if axis is None:
         parts, axis = [ravel(part) for part in parts], 0
@@ -215,7 +252,13 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
-    """Arrays of one shape along a new axis."""
+    """Arrays of one shape along a new axis.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.stack([pnp.zeros(2), pnp.ones(2)])
+    Array([[0., 0.],
+           [1., 1.]], dtype=float32)
+    """
     parts = _sequence("stack", arrays)
     check_arrays("stack", *parts)
     shapes = {get_aval(part).shape for part in parts}
@@ -266,7 +309,12 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """The array cut into equal parts, or at indices. ValueError where it does not divide evenly."""
+    """The array cut into equal parts, or at indices. ValueError where it does not divide evenly.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.split(pnp.arange(4), 2)
+    [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
+    """
     return _split("split", ary, indices_or_sections, axis, False)
 
 
@@ -326,7 +374,12 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """a moved along axes (None: flat) by numbers of places; what leaves at one end comes in at the other."""
+    """a moved along axes (None: flat) by numbers of places; what leaves at one end comes in at the other.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.roll(pnp.array([1, 2, 3]), 1)
+    Array([3, 1, 2], dtype=int32)
+    """
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), shape(a))
     axes = canonical_axes("roll", axis, ndim(a))
@@ -341,7 +394,12 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 
 def tile(A: Any, reps: Any) -> Array:
-    """A repeated as a whole, so many times along each axis."""
+    """A repeated as a whole, so many times along each axis.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.tile(pnp.array([1, 2]), 2)
+    Array([1, 2, 1, 2], dtype=int32)
+    """
     times = canonical_shape("tile", reps)
     sizes = (1,) * (len(times) - ndim(A)) + shape(A)
     times = (1,) * (len(sizes) - len(times)) + times
@@ -353,7 +411,14 @@ def tile(A: Any, reps: Any) -> Array:
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Array]:
-    """Vectors as the coordinates of a grid: one array for each, constant along the axes of the others."""
+    """Vectors as the coordinates of a grid: one array for each, constant along the axes of the others.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.meshgrid(pnp.arange(2), pnp.arange(3))[0]
+    Array([[0, 1],
+           [0, 1],
+           [0, 1]], dtype=int32)
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
     vectors = [ravel(x) for x in xi]
@@ -382,7 +447,13 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
 
 
 def tril(m: Any, k: int = 0) -> Array:
-    """m with zeros above the k-th diagonal."""
+    """m with zeros above the k-th diagonal.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.tril(pnp.ones((2, 2)))
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
     return _triangle("tril", m, k, True)
 
 
@@ -392,7 +463,12 @@ def triu(m: Any, k: int = 0) -> Array:
 
 
 def result_type(*args: Any) -> Any:
-    """The dtype that the arguments promote to."""
+    """The dtype that the arguments promote to.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.result_type("int32", "float16")
+    dtype('float16')
+    """
     return dtypes.result_type(*args)[0]
 
 
@@ -409,7 +485,13 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
 
 
 def diag(v: Any, k: int = 0) -> Array:
-    """The k-th diagonal of a matrix, or the matrix with a vector on it."""
+    """The k-th diagonal of a matrix, or the matrix with a vector on it.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.diag(pnp.array([1, 2]))
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
     check_arrays("diag", v)
     if ndim(v) == 2:
         return diagonal(v, k)
@@ -475,7 +557,12 @@ def isscalar(element: Any) -> bool:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
-    """The values after the elements of arr along an axis (None: both flat)."""
+    """The values after the elements of arr along an axis (None: both flat).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.append(pnp.array([1, 2]), 3)
+    Array([1, 2, 3], dtype=int32)
+    """
     return concatenate([arr, values], axis)
 
 

@@ -164,6 +164,10 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     """Whether elements along an axis (None: of the flat array) are other than 0, eight to a byte.
 
     bitorder: 'big', the first is the highest bit, or 'little'.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.packbits(pnp.array([1, 0, 0, 0, 0, 0, 0, 1]))
+    Array([129], dtype=uint8)
     """
     _check_order("packbits", bitorder)
     lines, axis = _lines("packbits", a, axis)
@@ -190,6 +194,10 @@ def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitord
     """The bits of bytes along an axis (None: of the flat array) as zeros and ones.
 
     count: how many of them; zeros are added where there are less, and a negative count leaves so many out.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.unpackbits(pnp.array([3], "uint8"))
+    Array([0, 0, 0, 0, 0, 0, 1, 1], dtype=uint8)
     """
     _check_order("unpackbits", bitorder)
     check_arrays("unpackbits", a)

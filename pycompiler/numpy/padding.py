@@ -44,6 +44,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     (stat_length=None), 'reflect', 'symmetric' (reflect_type='even' or 'odd'), 'wrap', or a function of (vector,
     (before, after), axis, kwargs) that gives the padded vector. ValueError for widths below 0, for a mode that is not
     there, for options of another mode.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.pad(pnp.array([1, 2]), 1, constant_values=9)
+    Array([9, 1, 2, 9], dtype=int32)
     """
     check_arrays("pad", array)
     aval = get_aval(array)

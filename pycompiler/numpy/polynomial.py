@@ -33,6 +33,10 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Array:
     """The polynomial p at x, by Horner's rule. p may have further dimensions, which broadcast with x.
 
     `unroll` is taken for compatibility: all steps are one compiled call.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.polyval(pnp.array([1.0, 0.0, 2.0]), 3.0)
+    Array(11., dtype=float32)
     """
     check_arrays("polyval", p, x)
     if get_aval(p).ndim == 0:
@@ -204,6 +208,10 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     """The zeros of a polynomial, complex: the eigenvalues of its companion matrix.
 
     Leading zeros are left out (outside jit); with strip_zeros=False as many roots are nan.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.sort(pnp.roots(pnp.array([1.0, -3.0, 2.0])).real)
+    Array([1., 2.], dtype=float32)
     """
     (p,) = promoted_inexact("roots", p)
     p = atleast_1d(p)
@@ -244,6 +252,10 @@ def polyfit(
     y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to so
     much of the greatest count as zero (len(x) eps). full: also the residuals, the rank, the singular values and rcond;
     cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.polyfit(pnp.array([0.0, 1.0, 2.0]), pnp.array([1.0, 3.0, 5.0]), 1).round(3)
+    Array([2., 1.], dtype=float32)
     """
     check_arrays("polyfit", x, y, *(() if w is None else (w,)))
     order = _order("polyfit", deg) + 1

@@ -109,6 +109,10 @@ def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tup
 
     How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
     out, what is missing is fill_value (0, or a value for each dimension in a tuple).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.nonzero(pnp.array([0, 7, 8]))
+    (Array([1, 2], dtype=int32),)
     """
     check_arrays("nonzero", a)
     if get_aval(a).shape == ():
@@ -123,7 +127,13 @@ def flatnonzero(a: Array, *, size: int | None = None, fill_value: Any = None) ->
 
 
 def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The indices of the elements that are not zero, a row for each. See `nonzero` for size and fill_value."""
+    """The indices of the elements that are not zero, a row for each. See `nonzero` for size and fill_value.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.argwhere(pnp.array([0, 7, 8]))
+    Array([[1],
+           [2]], dtype=int32)
+    """
     check_arrays("argwhere", a)
     shape = get_aval(a).shape
     if shape == ():
@@ -136,7 +146,12 @@ def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Ar
 def where(
     condition: Array, x: Array = None, y: Array = None, /, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
-    """x where the condition holds, else y. With the condition alone, the indices where it holds: see `nonzero`."""
+    """x where the condition holds, else y. With the condition alone, the indices where it holds: see `nonzero`.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.where(pnp.array([True, False]), 1, 0)
+    Array([1, 0], dtype=int32, weak_type=True)
+    """
     if x is None and y is None:
         check_arrays("where", condition)
         wide = movement.reshape(condition, (1,)) if get_aval(condition).shape == () else condition
@@ -161,7 +176,12 @@ def compress(
     fill_value: Array = 0,
     out: None = None,
 ) -> Array:
-    """The parts of a along an axis (None: of the flat array) where a condition holds. See `nonzero` for size."""
+    """The parts of a along an axis (None: of the flat array) where a condition holds. See `nonzero` for size.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.compress(pnp.array([True, False, True]), pnp.array([1, 2, 3]))
+    Array([1, 3], dtype=int32)
+    """
     ufuncs.no_out("compress", out)
     check_arrays("compress", condition, a, fill_value)
     if len(get_aval(condition).shape) != 1:

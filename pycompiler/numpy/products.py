@@ -22,6 +22,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """The cross products of vectors of 3 (or 2, whose third is 0) elements along axisa of a and axisb of b.
 
     The result has them along axisc; of vectors of 2 it is the third element alone. `axis` stands for all three.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.cross(pnp.array([1, 0, 0]), pnp.array([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
     """
     check_arrays("cross", a, b)
     if axis is not None:
@@ -58,7 +62,12 @@ def _cross(a: Array, b: Array) -> Array:
 
 
 def kron(a: Any, b: Any) -> Array:
-    """The Kronecker product: each element of a times all of b, in blocks; the shorter shape is filled with ones."""
+    """The Kronecker product: each element of a times all of b, in blocks; the shorter shape is filled with ones.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.kron(pnp.array([1, 2]), pnp.array([1, 1]))
+    Array([1, 1, 2, 2], dtype=int32)
+    """
     check_arrays("kron", a, b)
     a, b = converted("kron", a, b)
     return fused(_kron, a, b)

@@ -67,6 +67,11 @@ def put_along_axis(
     """arr with out[i, indices[i, j, k], k] = values[i, j, k] for axis 1.
 
     Out of range is dropped, unless mode is 'clip'.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.put_along_axis(pnp.zeros((2, 2)), pnp.array([[1], [0]]), 5, axis=1, inplace=False)
+    Array([[0., 5.],
+           [5., 0.]], dtype=float32)
     """
     _not_inplace("put_along_axis", inplace)
     check_arrays("put_along_axis", arr, indices, values)

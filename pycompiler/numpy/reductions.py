@@ -108,7 +108,12 @@ def sum(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Array:
-    """The sum over axes."""
+    """The sum over axes.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.sum(pnp.ones((2, 3)), axis=0)
+    Array([2., 2., 2.], dtype=float32)
+    """
     ufuncs.no_out("sum", out)
     total, wanted = _accumulated("sum", _SUM, a, axis, dtype, keepdims, where, 0, promote_integers)
     total = _started("sum", ufuncs.add, total, initial)
@@ -125,7 +130,12 @@ def prod(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Array:
-    """The product over axes."""
+    """The product over axes.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.prod(pnp.array([2, 3, 4]))
+    Array(24, dtype=int32)
+    """
     ufuncs.no_out("prod", out)
     total, wanted = _accumulated("prod", _PRODUCT, a, axis, dtype, keepdims, where, 1, promote_integers)
     total = _started("prod", ufuncs.multiply, total, initial)
@@ -184,12 +194,22 @@ def reduced(
 
 
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The greatest less the least over axes."""
+    """The greatest less the least over axes.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.ptp(pnp.array([3, 1, 7]))
+    Array(6, dtype=int32)
+    """
     return ufuncs.subtract(max(a, axis, out, keepdims), min(a, axis, out, keepdims))
 
 
 def any(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Array:
-    """Whether any element over axes is other than 0."""
+    """Whether any element over axes is other than 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.any(pnp.array([[0, 1], [0, 0]]), axis=1)
+    Array([ True, False], dtype=bool)
+    """
     ufuncs.no_out("any", out)
     x = _masked("any", ufuncs.truth("any", a), where, False)
     shape = get_aval(x).shape
@@ -198,7 +218,12 @@ def any(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, 
 
 
 def all(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Array:
-    """Whether all elements over axes are other than 0."""
+    """Whether all elements over axes are other than 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.all(pnp.array([[1, 1], [0, 1]]), axis=1)
+    Array([ True, False], dtype=bool)
+    """
     ufuncs.no_out("all", out)
     x = _masked("all", ufuncs.truth("all", a), where, True)
     shape = get_aval(x).shape
@@ -207,7 +232,12 @@ def all(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, 
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements over axes are other than 0."""
+    """How many elements over axes are other than 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.count_nonzero(pnp.array([0, 3, 0, 4]))
+    Array(2, dtype=int32)
+    """
     return sum(ufuncs.truth("count_nonzero", a), axis, keepdims=keepdims)
 
 
@@ -222,7 +252,12 @@ def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """The mean over axes, of integers as a float. Over no elements nan."""
+    """The mean over axes, of integers as a float. Over no elements nan.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.mean(pnp.array([1, 2, 4]))
+    Array(2.3333333, dtype=float32)
+    """
     ufuncs.no_out("mean", out)
     check_arrays("mean", a)
     wanted = inexact(get_aval(a).dtype) if dtype is None else dtype
@@ -235,7 +270,12 @@ def mean(
 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
-    """The mean over axes, each element counted by its weight."""
+    """The mean over axes, each element counted by its weight.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.average(pnp.array([1.0, 4.0]), weights=pnp.array([3, 1]))
+    Array(1.75, dtype=float32)
+    """
     if weights is None:
         result = mean(a, axis, keepdims=keepdims)
         count = _count("average", a, axis, None, keepdims, None)
@@ -272,7 +312,12 @@ def var(
     correction: float | None = None,
 ) -> Array:
     """The squared distances from the mean (or from `mean`), added up and divided by the count less ddof (or
-    `correction`); nan where nothing is left of the count."""
+    `correction`); nan where nothing is left of the count.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.var(pnp.array([1.0, 5.0]))
+    Array(4., dtype=float32)
+    """
     return _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
@@ -326,7 +371,12 @@ def std(
     mean: Any = None,
     correction: float | None = None,
 ) -> Array:
-    """The square root of the variance."""
+    """The square root of the variance.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.std(pnp.array([1.0, 3.0]))
+    Array(1., dtype=float32)
+    """
     if dtype is not None and not dtypes.is_floating(requested("std", dtype)):
         raise ValueError(f"std: dtype= is one of floats, got {requested('std', dtype).name}")
     return ufuncs.sqrt(_variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction))
@@ -371,7 +421,12 @@ def nansum(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The sum over axes, nans left out."""
+    """The sum over axes, nans left out.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.nansum(pnp.array([1.0, pnp.nan, 3.0]))
+    Array(4., dtype=float32)
+    """
     return sum(_nan_to("nansum", a, 0), axis, dtype, out, keepdims, initial, where)
 
 
@@ -426,7 +481,12 @@ def _without_nan(name: str, a: Any, where: Any) -> Any:
 def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
 ) -> Array:
-    """The mean over axes, nans left out; nan where there is nothing else."""
+    """The mean over axes, nans left out; nan where there is nothing else.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.nanmean(pnp.array([1.0, pnp.nan, 3.0]))
+    Array(2., dtype=float32)
+    """
     return mean(a, axis, dtype, out, keepdims, where=_without_nan("nanmean", a, where))
 
 
@@ -478,12 +538,22 @@ nanargmin = _nan_arg_extremum("nanargmin", argmin, np.inf, "least")
 
 
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether all elements are close. See isclose."""
+    """Whether all elements are close. See isclose.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.allclose(pnp.array([1.0]), pnp.array([1.0 + 1e-7]))
+    Array(True, dtype=bool)
+    """
     return all(ufuncs.isclose(a, b, rtol, atol, equal_nan))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have one shape and equal elements."""
+    """Whether two arrays have one shape and equal elements.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.array_equal(pnp.array([1, 2]), pnp.array([1, 2]))
+    Array(True, dtype=bool)
+    """
     check_arrays("array_equal", a1, a2)
     if get_aval(a1).shape != get_aval(a2).shape:
         return as_array(np.asarray(False))

@@ -104,6 +104,10 @@ def unique(
 
     How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
     out, what is missing is fill_value (by default the first). nans are one value with equal_nan.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.unique(pnp.array([3, 1, 3]))
+    Array([1, 3], dtype=int32)
     """
     check_arrays("unique", ar)
     shape = get_aval(ar).shape
@@ -180,7 +184,12 @@ def unique_values(x: Array, /, *, size: int | None = None, fill_value: Any = Non
 
 
 def union1d(ar1: Array, ar2: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The elements that are in one of the arrays, in order. See `unique` for size and fill_value."""
+    """The elements that are in one of the arrays, in order. See `unique` for size and fill_value.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.union1d(pnp.array([1, 2]), pnp.array([2, 5]))
+    Array([1, 2, 5], dtype=int32)
+    """
     check_arrays("union1d", ar1, ar2)
     return unique(
         movement.concatenate(converted("union1d", flattened(ar1), flattened(ar2)), 0), size=size, fill_value=fill_value
@@ -193,6 +202,10 @@ def isin(
     """Whether each element is among the test elements, or with invert, is not.
 
     method 'compare_all' compares each with each, 'sort' and 'binary_search' look it up in order; the result is one.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.isin(pnp.array([1, 2, 3]), pnp.array([2, 5]))
+    Array([False,  True, False], dtype=bool)
     """
     check_arrays("isin", element, test_elements)
     if method not in ("auto", "compare_all", "binary_search", "sort"):
@@ -238,7 +251,12 @@ def _kept_first(x: Array, mask: Array) -> tuple[Array, Array]:
 def setdiff1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). What is missing to size is 0."""
+    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). What is missing to size is 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.setdiff1d(pnp.array([1, 2, 3]), pnp.array([2]))
+    Array([1, 3], dtype=int32)
+    """
     check_arrays("setdiff1d", ar1, ar2)
     x = flattened(ar1)
     mask = isin(x, ar2, invert=True)
@@ -273,6 +291,10 @@ def intersect1d(
     """The elements that are in both arrays, in order; if asked, where each stands first in both.
 
     What is missing to size is fill_value (by default the first), and its index the length of the array.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.intersect1d(pnp.array([1, 2, 3]), pnp.array([2, 3, 4]))
+    Array([2, 3], dtype=int32)
     """
     check_arrays("intersect1d", ar1, ar2)
     x, y = converted("intersect1d", flattened(ar1), flattened(ar2))

@@ -38,7 +38,12 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Array:
-    """a sorted along an axis (None: flat), nan last, or backwards with descending."""
+    """a sorted along an axis (None: flat), nan last, or backwards with descending.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.sort(pnp.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
     _no_kind("sort", kind, order)
     x, axis = _along("sort", a, axis)
     result = reduction.sort(x, axis, stable)
@@ -55,7 +60,12 @@ def argsort(
     descending: bool = False,
     dtype: Any = None,
 ) -> Array:
-    """The indices that sort a along an axis (None: flat); equal elements keep their order."""
+    """The indices that sort a along an axis (None: flat); equal elements keep their order.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.argsort(pnp.array([3, 1, 2]))
+    Array([1, 2, 0], dtype=int32)
+    """
     _no_kind("argsort", kind, order)
     x, axis = _along("argsort", a, axis)
     wanted = dtypes.scalar_dtype(int) if dtype is None else requested("argsort", dtype)
@@ -70,7 +80,12 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The indices that sort by several keys, the last of which counts most."""
+    """The indices that sort by several keys, the last of which counts most.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.lexsort((pnp.array([1, 0, 0]), pnp.array([1, 2, 1])))
+    Array([2, 0, 1], dtype=int32)
+    """
     arrays = list(keys)
     check_arrays("lexsort", *arrays)
     axis = canonical_axis("lexsort", axis, len(get_aval(arrays[0]).shape))
@@ -83,6 +98,10 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
 
     sorter: the indices that sort a, where it is not sorted itself. method: 'scan', 'scan_unrolled' and 'sort' halve the
     range in each step, 'compare_all' compares each value with each element; the result is one. nan is the greatest.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.searchsorted(pnp.array([1, 3, 5]), 4)
+    Array(2, dtype=int32)
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', got {side!r}")
@@ -103,6 +122,10 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     """The number of the bin of each of x, from 1: bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i].
 
     Where bins descend: bins[i-1] > x >= bins[i], or bins[i-1] >= x > bins[i]. method: see searchsorted.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.digitize(pnp.array([0.5, 2.5]), pnp.array([0, 1, 2]))
+    Array([1, 3], dtype=int32)
     """
     check_arrays("digitize", x, bins)
     if len(get_aval(bins).shape) != 1:
@@ -152,6 +175,10 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
     """a with its kth least element along an axis where sorting puts it: none greater in front, none less behind.
 
     The least ones come in ascending order, the others in descending order.
+
+    >>> import pycompiler.numpy as pnp
+    >>> int(pnp.partition(pnp.array([3, 1, 2]), 1)[1])
+    2
     """
     return _partition("partition", a, kth, axis)[0]
 

@@ -34,7 +34,12 @@ def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
-    """The middle of the elements over axes, or the mean of the two in the middle; nan if any is."""
+    """The middle of the elements over axes, or the mean of the two in the middle; nan if any is.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.median(pnp.array([3, 1, 7, 4]))
+    Array(3.5, dtype=float32)
+    """
     _refused("median", out, overwrite_input)
     return _quantile("median", a, 0.5, axis, "midpoint", keepdims, None, False)
 
@@ -62,6 +67,10 @@ def quantile(
 
     method: 'linear', 'lower', 'higher', 'midpoint', 'nearest', 'inverted_cdf'. weights: of the shape of a, or of its
     axes; for 'inverted_cdf' only. The result has q's dimension first.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.quantile(pnp.arange(5.0), 0.25)
+    Array(1., dtype=float32)
     """
     _refused("quantile", out, overwrite_input)
     return _quantile("quantile", a, q, axis, method, keepdims, weights, False)
@@ -94,7 +103,12 @@ def percentile(
     *,
     weights: Any = None,
 ) -> Array:
-    """`quantile` with q in 0..100."""
+    """`quantile` with q in 0..100.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.percentile(pnp.arange(5.0), 75)
+    Array(3., dtype=float32)
+    """
     _refused("percentile", out, overwrite_input)
     return _quantile("percentile", a, _share("percentile", q), axis, method, keepdims, weights, False)
 
@@ -238,6 +252,11 @@ def cov(
 
     Divided by the number of observations less ddof: 1, or 0 with bias. fweights (integers): how often each was made;
     aweights: how much each counts.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.cov(pnp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
     """
     x = _observations(m, y, rowvar, dtype)
     less = (0 if bias else 1) if ddof is None else ddof
@@ -292,7 +311,13 @@ def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> Array:
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
-    """The correlations of variables, which are the rows of x (columns with rowvar=False) and of y, in -1..1."""
+    """The correlations of variables, which are the rows of x (columns with rowvar=False) and of y, in -1..1.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.corrcoef(pnp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
     covariance = cov(x, y, rowvar, dtype=dtype)
     if get_aval(covariance).ndim == 0:
         return ufuncs.divide(covariance, covariance)

@@ -30,6 +30,10 @@ def take(
 
     mode 'clip' brings indices into range (negative ones to 0), 'wrap' counts around; without a mode, or with 'fill',
     out of range gives fill_value, nan by default for floats, for integers the lowest (signed) or greatest value.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.take(pnp.array([5, 6, 7]), pnp.array([2, 0]))
+    Array([7, 5], dtype=int32)
     """
     check_arrays("take", a, indices)
     refuse_out("take", out)
@@ -80,6 +84,11 @@ def take_along_axis(
 
     The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element.
     Negative indices count from the end, unless wrap_negative_indices is false.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.take_along_axis(pnp.array([[1, 2], [3, 4]]), pnp.array([[1], [0]]), axis=1)
+    Array([[2],
+           [3]], dtype=int32)
     """
     check_arrays("take_along_axis", arr, indices)
     check_integers("take_along_axis", "indices", indices)

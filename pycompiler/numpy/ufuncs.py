@@ -410,7 +410,12 @@ rint = _float_function("rint", lambda x: round(x), "The nearest integer as a flo
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
-    """a to a number of decimals, ties to even."""
+    """a to a number of decimals, ties to even.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.round(pnp.array([1.25, 2.5]))
+    Array([1., 2.], dtype=float32)
+    """
     check_arrays("round", a)
     no_out("round", out)
     if dtypes.is_complex(get_aval(a).dtype):
@@ -429,7 +434,12 @@ around = round
 
 
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
-    """arr brought into min..max, either of which may be missing. Where min > max the result is max."""
+    """arr brought into min..max, either of which may be missing. Where min > max the result is max.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.clip(pnp.array([-1, 5]), 0, 3)
+    Array([0, 3], dtype=int32)
+    """
     check_arrays("clip", arr, *(bound for bound in (min, max) if bound is not None))
     if min is not None:
         arr = maximum(min, arr)
@@ -547,7 +557,12 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
-    """x with finite numbers for nan (0) and the infinities (the limits of the dtype)."""
+    """x with finite numbers for nan (0) and the infinities (the limits of the dtype).
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.nan_to_num(pnp.array([pnp.nan, 1.0]), nan=-1)
+    Array([-1.,  1.], dtype=float32)
+    """
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if dtypes.is_complex(dtype):
@@ -561,7 +576,12 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol |b|; equal infinities are close, nans are with equal_nan."""
+    """Whether |a - b| <= atol + rtol |b|; equal infinities are close, nans are with equal_nan.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.isclose(pnp.array([1.0, 2.0]), pnp.array([1.0, 2.1]))
+    Array([ True, False], dtype=bool)
+    """
     a, b = promoted_inexact("isclose", a, b)
     real = dtypes.real_part(get_aval(a).dtype)
     close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), rtol)))

@@ -51,7 +51,12 @@ def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 def normal(key: Array, shape: Any = (), dtype: Any = None) -> Array:
     """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype, which may be complex, is
-    given."""
+    given.
+
+    >>> from pycompiler import random
+    >>> random.normal(random.key(42))
+    Array(-0.18471177, dtype=float32)
+    """
     check_key("normal", key)
     return fused(_normal, key, shape=canonical_shape("normal", shape), dtype=inexact_dtype("normal", dtype))
 
@@ -77,7 +82,12 @@ def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, d
 
 
 def truncated_normal(key: Array, lower: Any, upper: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Numbers of the normal distribution, given that they lie between lower and upper."""
+    """Numbers of the normal distribution, given that they lie between lower and upper.
+
+    >>> from pycompiler import random
+    >>> random.truncated_normal(random.key(0), -1, 1, (2,))
+    Array([-0.5063149,  0.546452 ], dtype=float32)
+    """
     check_key("truncated_normal", key)
     size = result_shape("truncated_normal", shape, lower, upper)
     wanted = float_dtype("truncated_normal", dtype)
@@ -94,7 +104,12 @@ def exponential_from(u: Array) -> Array:
 
 
 def exponential(key: Array, shape: Any = (), dtype: Any = None) -> Array:
-    """Numbers of the exponential distribution of mean 1."""
+    """Numbers of the exponential distribution of mean 1.
+
+    >>> from pycompiler import random
+    >>> random.exponential(random.key(0), (2,))
+    Array([0.24372306, 1.630274  ], dtype=float32)
+    """
     check_key("exponential", key)
     wanted = float_dtype("exponential", dtype)
     return fused(_exponential, key, shape=canonical_shape("exponential", shape), dtype=wanted)
@@ -279,7 +294,12 @@ def gumbel_mode(name: str, mode: str | None) -> str:
 
 def gumbel(key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
     """Numbers of the Gumbel distribution, -log(-log(u)); with the modes 'high' and 'highest' of twice as many random
-    bits."""
+    bits.
+
+    >>> from pycompiler import random
+    >>> random.gumbel(random.key(0), (2,))
+    Array([-0.42599323,  1.5232526 ], dtype=float32)
+    """
     check_key("gumbel", key)
     size, wanted = canonical_shape("gumbel", shape), float_dtype("gumbel", dtype)
     return fused(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode))

@@ -31,6 +31,10 @@ def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low") ->
     """True with probability p; the mode 'high' takes twice as many random bits, for small probabilities.
 
     Raises TypeError for a p that is no float.
+
+    >>> from pycompiler import random
+    >>> random.bernoulli(random.key(1), 0.5, (4,))
+    Array([False,  True, False,  True], dtype=bool)
     """
     check_key("bernoulli", key)
     if mode not in ("low", "high"):
@@ -95,7 +99,12 @@ def _randint(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
 
 
 def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Array:
-    """Integers from minval up to, not including, maxval; int32 unless a dtype is given. Of an empty range minval."""
+    """Integers from minval up to, not including, maxval; int32 unless a dtype is given. Of an empty range minval.
+
+    >>> from pycompiler import random
+    >>> random.randint(random.key(4), (5,), 0, 10)
+    Array([5, 2, 1, 8, 1], dtype=int32)
+    """
     check_key("randint", key)
     wanted = int_dtype("randint", dtype)
     size = result_shape("randint", shape, minval, maxval)

@@ -204,6 +204,11 @@ def dirichlet(key: Array, alpha: Any, shape: Any = None, dtype: Any = None) -> A
     """Probabilities of the Dirichlet distribution, along the last axis of alpha; `shape` is that without this axis.
 
     Raises ValueError for an alpha without dimensions.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import random
+    >>> random.dirichlet(random.key(0), pnp.ones(3)).sum().round(3)
+    Array(1., dtype=float32)
     """
     check_key("dirichlet", key)
     wanted = float_dtype("dirichlet", dtype)

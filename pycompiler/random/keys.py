@@ -63,6 +63,10 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
     """The numbers of the key of an integer seed, uint32[2].
 
     TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
+
+    >>> from pycompiler import random
+    >>> random.PRNGKey(7)
+    Array([0, 7], dtype=uint32)
     """
     _check_impl("PRNGKey", impl)
     return _numbers_of_seed("PRNGKey", seed)
@@ -89,7 +93,12 @@ def key_impl(keys: Array) -> str:
 
 
 def key_data(keys: Array) -> Array:
-    """The numbers of keys, uint32[..., 2]."""
+    """The numbers of keys, uint32[..., 2].
+
+    >>> from pycompiler import random
+    >>> random.key_data(random.key(7))
+    Array([0, 7], dtype=uint32)
+    """
     _check_keys("key_data", keys)
     return fused(numbers, keys) if _is_typed(keys) else keys
 
@@ -133,7 +142,12 @@ def _fold_typed(key: Array, data: Array) -> Array:
 
 
 def fold_in(key: Array, data: Any) -> Array:
-    """The key that belongs to a key and an integer."""
+    """The key that belongs to a key and an integer.
+
+    >>> from pycompiler import random
+    >>> random.normal(random.fold_in(random.key(42), 43))
+    Array(0.11627013, dtype=float32)
+    """
     check_key("fold_in", key)
     if type(data) is int:
         data = np.uint32(data & 0xFFFFFFFF) if data < 0 else cast(data, dtypes.uint32)
@@ -145,7 +159,12 @@ def fold_in(key: Array, data: Any) -> Array:
 
 
 def bits(key: Array, shape: Any = (), dtype: Any = None) -> Array:
-    """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given."""
+    """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
+
+    >>> from pycompiler import random
+    >>> random.bits(random.key(0), (2,))
+    Array([ 928981903, 3453687069], dtype=uint32)
+    """
     check_key("bits", key)
     default = dtypes.uint64 if config.enable_x64 else dtypes.uint32
     wanted = default if dtype is None else dtypes.canonicalize_requested(dtype, "bits")

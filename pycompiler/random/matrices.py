@@ -56,6 +56,11 @@ def multivariate_normal(
 
     The covariance is factored by its Cholesky decomposition, or, where it may be singular, by 'eigh' or 'svd'. Raises
     ValueError for another method and for shapes that do not fit; TypeError for a dtype that is no float.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import random
+    >>> random.multivariate_normal(random.key(0), pnp.zeros(2), pnp.eye(2)).shape
+    (2,)
     """
     check_key("multivariate_normal", key)
     check_arrays("multivariate_normal", mean, cov)

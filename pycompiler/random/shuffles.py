@@ -39,7 +39,12 @@ def _permuted_numbers(key: Array, *, count: int) -> Array:
 
 
 def permutation(key: Array, x: Any, axis: int = 0, independent: bool = False) -> Array:
-    """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled."""
+    """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled.
+
+    >>> from pycompiler import random
+    >>> random.permutation(random.key(3), 6)
+    Array([2, 4, 1, 3, 5, 0], dtype=int32)
+    """
     check_key("permutation", key)
     if isinstance(x, int | np.integer):
         return fused(_permuted_numbers, key, count=int(x))
@@ -80,6 +85,11 @@ def categorical(
 
     Without `replace`, those of one batch (the leading dimensions of the shape) are different. `mode` is that of the
     Gumbel noise. Raises ValueError for more than there are categories.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import random
+    >>> random.categorical(random.key(0), pnp.log(pnp.array([0.1, 0.9])), shape=(5,))
+    Array([1, 1, 1, 1, 1], dtype=int32)
     """
     check_key("categorical", key)
     (logits,) = promoted_inexact("categorical", logits)
@@ -113,6 +123,10 @@ def choice(
     """Elements of a (of an int: of 0..a-1) along an axis, drawn with or without putting back; `p` are probabilities.
 
     `mode` is that of the Gumbel noise that chooses with `p` and without putting back.
+
+    >>> from pycompiler import random
+    >>> random.choice(random.key(2), 5, (3,), replace=False)
+    Array([0, 4, 1], dtype=int32)
     """
     check_key("choice", key)
     check_arrays("choice", a)

@@ -232,6 +232,12 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     With `has_aux` a third result, the aux. Cotangents of integers are of dtype float0. Raises TypeError where a
     cotangent does not have the structure, shape and dtype of the value.
+
+    >>> import pycompiler as pc
+    >>> import pycompiler.numpy as pnp
+    >>> y, back = pc.vjp(pnp.sin, 0.0)
+    >>> back(2.0)
+    (Array(2., dtype=float32),)
     """
     leaves, in_tree = tree_flatten((tuple(primals), {}))
     flat = FlatFunction("vjp", fun, in_tree, has_aux=has_aux)
@@ -287,6 +293,12 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """The value of `fun(*primals)`, and the linear function from tangents of the primals to the tangent of the value.
 
     What depends on the primals alone is computed once. With `has_aux` a third result, the aux.
+
+    >>> import pycompiler as pc
+    >>> import pycompiler.numpy as pnp
+    >>> y, slope = pc.linearize(pnp.sin, 0.0)
+    >>> slope(2.0)
+    Array(2., dtype=float32)
     """
     leaves, in_tree = tree_flatten((tuple(primals), {}))
     flat = FlatFunction("linearize", fun, in_tree, has_aux=has_aux)

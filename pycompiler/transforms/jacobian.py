@@ -36,6 +36,12 @@ def jacrev(
     The result has the structure of the output, with the structure of the argument at each leaf, of shape
     `output.shape + argument.shape`. With `allow_int` arguments may be integers, whose blocks are zeros of their dtype.
     Raises TypeError for arguments and outputs that are not floating-point.
+
+    >>> import pycompiler as pc
+    >>> import pycompiler.numpy as pnp
+    >>> pc.jacrev(lambda x: x**2)(pnp.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
     """
 
     @wraps(fun, "jacrev")
@@ -48,7 +54,14 @@ def jacrev(
 def jacfwd(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the Jacobian of `fun`, column by column, forwards: for few inputs. Result as `jacrev`'s."""
+    """A function that gives the Jacobian of `fun`, column by column, forwards: for few inputs. Result as `jacrev`'s.
+
+    >>> import pycompiler as pc
+    >>> import pycompiler.numpy as pnp
+    >>> pc.jacfwd(lambda x: x**2)(pnp.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
 
     @wraps(fun, "jacfwd")
     def jacfwd_fun(*args: Any, **kwargs: Any) -> Any:
@@ -60,7 +73,14 @@ def jacfwd(
 def hessian(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the second derivatives of `fun`: `jacfwd(jacrev(fun))`."""
+    """A function that gives the second derivatives of `fun`: `jacfwd(jacrev(fun))`.
+
+    >>> import pycompiler as pc
+    >>> import pycompiler.numpy as pnp
+    >>> pc.hessian(lambda x: (x**3).sum())(pnp.array([1.0, 2.0]))
+    Array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 
 

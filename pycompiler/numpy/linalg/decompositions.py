@@ -53,6 +53,11 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     """The lower factor L of a = L L^H, or with `upper` L^H; nan where a is not positive definite.
 
     a is symmetrized first; without symmetrize_input its lower triangle is taken.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.cholesky(pnp.array([[4.0, 2.0], [2.0, 5.0]]))
+    Array([[2., 0.],
+           [1., 2.]], dtype=float32)
     """
     a = square_matrix("cholesky", a)
     if upper:
@@ -62,7 +67,13 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
 
 def qr(a: Any, mode: str = "reduced") -> Any:
     """a = Q R. mode: 'reduced' (Q [m, min(m, n)]), 'complete' (Q [m, m]), 'r' (R alone), 'raw' (LAPACK's reflectors,
-    transposed, and their scalar factors). ValueError for another mode."""
+    transposed, and their scalar factors). ValueError for another mode.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.abs(pnp.linalg.qr(pnp.array([[3.0, 0.0], [4.0, 5.0]])).R)
+    Array([[5., 4.],
+           [0., 3.]], dtype=float32)
+    """
     a = any_matrix("qr", a)
     if mode == "raw":
         reflectors, taus = orthogonal.geqrf.bind(a)
@@ -94,7 +105,12 @@ def svd(
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
-    """U, S, Vh of a = U diag(S) Vh, S descending, or S alone without compute_uv; `hermitian` takes a to be so."""
+    """U, S, Vh of a = U diag(S) Vh, S descending, or S alone without compute_uv; `hermitian` takes a to be so.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.svd(pnp.array([[3.0, 0.0], [0.0, 4.0]])).S
+    Array([4., 3.], dtype=float32)
+    """
     if not hermitian:
         out = lax_linalg.svd(
             any_matrix("svd", a),
@@ -111,7 +127,12 @@ def svd(
 
 
 def svdvals(x: Any, /) -> Array:
-    """The singular values, descending."""
+    """The singular values, descending.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.svdvals(pnp.array([[3.0, 0.0], [0.0, 4.0]]))
+    Array([4., 3.], dtype=float32)
+    """
     return svd(x, compute_uv=False)
 
 
@@ -125,6 +146,10 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     """Ascending eigenvalues and eigenvectors (columns) of Hermitian matrices.
 
     a is symmetrized first; without symmetrize_input the triangle that UPLO names ('L' or 'U') is taken.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.eigh(pnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
+    Array([1., 3.], dtype=float32)
     """
     lower = _lower("eigh", UPLO)
     v, w = lax_linalg.eigh(square_matrix("eigh", a), lower=lower, symmetrize_input=symmetrize_input)
@@ -137,7 +162,12 @@ def _values(a: Array, *, lower: bool, symmetrize: bool) -> Array:
 
 
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
-    """The ascending eigenvalues of Hermitian matrices; the parameters are those of eigh."""
+    """The ascending eigenvalues of Hermitian matrices; the parameters are those of eigh.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.eigvalsh(pnp.array([[2.0, 1.0], [1.0, 2.0]]))
+    Array([1., 3.], dtype=float32)
+    """
     a = square_matrix("eigvalsh", a)
     return fused(_values, a, lower=_lower("eigvalsh", UPLO), symmetrize=bool(symmetrize_input))
 
@@ -149,6 +179,11 @@ def eig(a: Any) -> EigResult:
 
 
 def eigvals(a: Any) -> Array:
-    """The complex eigenvalues of square matrices."""
+    """The complex eigenvalues of square matrices.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.sort(pnp.linalg.eigvals(pnp.array([[0.0, 1.0], [-2.0, 3.0]])).real)
+    Array([1., 2.], dtype=float32)
+    """
     (w,) = complexes.eig.bind(square_matrix("eigvals", a), compute_left=False, compute_right=False)
     return w

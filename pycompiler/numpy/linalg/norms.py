@@ -49,7 +49,12 @@ def _order(name: str, order: Any) -> Any:
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of the elements along axes (None: all), taken as one vector: the ord-th root of the sum of ord-th powers
-    of sizes; inf the greatest, -inf the least, 0 how many are not 0."""
+    of sizes; inf the greatest, -inf the least, 0 how many are not 0.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.vector_norm(pnp.array([1.0, -2.0]), ord=1)
+    Array(3., dtype=float32)
+    """
     (x,) = inexact_arrays("vector_norm", x)
     axes = canonical_axes("vector_norm", axis, len(get_aval(x).shape))
     return fused(_vector_norm, x, axis=axes, keepdims=bool(keepdims), order=_order("vector_norm", ord))
@@ -79,6 +84,10 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     ord of a vector: see vector_norm. Of a matrix: None or 'fro' (the root of the sum of squares), 'nuc' (the sum of
     singular values), 2 and -2 (the greatest and least of them), 1 and -1 (the greatest and least sum of sizes in a
     column), inf and -inf (in a row). ValueError for another ord or number of axes.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.norm(pnp.array([3.0, 4.0]))
+    Array(5., dtype=float32)
     """
     (x,) = inexact_arrays("norm", x)
     rank = len(get_aval(x).shape)
@@ -97,7 +106,12 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """The norm of each matrix; ord as for norm."""
+    """The norm of each matrix; ord as for norm.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.matrix_norm(pnp.array([[3.0, 0.0], [0.0, 4.0]]))
+    Array(5., dtype=float32)
+    """
     check_arrays("matrix_norm", x)
     if len(get_aval(x).shape) < 2:
         raise ValueError(f"matrix_norm: expects a shape [..., m, n], got {short(get_aval(x))}")
@@ -106,7 +120,12 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array
 
 def cond(x: Any, p: Any = None) -> Array:
     """The condition number of each matrix: the ratio of extreme singular values for p None and 2, its inverse for -2,
-    else norm(x, p) norm(inv(x), p); inf where x is singular. ValueError for empty matrices."""
+    else norm(x, p) norm(inv(x), p); inf where x is singular. ValueError for empty matrices.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.cond(pnp.diag(pnp.array([4.0, 2.0])))
+    Array(2., dtype=float32)
+    """
     x = any_matrix("cond", x)
     aval = get_aval(x)
     if 0 in aval.shape[-2:]:
@@ -144,6 +163,10 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     """How many singular values of each matrix are greater than a bound, an integer.
 
     The bound is rtol (or tol, its other name), as it is; by default the greatest one times max(m, n) eps.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.matrix_rank(pnp.ones((3, 3)))
+    Array(1, dtype=int32)
     """
     if tol is not None:
         if rtol is not None:

@@ -85,7 +85,12 @@ def _best_order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
 
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
     """The product of two or more matrices, in the order that takes the fewest multiplications; the first and the last
-    may be vectors. ValueError where shapes do not fit."""
+    may be vectors. ValueError where shapes do not fit.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.multi_dot([pnp.ones((2, 3)), pnp.ones((3, 4)), pnp.ones(4)])
+    Array([12., 12.], dtype=float32)
+    """
     arrays = list(arrays)
     if len(arrays) < 2:
         raise ValueError(f"multi_dot: takes at least two arrays, got {len(arrays)}")

@@ -43,7 +43,12 @@ def _solve(a: Array, b: Array, *, vector: bool) -> Array:
 
 
 def solve(a: Any, b: Any) -> Array:
-    """x of a x = b, for a [..., n, n] and b [n] or [..., n, k]; infinities or nan where a is singular."""
+    """x of a x = b, for a [..., n, n] and b [n] or [..., n, k]; infinities or nan where a is singular.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.solve(pnp.array([[2.0, 1.0], [1.0, 3.0]]), pnp.array([3.0, 5.0]))
+    Array([0.8, 1.4], dtype=float32)
+    """
     a, b = inexact_arrays("solve", a, b)
     left, right = get_aval(a), get_aval(b)
     vector = len(right.shape) == 1
@@ -62,13 +67,24 @@ def _inv(a: Array) -> Array:
 
 
 def inv(a: Any) -> Array:
-    """The inverse of each matrix [..., n, n]; infinities or nan where it is singular."""
+    """The inverse of each matrix [..., n, n]; infinities or nan where it is singular.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.inv(pnp.array([[2.0, 0.0], [0.0, 4.0]]))
+    Array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
     return fused(_inv, square_matrix("inv", a))
 
 
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
     """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the greatest count as
-    zero (by default 10 max(m, n) eps). Its derivative is that of distinct singular values, and of constant rank."""
+    zero (by default 10 max(m, n) eps). Its derivative is that of distinct singular values, and of constant rank.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.pinv(pnp.array([[2.0], [0.0]]))
+    Array([[0.5, 0. ]], dtype=float32)
+    """
     if rcond is not None:
         if rtol is not None:
             raise ValueError("pinv: rtol and rcond are two names of one parameter; give one of them")
@@ -105,7 +121,12 @@ def _pinv(a: Array, rtol: Array, *, hermitian: bool) -> Array:
 
 def det(a: Any) -> Array:
     """The determinant of each matrix [..., n, n]: by its definition for n = 2 and 3, else by LU, whose derivative is
-    that of matrices that are not singular."""
+    that of matrices that are not singular.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.det(pnp.array([[1.0, 2.0], [3.0, 4.0]]))
+    Array(-2., dtype=float32)
+    """
     return fused(_det, square_matrix("det", a))
 
 
@@ -159,6 +180,10 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     """The sign (0 where a is singular) and the logarithm of the size of the determinant of each matrix, by LU.
 
     method is None, 'lu' or 'qr'; the last is taken for compatibility.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.slogdet(pnp.diag(pnp.array([1.0, -1.0]))).sign
+    Array(-1., dtype=float32)
     """
     if method not in (None, "lu", "qr"):
         raise ValueError(f"slogdet: method is None, 'lu' or 'qr', got {method!r}")
@@ -166,7 +191,13 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
 
 
 def matrix_power(a: Any, n: int) -> Array:
-    """Each matrix multiplied n times by itself, or its inverse -n times; by repeated squaring."""
+    """Each matrix multiplied n times by itself, or its inverse -n times; by repeated squaring.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.matrix_power(pnp.array([[1, 1], [0, 1]]), 3)
+    Array([[1, 3],
+           [0, 1]], dtype=int32)
+    """
     check_arrays("matrix_power", a)
     shape = get_aval(a).shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
@@ -215,6 +246,10 @@ def lstsq(
 
     Singular values up to rcond times the greatest count as zero (by default max(m, n) eps; also for a negative rcond).
     The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.lstsq(pnp.array([[1.0], [1.0]]), pnp.array([1.0, 3.0]))[0].round(3)
+    Array([2.], dtype=float32)
     """
     a, b = inexact_arrays("lstsq", a, b)
     left, right = get_aval(a), get_aval(b)

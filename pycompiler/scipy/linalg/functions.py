@@ -22,7 +22,14 @@ from pycompiler.scipy.linalg.decompositions import as_complex, schur
 
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """The exponential of each matrix [..., n, n], by scaling and squaring (Higham, 2005); nan where it takes more than
-    max_squarings squarings. upper_triangular is taken for compatibility."""
+    max_squarings squarings. upper_triangular is taken for compatibility.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.expm(pnp.zeros((2, 2)))
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
     return spectral.expm.bind(square_matrix("expm", A), max_squarings=int(max_squarings))
 
 
@@ -58,6 +65,12 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """The principal square root of each matrix, complex, by the Schur form (Björck and Hammarling, 1983).
 
     NotImplementedError for a blocksize other than 1.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.sqrtm(pnp.diag(pnp.array([4.0, 9.0]))).real
+    Array([[2., 0.],
+           [0., 3.]], dtype=float32)
     """
     if blocksize > 1:
         raise NotImplementedError(f"sqrtm: only blocksize=1 is there, got {blocksize}; the result is the same")

@@ -22,7 +22,14 @@ from pycompiler.ops.sort import take_along
 
 
 def block_diag(*arrs: Any) -> Array:
-    """The matrix with the given ones (vectors count as rows, scalars as 1x1) along its diagonal, zeros elsewhere."""
+    """The matrix with the given ones (vectors count as rows, scalars as 1x1) along its diagonal, zeros elsewhere.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.block_diag(pnp.ones((1, 1)), 2 * pnp.ones((1, 2)))
+    Array([[1., 0., 0.],
+           [0., 2., 2.]], dtype=float32)
+    """
     if not arrs:
         return full((1, 0), 0, dtypes.scalar_dtype(float))
     check_arrays("block_diag", *arrs)
@@ -76,7 +83,15 @@ def _diagonals(c: Array, r: Array, *, rising: bool) -> Array:
 
 def toeplitz(c: Any, r: Any = None) -> Array:
     """The matrices with the first column c and the first row r (but for its first element; conj(c) by default),
-    constant along diagonals."""
+    constant along diagonals.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.toeplitz(pnp.array([1, 2, 3]))
+    Array([[1, 2, 3],
+           [2, 1, 2],
+           [3, 2, 1]], dtype=int32)
+    """
     check_arrays("toeplitz", c, *(() if r is None else (r,)))
     c = atleast_1d(c)
     c, r = converted("toeplitz", c, la.conj(c) if r is None else atleast_1d(r))
@@ -227,7 +242,13 @@ def _real(values: Any) -> Array:
 
 
 def hilbert(n: int) -> Array:
-    """1 / (i + j + 1)."""
+    """1 / (i + j + 1).
+
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.hilbert(2)
+    Array([[1.        , 0.5       ],
+           [0.5       , 0.33333334]], dtype=float32)
+    """
     i, j = np.indices((_index("hilbert", n),) * 2)
     return _real(1 / (i + j + 1))
 

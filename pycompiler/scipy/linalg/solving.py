@@ -75,7 +75,13 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Array:
-    """x of op(a) x = b for a triangular a. trans: 0 or 'N' for a, 1 or 'T' for its transpose, 2 or 'C' the adjoint."""
+    """x of op(a) x = b for a triangular a. trans: 0 or 'N' for a, 1 or 'T' for its transpose, 2 or 'C' the adjoint.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.solve_triangular(pnp.array([[2.0, 0.0], [1.0, 4.0]]), pnp.array([2.0, 9.0]), lower=True)
+    Array([1., 2.], dtype=float32)
+    """
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"solve_triangular: trans is 0, 1, 2, 'N', 'T' or 'C', got {trans!r}")
     number = "NTC".index(trans) if isinstance(trans, str) else trans
@@ -90,7 +96,13 @@ def _cho_solve(c: Array, b: Array, *, lower: bool, vector: bool) -> Array:
 
 
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """x of a x = b, from what cho_factor makes of a."""
+    """x of a x = b, from what cho_factor makes of a.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.cho_solve(linalg.cho_factor(4 * pnp.eye(2)), pnp.array([4.0, 8.0]))
+    Array([1., 2.], dtype=float32)
+    """
     c, lower = c_and_lower
     c, b, vector = _system("cho_solve", c, b)
     return fused(_cho_solve, c, b, lower=bool(lower), vector=vector)
@@ -145,6 +157,11 @@ def solve(
     """x of a x = b. assume_a: 'gen', 'sym' or 'her' (by LU), or 'pos' (by Cholesky; one triangle of a is read).
 
     ValueError for another assume_a.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler.scipy import linalg
+    >>> linalg.solve(pnp.array([[2.0, 1.0], [1.0, 3.0]]), pnp.array([3.0, 5.0]))
+    Array([0.8, 1.4], dtype=float32)
     """
     if assume_a not in ("gen", "sym", "her", "pos"):
         raise ValueError(f"solve: assume_a is 'gen', 'sym', 'her' or 'pos', got {assume_a!r}")

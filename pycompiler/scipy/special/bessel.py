@@ -26,7 +26,12 @@ def i1e(x: Any) -> Array:
 
 
 def i0(x: Any) -> Array:
-    """The modified Bessel function of order 0."""
+    """The modified Bessel function of order 0.
+
+    >>> from pycompiler.scipy import special
+    >>> special.i0(1.0)
+    Array(1.2660658, dtype=float32, weak_type=True)
+    """
     return fused(_i0, *promoted_inexact("i0", x))
 
 

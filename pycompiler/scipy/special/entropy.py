@@ -13,7 +13,12 @@ from pycompiler.ops import special as ops
 
 
 def xlogy(x: Any, y: Any) -> Array:
-    """x log(y), 0 where x is 0."""
+    """x log(y), 0 where x is 0.
+
+    >>> from pycompiler.scipy import special
+    >>> special.xlogy(0.0, 0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return ops.xlogy.bind(*promoted_inexact("xlogy", x, y))
 
 
@@ -23,7 +28,12 @@ def xlog1py(x: Any, y: Any) -> Array:
 
 
 def logit(x: Any) -> Array:
-    """log(x / (1 - x)), the inverse of expit."""
+    """log(x / (1 - x)), the inverse of expit.
+
+    >>> from pycompiler.scipy import special
+    >>> special.logit(0.75)
+    Array(1.0986123, dtype=float32, weak_type=True)
+    """
     return fused(_logit, *promoted_inexact("logit", x))
 
 
@@ -32,12 +42,22 @@ def _logit(x: Array) -> Array:
 
 
 def expit(x: Any) -> Array:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    >>> from pycompiler.scipy import special
+    >>> special.expit(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
     return lax.logistic(*promoted_inexact("expit", x))
 
 
 def entr(x: Any) -> Array:
-    """-x log(x); 0 at 0, -inf below."""
+    """-x log(x); 0 at 0, -inf below.
+
+    >>> from pycompiler.scipy import special
+    >>> special.entr(0.5)
+    Array(0.3465736, dtype=float32, weak_type=True)
+    """
     return fused(_entr, *promoted_inexact("entr", x))
 
 

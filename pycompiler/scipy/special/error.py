@@ -13,7 +13,12 @@ from pycompiler.scipy.special import plane
 
 
 def erf(x: Any) -> Array:
-    """The error function."""
+    """The error function.
+
+    >>> from pycompiler.scipy import special
+    >>> special.erf(1.0)
+    Array(0.84270084, dtype=float32, weak_type=True)
+    """
     return lax.erf(*promoted_inexact("erf", x))
 
 
@@ -39,7 +44,12 @@ def dawsn(x: Any) -> Array:
 
 
 def ndtr(x: Any) -> Array:
-    """The normal distribution function, float32 or float64, else TypeError."""
+    """The normal distribution function, float32 or float64, else TypeError.
+
+    >>> from pycompiler.scipy import special
+    >>> special.ndtr(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
     return fused(_ndtr, wide_float("ndtr", x))
 
 
@@ -60,7 +70,12 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
 
 
 def ndtri(p: Any) -> Array:
-    """The quantile of the normal distribution at the probability p, float32 or float64, else TypeError."""
+    """The quantile of the normal distribution at the probability p, float32 or float64, else TypeError.
+
+    >>> from pycompiler.scipy import special
+    >>> special.ndtri(0.975)
+    Array(1.9599644, dtype=float32, weak_type=True)
+    """
     return ops.ndtri.bind(wide_float("ndtri", p))
 
 

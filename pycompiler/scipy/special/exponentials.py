@@ -23,7 +23,13 @@ def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
 ) -> Any:
-    """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign."""
+    """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import nn
+    >>> nn.logsumexp(pnp.zeros(2))
+    Array(0.6931472, dtype=float32)
+    """
     arrays = promoted_inexact("logsumexp", a) if b is None else promoted_inexact("logsumexp", a, b)
     a = arrays[0]
     axes = canonical_axes("logsumexp", axis, len(get_aval(a).shape))

@@ -18,7 +18,12 @@ from pycompiler.scipy.special import plane
 
 
 def gammaln(x: Any) -> Array:
-    """The logarithm of the magnitude of the gamma function."""
+    """The logarithm of the magnitude of the gamma function.
+
+    >>> from pycompiler.scipy import special
+    >>> special.gammaln(10.0)
+    Array(12.801827, dtype=float32, weak_type=True)
+    """
     return lax_special.lgamma(*promoted_inexact("gammaln", x))
 
 
@@ -49,18 +54,33 @@ def _gammasgn(x: Array) -> Array:
 
 
 def gamma(x: Any) -> Array:
-    """The gamma function, also of complex numbers; at 0 an infinity of its sign, at -1, -2, ... nan."""
+    """The gamma function, also of complex numbers; at 0 an infinity of its sign, at -1, -2, ... nan.
+
+    >>> from pycompiler.scipy import special
+    >>> special.gamma(5.0)
+    Array(24., dtype=float32, weak_type=True)
+    """
     (x,) = promoted_inexact("gamma", x)
     return fused(plane.complex_gamma, x) if plane.is_complex(x) else ops.gamma.bind(x)
 
 
 def digamma(x: Any) -> Array:
-    """The derivative of the logarithm of the gamma function."""
+    """The derivative of the logarithm of the gamma function.
+
+    >>> from pycompiler.scipy import special
+    >>> special.digamma(1.0)
+    Array(-0.5772157, dtype=float32, weak_type=True)
+    """
     return lax_special.digamma(*promoted_inexact("digamma", x))
 
 
 def polygamma(n: Any, x: Any) -> Array:
-    """The derivative of order n of digamma. n is of integers, else ValueError; there is no derivative by it."""
+    """The derivative of order n of digamma. n is of integers, else ValueError; there is no derivative by it.
+
+    >>> from pycompiler.scipy import special
+    >>> special.polygamma(1, 1.0)
+    Array(1.644934, dtype=float32, weak_type=True)
+    """
     check_arrays("polygamma", n, x)
     if not dtypes.is_integer(get_aval(n).dtype):
         raise ValueError(f"polygamma: the order must be of integers, got {short(get_aval(n))}; convert it")
@@ -69,7 +89,12 @@ def polygamma(n: Any, x: Any) -> Array:
 
 
 def zeta(x: Any, q: Any = None) -> Array:
-    """The Hurwitz zeta function, the sum of (k + q)**-x over k >= 0, for x > 1. ValueError without q."""
+    """The Hurwitz zeta function, the sum of (k + q)**-x over k >= 0, for x > 1. ValueError without q.
+
+    >>> from pycompiler.scipy import special
+    >>> special.zeta(2.0, 1.0)
+    Array(1.644934, dtype=float32, weak_type=True)
+    """
     if q is None:
         raise ValueError("zeta: needs q; zeta(x, 1) is the zeta function of Riemann for x > 1")
     return lax_special.zeta(*promoted_inexact("zeta", x, q))
@@ -101,12 +126,22 @@ def _beta(a: Array, b: Array) -> Array:
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:
-    """The regularized incomplete beta function. There is no derivative by a or b."""
+    """The regularized incomplete beta function. There is no derivative by a or b.
+
+    >>> from pycompiler.scipy import special
+    >>> special.betainc(2.0, 3.0, 0.5)
+    Array(0.6875, dtype=float32, weak_type=True)
+    """
     return lax_special.betainc(*promoted_inexact("betainc", a, b, x))
 
 
 def factorial(n: Any, exact: bool = False) -> Array:
-    """gamma(n + 1); of a negative number 0. NotImplementedError for exact."""
+    """gamma(n + 1); of a negative number 0. NotImplementedError for exact.
+
+    >>> from pycompiler.scipy import special
+    >>> special.factorial(5.0)
+    Array(120., dtype=float32, weak_type=True)
+    """
     if exact:
         raise NotImplementedError("factorial: exact integers of any size are not there; use math.factorial")
     return fused(_factorial, *promoted_inexact("factorial", n))
@@ -117,7 +152,12 @@ def _factorial(n: Array) -> Array:
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
-    """How many ways there are to choose k of N things, as a float; with repetition, each as often as one likes."""
+    """How many ways there are to choose k of N things, as a float; with repetition, each as often as one likes.
+
+    >>> from pycompiler.scipy import special
+    >>> special.comb(5, 2).round(2)
+    Array(10., dtype=float32, weak_type=True)
+    """
     return fused(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
 
 

@@ -48,6 +48,7 @@ SHOWN = (
 )
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PADDING = re.compile(r"(?<=\[) +| +(?=[\],])")
 TYPED = re.compile(r"<doctest [^>]*>")
 FLOAT = re.compile(r"[-+]?\d+\.\d*(?:e[-+]?\d+)?|[-+]?\d+e[-+]?\d+")
 
@@ -83,6 +84,8 @@ class Checker(doctest.OutputChecker):
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         got = TYPED.sub("<stdin>", got)
+        # NumPy pads all elements to the longest one.
+        want, got = (PADDING.sub("", text) for text in (want, got))
         return super().check_output(want, self.as_written(want, got), optionflags)
 
     @staticmethod

@@ -24,6 +24,7 @@ def fenced(language, *lines):
         fenced("python", "x = 1") + "text\n\n" + fenced("pycon", ">>> x + 1", "2"),
         fenced("pycon", ">>> 1 / 3", "0.333", ">>> [0.1 + 0.2, 1e-7 / 3]", "[0.3, 3.33e-08]"),
         fenced("pycon", ">>> 0.12345678", "0.12345679"),
+        fenced("pycon", ">>> print('[1.        , 2.0000002 ]')", "[1., 2.]"),
         fenced("pycon", ">>> print('a\\n\\nb')", "a", "", "b", "", ">>> 1", "1"),
         fenced("pycon", ">>> 1 / 0", "Traceback (most recent call last):", "    ...", "ZeroDivisionError: ..."),
         fenced("console", "$ echo one", "one", "$ cat <<END", "> two", "> END", "two"),
