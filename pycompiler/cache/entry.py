@@ -18,7 +18,7 @@ Aliases = tuple[tuple[int, int], ...]
 # Magic, form, bytes of what is known, bytes of the code; the checksum follows.
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"PYCCODE\0"
-_FORM = 3
+_FORM = 4
 _CHECKSUM = 16
 _START = _HEAD.size + _CHECKSUM
 
@@ -65,7 +65,7 @@ class Key:
 
 def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
     """The bytes of an entry. `about` is for people: the name of the function, when it was compiled."""
-    # The compiler names no place but those of the graph.
+    # The compiler names no place but those of the graph, and of modules that it calls: these are the same everywhere.
     numbers = {place: number for number, place in enumerate(key.places)}
     known = {
         "key": (key.ir, key.options, key.compiler, key.target),
@@ -75,7 +75,7 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "flops": artifact.flops,
         "is_unbounded": artifact.is_unbounded,
         "gives_up": artifact.gives_up,
-        "sites": tuple([(primitive, numbers.get(place, -1)) for primitive, place in artifact.sites]),
+        "sites": tuple([(primitive, numbers.get(place, place)) for primitive, place in artifact.sites]),
         "aliases": artifact.aliases,
         "image": len(artifact.image),
         "assembled": len(artifact.assembled),
@@ -103,7 +103,6 @@ def unpack(key: Key, data: bytes) -> Artifact:
         raise DamagedError(f"it has {len(data)} bytes of {start + size}")
     if _checksum(code) != known["checksum"]:
         raise DamagedError("the checksum of its code is wrong")
-    places = (*key.places, "")
     end = size - known["assembled"]
     begin = end - known["image"]
     return Artifact(
@@ -113,7 +112,7 @@ def unpack(key: Key, data: bytes) -> Artifact:
         known["flops"],
         known["is_unbounded"],
         known["gives_up"],
-        [(primitive, places[number]) for primitive, number in known["sites"]],
+        [(name, key.places[place] if isinstance(place, int) else place) for name, place in known["sites"]],
         known["aliases"],
         code[begin:end],
         known["kernels"],

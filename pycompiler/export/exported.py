@@ -296,7 +296,8 @@ def _check(closed: ClosedGraph, name: str) -> None:
         )
     if closed.axis_names:
         raise ValueError(
-            f"export: {name} is over the named axes {', '.join(map(str, closed.axis_names))}, outside of it"
+            f"export: {name} is over the named axes {', '.join(map(str, closed.axis_names))}, which are mapped "
+            "outside of it; export the function that is mapped"
         )
     if distribution.concerns(closed):
         raise ValueError(

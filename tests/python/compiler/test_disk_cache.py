@@ -159,7 +159,15 @@ def test_a_damaged_entry_is_told_and_replaced(folder, change):
 def test_every_byte_is_watched():
     key = entry.Key("k", "ir", "options", "compiler", "target", ("model.py:1",))
     artifact = entry.Artifact(
-        b"code" * 20, "main", 64, 2.5, True, True, [("sort", "model.py:1"), ("fft", "")], ((0, 1),)
+        b"code" * 20,
+        "main",
+        64,
+        2.5,
+        True,
+        True,
+        # Of a module that is called, the places are those where it was exported.
+        [("sort", "model.py:1"), ("fft", ""), ("qr", "elsewhere.py:2")],
+        ((0, 1),),
     )
     whole = entry.pack(key, artifact, {"name": "f"})
     assert entry.unpack(key, whole) == artifact

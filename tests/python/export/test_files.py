@@ -196,6 +196,14 @@ def test_values_put_on_a_device_are_refused():
         export.export(lambda x: pc.device_put(x, pc.devices()[0]) + 1)(X)
 
 
+def test_named_axes_that_are_mapped_outside_are_refused():
+    def summed(y):
+        return export.export(lambda x: pc.lax.psum(x, "i"))(X).call(X) + y
+
+    with pytest.raises(ValueError, match="over the named axes i, which are mapped outside of it"):
+        pc.vmap(summed, axis_name="i")(X)
+
+
 def test_tracers_are_refused():
     with pytest.raises(ValueError, match="closes over a value that is being traced"):
         pc.jit(lambda y: export.export(lambda x: x + y)(X).call(X))(X)
