@@ -15,6 +15,7 @@ from pycompiler._runtime import (
     Array,
     ShapedArray,
     array_of_bytes,
+    current_trace,
     set_assembler,
     sharded_array,
     sharding_of,
@@ -24,7 +25,10 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.mesh import Device
+from pycompiler.core.places import put
 from pycompiler.core.sharding import Index, NamedSharding, Sharding, replicas
+from pycompiler.ops.indexing import dynamic_slice
+from pycompiler.targets import target_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,12 +115,33 @@ def spread(x: Any, sharding: NamedSharding) -> Array:
     """
     aval = get_aval(x)
     sharding.check_compatible_aval(aval.shape)
+    if isinstance(x, Array) and _is_on_gpu(x) and current_trace() is None:
+        return from_shards(aval, sharding, _parts_on_devices(x, sharding))
     host = on_host(x)
     parts = [
         on_device(host[index], device, aval.weak_type)
         for device, index in zip(sharding.device_list, sharding.indices(aval.shape), strict=True)
     ]
     return from_shards(aval, sharding, parts)
+
+
+def _is_on_gpu(x: Array) -> bool:
+    return not is_sharded(x) and not target_of(x.device).is_host
+
+
+def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
+    """Parts of an array in a GPU's memory, copied from there to the devices: nobody waits for it."""
+    sizes = sharding.shard_shape(x.shape)
+    parts: list[Array] = []
+    for device, index in zip(sharding.device_list, sharding.indices(x.shape), strict=True):
+        if sizes == x.shape:
+            # Parts are deleted with what they are parts of, without the array that they came from.
+            parts.append(put(x, device, may_alias=False))
+            continue
+        # The same code for all parts.
+        starts = [np.asarray(where.start or 0, np.int32) for where in index]
+        parts.append(put(dynamic_slice.bind(x, *starts, slice_sizes=sizes), device))
+    return parts
 
 
 def _named(function: str, sharding: Any) -> Sharding:

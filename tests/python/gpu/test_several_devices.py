@@ -181,6 +181,18 @@ def test_sharded_arrays_are_read_by_parts_and_as_one():
     assert len(y.addressable_shards) == 4
 
 
+@pytest.mark.parametrize("spec", [P(), P("x"), P(("y", "x")), P(None, "y"), P("x", "y")])
+def test_an_array_of_one_device_is_spread_over_others(spec):
+    mesh = square()
+    x = pc.device_put(X[0], gpus()[1]) * 2
+    spread = pc.device_put(x, NamedSharding(mesh, spec))
+    for shard in spread.addressable_shards:
+        assert shard.data.device == shard.device
+        np.testing.assert_array_equal(np.asarray(shard.data), 2 * X[0][shard.index])
+    spread.delete()
+    np.testing.assert_array_equal(np.asarray(x), 2 * X[0])
+
+
 def test_a_donated_array_is_given_up():
     x = pc.device_put(X[0], NamedSharding(line(), P("i")))
     y = pc.jit(lambda a: a + 1, donate_argnums=0)(x)
