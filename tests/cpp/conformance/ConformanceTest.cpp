@@ -2,7 +2,9 @@
 // where failures go, how far a program runs ahead. `ConformanceTest cpu`, `emulated` or `gpu`; 77 where there is no
 // such one.
 #include "Subject.h"
+#include "runtime/Collective.h"
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -252,6 +254,36 @@ void failuresOfTheHostReachTheDevice() {
   CHECK(Subject::failureOf(s->add(there, s->value(1))) == failure);
 }
 
+//===--- Participants ---------------------------------------------------------------------------------------------===//
+
+/// Two participants give each other their vectors.
+int32_t swaps(const PcrtFrame *frame) {
+  const int64_t params[] = {PCRT_COLLECTIVE_PERMUTE, 0, 0, 0, 2, 1, 2, 0, 1, 0, 1, 1, 0}, size = Vectors::count;
+  PcrtTensor in = {const_cast<void *>(frame->args[0]), &size, 1, PCRT_DTYPE_Float32};
+  PcrtTensor out = {frame->results[0], &size, 1, PCRT_DTYPE_Float32};
+  return frame->table->collective(frame, &in, 1, &out, 1, params);
+}
+
+/// All on one device, which is enough for what each kind does at a collective.
+void participantsExchangeWhatTheyHave() {
+  auto s = make();
+  RefPtr<Executable> executable = s->executable(swaps, "swaps", /*mayBlock=*/true);
+  RefPtr<Buffer> values[] = {s->add(s->value(1), s->value(2)), s->add(s->value(3), s->value(4))};
+  for (int step = 0; step < 5; ++step) {
+    auto run = RefPtr<Rendezvous>::adopt(new Rendezvous(2, {&s->device(), &s->device()}));
+    RefPtr<Buffer> results[2];
+    for (unsigned p = 0; p < 2; ++p) {
+      results[p] = s->device().memory().allocate(Vectors::bytes).take();
+      Buffer *arg = values[p].get(), *result = results[p].get();
+      Launch launch = {executable.get(), &arg, 1, &result, 1, "model.py:3"};
+      launch.participant = run->join(p);
+      s->device().stream().enqueue(launch);
+    }
+    std::copy(results, results + 2, values);
+  }
+  CHECK(Subject::read(values[0]) == 7 && Subject::read(values[1]) == 3);
+}
+
 //===--- Threads --------------------------------------------------------------------------------------------------===//
 
 /// Launches and copies to and fro, from several threads.
@@ -301,6 +333,7 @@ int main(int argc, char **argv) {
   RUN(compiledCodeReadsTheDevice);
   RUN(failuresPoisonDependentsOnly);
   RUN(failuresOfTheHostReachTheDevice);
+  RUN(participantsExchangeWhatTheyHave);
   RUN(manyThreads);
   return test::failures() != 0;
 }
