@@ -1,0 +1,327 @@
+"""Gives array-opt programs that nobody would write: what is malformed must be refused with a diagnostic, and what is
+accepted must compile or be refused with one. Nothing may crash, hang or take all memory.
+
+Programs are those of tests/lit with parts exchanged, as text and as bytecode. `make fuzz SECONDS=600`. What ends
+array-opt by a signal is kept under build/fuzz, with the command that repeats it; the exit status is 1 if it was in this
+project's code. A run is repeated by its `--seed`, up to how far it gets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SEPARATOR = "\n// -----\n"
+# Programs in one process, as text; of bytecode a process takes one.
+BATCH = 24
+SECONDS_OF_ONE = 20
+MEMORY = 6 << 30
+
+# What is run, and how often.
+MODES: list[tuple[list[str], int]] = [
+    ([], 3),
+    (["--canonicalize", "--cse"], 3),
+    (["--array-to-linalg"], 4),
+    (["--array-to-llvm"], 4),
+    (["--array-to-gpu"], 1),
+]
+
+NUMBERS = ["0", "1", "-1", "2", "3", "5", "8", "63", "64", "65", "1000", "65536", "2147483648", "4294967296"]
+NUMBERS += ["9223372036854775807", "-9223372036854775808", "18446744073709551616", "1.5", "0x7FC00000", "1e400"]
+ELEMENTS = ["i1", "i2", "i4", "i8", "i16", "i32", "i64", "i128", "ui2", "ui8", "ui32", "ui64", "si1", "si32", "index"]
+ELEMENTS += ["f16", "bf16", "f32", "f64", "f80", "f128", "tf32", "f8E4M3FN", "f8E5M2", "f4E2M1FN", "complex<f32>"]
+ELEMENTS += ["complex<f64>", "complex<i32>", "!array.token", "vector<4xf32>", "none", "tuple<f32>"]
+SHAPES = ["", "0x", "1x", "2x", "3x", "4x", "?x", "2x3x", "3x3x", "4x4x", "?x?x", "0x4x", "1x1x1x", "2x3x4x", "*x"]
+SHAPES += ["1000000x1000000x", "4294967296x4294967296x4294967296x", "2x2x2x2x2x2x2x2x2x"]
+
+TOKEN = re.compile(r'[%@#!^]?[A-Za-z_][\w.$]*|-?\d+(?:\.\d+(?:e[+-]?\d+)?)?|"[^"\n]*"|->|\n|[ \t]+|.')
+TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>)?[^<>]*>")
+OPERATION = re.compile(r"\barray\.\w+")
+
+
+def read_corpus(folder: Path) -> list[str]:
+    """The programs of the tests, without comments."""
+    programs: list[str] = []
+    for path in sorted(folder.rglob("*.mlir")):
+        for part in re.split(r"^// -----.*$", path.read_text(), flags=re.MULTILINE):
+            lines = [line for line in part.splitlines() if line.strip() and not line.lstrip().startswith("//")]
+            if lines and len(lines) < 200:
+                programs.append("\n".join(lines) + "\n")
+    return programs
+
+
+class Mutator:
+    """Exchanges parts of programs for others of their kind."""
+
+    def __init__(self, programs: list[str], rng: random.Random) -> None:
+        self.programs = programs
+        self.rng = rng
+        self.operations = sorted({name for program in programs for name in OPERATION.findall(program)})
+        self.tensors = sorted({name for program in programs for name in TENSOR.findall(program)})
+        self.lines = sorted({line for program in programs for line in program.splitlines() if " = array." in line})
+        self.tokens = sorted({token for program in programs for token in TOKEN.findall(program) if not token.isspace()})
+
+    def tensor(self) -> str:
+        rng = self.rng
+        if rng.random() < 0.5:
+            return rng.choice(self.tensors)
+        return f"tensor<{rng.choice(SHAPES)}{rng.choice(ELEMENTS)}>"
+
+    def one_match(self, text: str, pattern: re.Pattern[str], replacement: str) -> str:
+        found = list(pattern.finditer(text))
+        if not found:
+            return text
+        match = self.rng.choice(found)
+        # Everywhere, it often is still a program that is accepted.
+        if self.rng.random() < 0.5:
+            return text.replace(match[0], replacement)
+        return text[: match.start()] + replacement + text[match.end() :]
+
+    def change_tensor(self, text: str) -> str:
+        return self.one_match(text, TENSOR, self.tensor())
+
+    def change_operation(self, text: str) -> str:
+        return self.one_match(text, OPERATION, self.rng.choice(self.operations))
+
+    def change_number(self, text: str) -> str:
+        return self.one_match(text, re.compile(r"(?<![\w.])-?\d+(?![\w.])"), self.rng.choice(NUMBERS))
+
+    def change_size(self, text: str) -> str:
+        size = self.rng.choice(["0", "1", "2", "3", "5", "17", "?"])
+        return self.one_match(text, re.compile(r"(?<=[<x])(?:\d+|\?)(?=x)"), size)
+
+    def change_element(self, text: str) -> str:
+        return self.one_match(text, re.compile(r"\b(?:[fiu]|bf|ui)\d+\b"), self.rng.choice(ELEMENTS))
+
+    def change_token(self, text: str) -> str:
+        tokens = TOKEN.findall(text)
+        place = self.rng.randrange(len(tokens))
+        kind = self.rng.randrange(4)
+        if kind == 0:
+            del tokens[place]
+        elif kind == 1:
+            tokens.insert(place, tokens[place])
+        elif kind == 2:
+            tokens[place] = self.rng.choice(self.tokens)
+        else:
+            other = self.rng.randrange(len(tokens))
+            tokens[place], tokens[other] = tokens[other], tokens[place]
+        return "".join(tokens)
+
+    def change_value(self, text: str) -> str:
+        values = re.findall(r"%\w+", text)
+        return self.one_match(text, re.compile(r"%\w+"), self.rng.choice(values)) if values else text
+
+    def change_line(self, text: str) -> str:
+        lines = text.splitlines()
+        place = self.rng.randrange(len(lines))
+        kind = self.rng.randrange(3)
+        if kind == 0:
+            del lines[place]
+        elif kind == 1:
+            lines.insert(place, lines[self.rng.randrange(len(lines))])
+        else:
+            lines.insert(place, self.rng.choice(self.lines))
+        return "\n".join(lines) + "\n"
+
+    def change_bytes(self, text: str) -> str:
+        place = self.rng.randrange(len(text))
+        return text[:place] + chr(self.rng.choice([0, 9, 34, 37, 40, 60, 62, 92, 127, 233])) + text[place + 1 :]
+
+    def text(self) -> str:
+        program = self.rng.choice(self.programs)
+        changes = [self.change_tensor, self.change_operation, self.change_number, self.change_size, self.change_element]
+        changes += [self.change_size, self.change_value, self.change_token, self.change_line]
+        if self.rng.random() < 0.05:
+            changes = [self.change_bytes]
+        for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3, 6])):
+            if program.strip():
+                program = self.rng.choice(changes)(program)
+        return program.replace("// -----", "")
+
+    def bytecode(self, code: bytes) -> bytes:
+        changed = bytearray(code)
+        for _ in range(self.rng.choice([1, 1, 2, 4, 16])):
+            place = self.rng.randrange(len(changed))
+            kind = self.rng.randrange(4)
+            if kind == 0:
+                changed[place] = self.rng.randrange(256)
+            elif kind == 1:
+                changed[place] ^= 1 << self.rng.randrange(8)
+            elif kind == 2:
+                changed[place:place] = self.rng.randbytes(self.rng.randrange(1, 5))
+            else:
+                del changed[place : place + self.rng.randrange(1, 9)]
+        return bytes(changed)
+
+
+def with_main(program: str, arguments: list[str]) -> str:
+    """The program with its first function as @main: that is what the pipelines compile."""
+    if "@main" in program or not any(argument.startswith("--array-to-") for argument in arguments):
+        return program
+    return re.sub(r"func\.func( private)? @\w+", "func.func @main", program, count=1)
+
+
+@dataclass
+class Ended:
+    """How a run of array-opt ended: `why` is empty where it gave its answer."""
+
+    why: str
+    frames: list[str] = field(default_factory=list)
+    accepted: int = 0
+
+    @property
+    def signature(self) -> str:
+        return " < ".join([self.why, *self.frames[:3]])
+
+    @property
+    def is_ours(self) -> bool:
+        """Something of this project is among what was called last; or it is not known what was."""
+        if not self.frames or "array::" in self.frames[0]:
+            return True
+        # What reads the attributes of an operation from bytecode is MLIR's, though it has the operation's name.
+        is_reading = any("BytecodeReader" in frame for frame in self.frames)
+        return not is_reading and any("array::" in frame for frame in self.frames)
+
+
+def read_frames(trace: str) -> list[str]:
+    """The functions of a stack trace, the innermost first, up to the pass manager."""
+    frames: list[str] = []
+    for line in trace.splitlines():
+        match = re.match(r"\s*#\d+ 0x[0-9a-f]+ (.*)", line)
+        if not match:
+            continue
+        name = re.sub(r" (?:\(|/)\S*$|\(.*$", "", match[1]).strip()
+        if "SignalHandler" in name or "PrintStackTrace" in name or not re.match(r"[\w:<>~, ]+$", name):
+            continue
+        if "OpToOpPassAdaptor" in name or "MlirOptMain" in name:
+            break
+        frames.append(name)
+    return frames[:12]
+
+
+class Fuzzer:
+    def __init__(self, tool: Path, kept: Path) -> None:
+        self.tool = tool
+        self.kept = kept
+        kept.mkdir(parents=True, exist_ok=True)
+
+    def run(self, code: bytes, arguments: list[str], seconds: float) -> Ended:
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        with tempfile.NamedTemporaryFile(suffix=".mlir") as file:
+            file.write(code)
+            file.flush()
+            command = [str(self.tool), file.name, *arguments, "--mlir-disable-threading"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit) as process:
+                try:
+                    printed, told = process.communicate(timeout=seconds)
+                    why = ""
+                except subprocess.TimeoutExpired:
+                    why = f"takes more than {seconds:.0f} s"
+                    # It says where it is.
+                    process.send_signal(signal.SIGABRT)
+                    printed, told = process.communicate()
+        trace = told.decode(errors="replace")
+        if not why and process.returncode in (0, 1):
+            return Ended("", accepted=printed.count(b"module"))
+        if "out of memory" in trace.lower() or "bad_alloc" in trace:
+            why = "out of memory"
+        if why:
+            return Ended(why, read_frames(trace))
+        name = (
+            signal.Signals(-process.returncode).name if process.returncode < 0 else f"exit status {process.returncode}"
+        )
+        return Ended(name, read_frames(trace))
+
+    def keep(self, code: bytes, arguments: list[str], ended: Ended) -> Path:
+        name = hashlib.sha1(ended.signature.encode()).hexdigest()[:10]
+        path = self.kept / (name + (".mlirbc" if code.startswith(b"ML\xefR") else ".mlir"))
+        path.write_bytes(code)
+        command = f"{self.tool} {path} {' '.join(arguments)}"
+        (self.kept / f"{name}.txt").write_text("\n".join([command, ended.why, *ended.frames]) + "\n")
+        return path
+
+
+def fuzz(fuzzer: Fuzzer, seconds: float, seed: int) -> dict[str, Ended]:
+    programs = read_corpus(ROOT / "tests" / "lit")
+    deadline = time.monotonic() + seconds
+    counts: Counter[str] = Counter()
+    found: dict[str, Ended] = {}
+
+    def note(code: bytes, arguments: list[str], ended: Ended) -> None:
+        counts["crashes"] += 1
+        if ended.signature not in found:
+            found[ended.signature] = ended
+            path = fuzzer.keep(code, arguments, ended)
+            print(
+                f"{'array' if ended.is_ours else 'MLIR'}: {ended.signature}: {path} {' '.join(arguments)}", flush=True
+            )
+
+    batch = 0
+    while time.monotonic() < deadline:
+        mutator = Mutator(programs, random.Random(f"{seed}/{batch}"))
+        batch += 1
+        arguments = mutator.rng.choices([mode for mode, _ in MODES], [weight for _, weight in MODES])[0]
+        if batch % 2:
+            texts = [with_main(mutator.text(), arguments) for _ in range(BATCH)]
+            joined = SEPARATOR.join(texts).encode()
+            ended = fuzzer.run(joined, [*arguments, "--split-input-file"], SECONDS_OF_ONE * 3)
+            counts["texts"] += BATCH
+            counts["accepted"] += ended.accepted
+            if ended.why:
+                for text in texts:
+                    alone = fuzzer.run(text.encode(), arguments, SECONDS_OF_ONE)
+                    if alone.why:
+                        note(text.encode(), arguments, alone)
+            continue
+        source = mutator.rng.choice(programs).encode()
+        with tempfile.TemporaryDirectory() as folder:
+            written = Path(folder) / "code"
+            fuzzer.run(source, ["--emit-bytecode", "-o", str(written)], SECONDS_OF_ONE)
+            code = written.read_bytes() if written.exists() else b""
+        for _ in range(BATCH if code else 0):
+            changed = mutator.bytecode(code)
+            ended = fuzzer.run(changed, arguments, SECONDS_OF_ONE)
+            counts["bytecodes"] += 1
+            counts["accepted"] += ended.accepted
+            if ended.why:
+                note(changed, arguments, ended)
+    ours = sum(ended.is_ours for ended in found.values())
+    print(
+        f"seed {seed}: {counts['texts']} texts and {counts['bytecodes']} bytecode files, of which {counts['accepted']} "
+        f"were accepted; {counts['crashes']} crashes of {len(found)} kinds, {ours} of them in this project's code"
+    )
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--tool", type=Path, default=ROOT / "build" / "bin" / "array-opt")
+    given = parser.parse_args()
+    if not os.access(given.tool, os.X_OK):
+        print(f"fuzz: there is no {given.tool}: build it (make build), or name it by --tool", file=sys.stderr)
+        return 2
+    found = fuzz(Fuzzer(given.tool, ROOT / "build" / "fuzz"), given.seconds, given.seed)
+    return 1 if any(ended.is_ours for ended in found.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
