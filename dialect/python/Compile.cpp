@@ -1,6 +1,7 @@
 // _compiler.compile_to_object, compile_for_gpu and module_at: the C++ API of array/Target/Compile.h.
 #include "Binding.h"
 #include "array/Target/BuiltFunctions.h"
+#include "array/Target/ModuleAt.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -126,11 +127,13 @@ void bindCompile(nb::module_ &module) {
   module.def(
       "built_functions", mlir::array::builtFunctions, nb::arg("cpu") = defaults.cpu,
       "The names of the functions of programs that the build has compiled for a CPU, this machine's by default.");
-  module.def("module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
-             nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
-             nb::arg("triple") = defaults.triple, nb::arg("lines") = false,
-             "The text of the module after a stage: array, linalg, bufferized, loops, llvm or asm; with `lines` each\n"
-             "operation, or instruction, names the file and line that it comes from.");
+  module.def(
+      "module_at", moduleAt, nb::arg("module"), nb::arg("stage"), nb::arg("cpu") = defaults.cpu,
+      nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+      nb::arg("triple") = defaults.triple, nb::arg("lines") = false,
+      "The text of the module after one of `stage_names()`; with `lines` each operation, or instruction, names the\n"
+      "file and line that it comes from.");
+  module.def("stage_names", mlir::array::shownStages, "The stages of `module_at`, in order.");
   module.def("reproducer", reproducer, nb::arg("module"), nb::arg("capability") = "",
              nb::arg("libraries") = std::vector<std::string>(),
              "The module as text, with the passes that compile it for this machine, or for the GPUs of a compute\n"

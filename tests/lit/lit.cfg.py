@@ -31,6 +31,7 @@ config.environment["PYTHONPATH"] = str(root)
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%emulated_driver", str(build / "tests" / "libcuda-emulated.so")))
 config.substitutions.append(("%mlir_include", str(Path(llvm_bin).parent / "include")))
+config.substitutions.append(("%array_plugin", str(build / "tests" / "array-test-plugin.so")))
 
 for tool, remedy in (
     ("array-opt", f"build it: ninja -C {build} array-opt, or name the build tree by -DBUILD_DIR="),

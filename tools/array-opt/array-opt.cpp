@@ -1,30 +1,47 @@
 // array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
-// prints it.
-#include "array/Conversion/Passes.h"
-#include "array/Gpu/Collectives.h"
-#include "array/Gpu/Passes.h"
-#include "array/Pipelines/Cpu.h"
-#include "array/Pipelines/Gpu.h"
-#include "array/Transforms/Passes.h"
+// prints it; or compiles it, to the stage that is named (CompileTo.h).
+#include "CompileTo.h"
+#include "Registration.h"
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+/// mlir-opt's main, on what the compilation flags add to the passes.
+static LogicalResult compile(StringRef inputName, StringRef outputName, DialectRegistry &registry,
+                             MlirOptMainConfig &config) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &error);
+  std::unique_ptr<llvm::ToolOutputFile> output = input ? openOutputFile(outputName, &error) : nullptr;
+  if (!output) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  llvm::raw_ostream &module = array::addCompilation(config, output->os());
+  if (failed(MlirOptMain(module, std::move(input), registry, config)))
+    return failure();
+  output->keep();
+  return success();
+}
 
 int main(int argc, char **argv) {
-  mlir::registerAllPasses();
-  mlir::array::registerArrayConversionPasses();
-  mlir::array::registerArrayTransformsPasses();
-  mlir::array::registerArrayGpuPasses();
-  mlir::array::registerArrayGpuCollectivePasses();
-  mlir::array::registerArrayPipelines();
-  mlir::array::registerGpuPipelines();
+  DialectRegistry registry;
+  array::registerToolPasses();
+  array::registerToolDialects(registry);
+  array::registerCompileTo();
 
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  mlir::array::registerPipelineDialects(registry);
-  mlir::array::registerGpuDialects(registry);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "array-opt: array programs\n", registry));
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, "array-opt: array programs\n", registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (failed(array::checkFlags(config)))
+    return EXIT_FAILURE;
+  bool isQuery = config.shouldListPasses() || config.shouldShowDialects();
+  if (isQuery || !array::isCompileToGiven())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  llvm::InitLLVM init(argc, argv);
+  return asMainReturnCode(compile(input, output, registry, config));
 }

@@ -37,13 +37,20 @@ StringRef chipName(GpuChip chip) {
   return names[static_cast<unsigned>(chip)];
 }
 
+static constexpr GpuChip kChips[] = {
+#define ARRAY_GPU_CHIP_VALUE(name, feature) GpuChip::name,
+    ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_VALUE)
+#undef ARRAY_GPU_CHIP_VALUE
+};
+
+std::optional<GpuChip> chipNamed(StringRef name) {
+  const GpuChip *found = llvm::find_if(kChips, [&](GpuChip chip) { return chipName(chip) == name; });
+  return found == std::end(kChips) ? std::nullopt : std::optional(*found);
+}
+
 std::optional<GpuChip> chipFor(unsigned capability) {
   std::optional<GpuChip> best;
-  for (GpuChip chip : {
-#define ARRAY_GPU_CHIP_VALUE(name, feature) GpuChip::name,
-           ARRAY_GPU_CHIPS(ARRAY_GPU_CHIP_VALUE)
-#undef ARRAY_GPU_CHIP_VALUE
-       }) {
+  for (GpuChip chip : kChips) {
     // In the order of what they can do. Code for one with a letter runs on GPUs of this very capability alone.
     StringRef number = chipName(chip).drop_front(StringRef("sm_").size());
     bool isExact = number.consume_back("a");
@@ -103,13 +110,17 @@ void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip) {
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip, bool hasLines) {
-  buildKernelsToNvvmPipeline(pm, chip);
+void buildNvvmToPtxPipeline(OpPassManager &pm, bool hasLines) {
   if (hasLines)
     buildLinesPipeline(pm);
   GpuModuleToBinaryPassOptions binary;
   binary.compilationTarget = "isa";
   pm.addPass(createGpuModuleToBinaryPass(binary));
+}
+
+void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip) {
+  buildKernelsToNvvmPipeline(pm, chip);
+  buildNvvmToPtxPipeline(pm, /*hasLines=*/false);
 }
 
 void buildKernelsToEmulationPipeline(OpPassManager &pm) {

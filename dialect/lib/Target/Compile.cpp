@@ -7,18 +7,8 @@
 #include "array/Transforms/Sites.h"
 
 #include "mlir/IR/Verifier.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LLVMContext.h"
 
 namespace mlir::array {
-namespace {
-
-LogicalResult toLoops(ModuleOp module, const CpuFeatures &features, Timings &passes) {
-  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, features); };
-  return runPipeline(module, "loops of " + nameOf(features), build, passes);
-}
-
-} // namespace
 
 FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions &options) {
   CompiledObject result;
@@ -103,50 +93,6 @@ FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileO
       plans = productPlans(op, lowered->features.vectorBits, lowered->features.bfloat16Pairs);
   });
   return plans;
-}
-
-FailureOr<std::string> moduleAt(ModuleOp module, StringRef stage, const CompileOptions &options, bool hasLines) {
-  const auto *found = llvm::find(kStages, stage);
-  if (found == std::end(kStages))
-    return module.emitError("there is no stage '")
-           << stage << "'; the stages are " << llvm::join(ArrayRef(kStages), ", ");
-  FailureOr<HostTarget *> target = getTarget(module, options);
-  if (failed(target) || failed(verify(module)))
-    return failure();
-
-  OwningOpRef<ModuleOp> lowered(module.clone());
-  CpuFeatures features = (*target)->features();
-  bool toAssembly = stage == "asm";
-  Timings passes;
-  // The pipeline that leads to each of kStages; the first is the input, the last is not MLIR any more.
-  const std::function<LogicalResult()> steps[] = {
-      [] { return success(); }, [&] { return runPipeline(*lowered, "linalg", buildArrayToLinalgPipeline, passes); },
-      [&] { return toBuffers(lowered, features, passes); }, [&] { return toLoops(*lowered, features, passes); },
-      [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); }};
-  for (const auto &step : ArrayRef(steps).take_front(toAssembly ? std::size(steps) : found - kStages + 1))
-    if (failed(step()))
-      return failure();
-
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (!toAssembly) {
-    lowered->print(stream, OpPrintingFlags().enableDebugInfo(hasLines, /*prettyForm=*/false));
-    return text;
-  }
-  if (hasLines && failed(runPipeline(*lowered, "lines", buildLinesPipeline, passes)))
-    return failure();
-  // In one piece, whatever is compiled in several.
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(*lowered, context, "pycompiler", /*disableVerification=*/true);
-  if (!code)
-    return failure();
-  (*target)->prepare(*code);
-  (*target)->optimize(*code);
-  auto assembly = (*target)->emit(*code, llvm::CodeGenFileType::AssemblyFile);
-  if (!assembly)
-    return report(module, assembly.takeError());
-  return std::string(assembly->begin(), assembly->end());
 }
 
 } // namespace mlir::array

@@ -23,9 +23,19 @@ FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability) {
   return module.emitError("no code can be made for GPUs of compute capability ") << capability << ", only from 7.5 on";
 }
 
-namespace {
+LogicalResult toLinalgForThreads(ModuleOp module, Timings &passes) {
+  return runPipeline(module, "linalg for threads", buildArrayToLinalgForThreadsPipeline, passes);
+}
 
-/// A module of the kernels alone.
+LogicalResult toKernels(ModuleOp module, GpuChip chip, ArrayRef<std::string> libraries, Timings &passes) {
+  // What is kept under a name does not depend on anything else.
+  std::string name = "kernels for " + chipName(chip).str();
+  for (const std::string &library : libraries)
+    name += ", " + library;
+  auto build = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, chip, libraries); };
+  return runPipeline(module, name, build, passes);
+}
+
 OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> taken = ModuleOp::create(module.getLoc());
   for (auto kernels : llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>()))
@@ -34,18 +44,37 @@ OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
   return taken;
 }
 
-/// PTX as the driver takes it: text with a 0 at its end.
-FailureOr<std::vector<char>> toPtx(ModuleOp kernels, GpuChip chip, bool hasLines, Timings &passes) {
-  auto build = [&](OpPassManager &pm) { buildKernelsToPtxPipeline(pm, chip, hasLines); };
-  if (failed(runPipeline(kernels, "PTX for " + chipName(chip).str() + (hasLines ? ", lines" : ""), build, passes)))
+LogicalResult toNvvm(ModuleOp kernels, GpuChip chip, Timings &passes) {
+  auto build = [&](OpPassManager &pm) { buildKernelsToNvvmPipeline(pm, chip); };
+  return runPipeline(kernels, "NVVM for " + chipName(chip).str(), build, passes);
+}
+
+FailureOr<std::string> toPtx(ModuleOp kernels, bool hasLines, Timings &passes) {
+  auto build = [&](OpPassManager &pm) { buildNvvmToPtxPipeline(pm, hasLines); };
+  if (failed(runPipeline(kernels, hasLines ? "PTX, lines" : "PTX", build, passes)))
     return failure();
-  std::vector<char> text;
-  for (auto binary : kernels.getOps<gpu::BinaryOp>()) {
-    StringRef object = cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().getValue();
-    text.assign(object.begin(), object.end());
-  }
-  text.push_back(0);
+  std::string text;
+  for (auto binary : kernels.getOps<gpu::BinaryOp>())
+    text += cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().getValue();
   return text;
+}
+
+void loadGpuDialects(MLIRContext *context) {
+  DialectRegistry registry;
+  registerGpuDialects(registry);
+  context->appendDialectRegistry(registry);
+}
+
+namespace {
+
+/// PTX as the driver takes it: text with a 0 at its end.
+FailureOr<std::vector<char>> toImage(ModuleOp kernels, GpuChip chip, bool hasLines, Timings &passes) {
+  if (failed(toNvvm(kernels, chip, passes)))
+    return failure();
+  FailureOr<std::string> text = toPtx(kernels, hasLines, passes);
+  if (failed(text))
+    return failure();
+  return std::vector<char>(text->c_str(), text->c_str() + text->size() + 1);
 }
 
 FailureOr<std::vector<char>> toEmulatedObject(ModuleOp kernels, HostTarget &target, Timings &passes) {
@@ -71,12 +100,6 @@ std::vector<std::string> kernelNames(ModuleOp module) {
   return names;
 }
 
-void loadGpuDialects(MLIRContext *context) {
-  DialectRegistry registry;
-  registerGpuDialects(registry);
-  context->appendDialectRegistry(registry);
-}
-
 } // namespace
 
 FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &options) {
@@ -91,18 +114,11 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
 
   loadGpuDialects(module.getContext());
   OwningOpRef<ModuleOp> lowered(module.clone());
-  if (failed(stage("linalg", [&] {
-        return runPipeline(*lowered, "linalg for threads", buildArrayToLinalgForThreadsPipeline, passes);
-      })))
+  if (failed(stage("linalg", [&] { return toLinalgForThreads(*lowered, passes); })))
     return failure();
   result.flops = estimateFlops(*lowered);
-  // What is kept under a name does not depend on anything else.
-  std::string kernelsName = "kernels for " + chipName(*chip).str();
-  for (const std::string &library : options.libraries)
-    kernelsName += ", " + library;
-  auto toKernels = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, *chip, options.libraries); };
   if (failed(stage("buffers", [&] { return toBuffers(lowered, gpuFeatures(), passes); })) ||
-      failed(stage("kernels", [&] { return runPipeline(*lowered, kernelsName, toKernels, passes); })))
+      failed(stage("kernels", [&] { return toKernels(*lowered, *chip, options.libraries, passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
   result.kernels = kernelNames(*lowered);
@@ -111,7 +127,7 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   if (!result.kernels.empty()) {
     FailureOr<std::vector<char>> image = timed(timings, "image", [&] {
       return options.isEmulated ? toEmulatedObject(*kernels, **host, passes)
-                                : toPtx(*kernels, *chip, options.hasLines, passes);
+                                : toImage(*kernels, *chip, options.hasLines, passes);
     });
     if (failed(image))
       return failure();

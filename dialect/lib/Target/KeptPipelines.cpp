@@ -43,6 +43,10 @@ struct KeptPipeline {
     // The input was verified, and every pass has tests that verify its output.
     manager.enableVerifier(false);
     build(manager);
+    // In a tool with MLIR's flags they hold for these pipelines too (--mlir-print-ir-after-all). Without them this
+    // fails; with them array-opt has applied them to its own passes before, and said what is wrong.
+    (void)applyPassManagerCLOptions(manager);
+    applyDefaultTimingPassManagerCLOptions(manager);
     manager.addInstrumentation(std::make_unique<NoteTaker>(notes));
   }
 

@@ -34,6 +34,11 @@ LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &featur
   return runPipeline(*module, name + ", carry copied", copying, passes);
 }
 
+LogicalResult toLoops(ModuleOp module, const CpuFeatures &features, Timings &passes) {
+  auto build = [&](OpPassManager &pm) { buildBuffersToLoopsPipeline(pm, features); };
+  return runPipeline(module, "loops of " + nameOf(features), build, passes);
+}
+
 LogicalResult report(ModuleOp module, llvm::Error error) {
   if (!error)
     return success();

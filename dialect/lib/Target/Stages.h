@@ -36,12 +36,31 @@ FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability);
 /// carry of the loops can be updated in place, the carry is copied.
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes);
 
+/// linalg on buffers -> loops.
+LogicalResult toLoops(ModuleOp module, const CpuFeatures &features, Timings &passes);
+
 /// The size of the arena that was planned.
 uint64_t arenaBytes(ModuleOp module);
 
 /// The LLVM dialect -> a relocatable object that the runtime's loader takes; `built` has functions that it may call.
 FailureOr<std::vector<char>> toObject(ModuleOp module, const HostTarget &target, const BuiltLevel *built,
                                       const CompileOptions &options, Timings &timings);
+
+// For a GPU (Gpu.cpp). The array dialect -> linalg on tensors, where elements have threads.
+LogicalResult toLinalgForThreads(ModuleOp module, Timings &passes);
+
+/// linalg on buffers -> the host's part, with the kernels that it launches.
+LogicalResult toKernels(ModuleOp module, GpuChip chip, llvm::ArrayRef<std::string> libraries, Timings &passes);
+
+/// A module of the kernels alone, taken out of this one; and these in the NVVM dialect.
+OwningOpRef<ModuleOp> takeKernels(ModuleOp module);
+LogicalResult toNvvm(ModuleOp kernels, GpuChip chip, Timings &passes);
+
+/// Kernels in the NVVM dialect -> PTX, if `hasLines` with the places of its instructions.
+FailureOr<std::string> toPtx(ModuleOp kernels, bool hasLines, Timings &passes);
+
+/// Has a context know what the above need.
+void loadGpuDialects(MLIRContext *context);
 
 } // namespace mlir::array
 

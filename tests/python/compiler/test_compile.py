@@ -78,6 +78,7 @@ def test_the_module_is_left_as_it_is(context: ir.Context) -> None:
         ("bufferized", "memref<1024x1024xf32>"),
         ("loops", "scf.for"),
         ("llvm", "llvm.func @pcrt_main"),
+        ("llvmir", "@pcrt_main("),
         ("asm", "pcrt_main:"),
     ],
 )
@@ -86,7 +87,7 @@ def test_stages(context: ir.Context, stage: str, text: str) -> None:
 
 
 def test_unknown_stage(context: ir.Context) -> None:
-    with pytest.raises(ir.MLIRError, match="the stages are array, linalg, bufferized, loops, llvm, asm"):
+    with pytest.raises(ir.MLIRError, match="the stages are array, linalg, bufferized, loops, llvm, llvmir, asm"):
         _compiler.module_at(ir.Module.parse(SUM, context), "nonsense")
 
 

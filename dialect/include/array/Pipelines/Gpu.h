@@ -34,8 +34,9 @@ std::optional<GpuChip> chipFor(unsigned capability);
 /// What the way to buffers may leave to kernels.
 CpuFeatures gpuFeatures();
 
-/// "sm_90a".
+/// "sm_90a", and back; none where no code is made for such a chip.
 llvm::StringRef chipName(GpuChip chip);
+std::optional<GpuChip> chipNamed(llvm::StringRef name);
 
 /// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module; what `libraries` do better are
 /// calls of them (array-map-to-gpu-libraries).
@@ -44,8 +45,11 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayR
 /// The gpu.module -> the NVVM dialect.
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
 
-/// The gpu.module -> PTX in a gpu.binary, if `hasLines` with the places of its instructions.
-void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip, bool hasLines = false);
+/// The NVVM dialect -> PTX in a gpu.binary, if `hasLines` with the places of its instructions.
+void buildNvvmToPtxPipeline(OpPassManager &pm, bool hasLines);
+
+/// The gpu.module -> PTX in a gpu.binary.
+void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip);
 
 /// The gpu.module -> functions of the CPU in the LLVM dialect, for the emulated device of the tests.
 void buildKernelsToEmulationPipeline(OpPassManager &pm);

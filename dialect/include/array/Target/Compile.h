@@ -55,14 +55,6 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
 /// Forgets the objects of kernels that were kept for other modules.
 void forgetObjects();
 
-/// The stages at which moduleAt can stop, in order.
-inline constexpr llvm::StringLiteral kStages[] = {"array", "linalg", "bufferized", "loops", "llvm", "asm"};
-
-/// The text of the module after `stage`, one of kStages, if `hasLines` with the places in the program that it comes
-/// from. The module is left as it is.
-FailureOr<std::string> moduleAt(ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
-                                bool hasLines = false);
-
 /// The module as text, with the passes that compile it in MLIR's form of a reproducer: `array-opt --run-reproducer`
 /// does what compileToObject and compileForGpu do before LLVM's part.
 FailureOr<std::string> reproducerFor(ModuleOp module, const CompileOptions &options);
