@@ -40,7 +40,7 @@ namespace {
 /// Reads the elements in order, and notes the shape: the first row of a depth says how long the others are.
 class LiteralParser {
 public:
-  LiteralParser(StringRef text, const ArrayType &type) : whole(text), rest(text), array(type) {}
+  LiteralParser(StringRef text, const ArrayType &type) : rest(text), array(type) {}
 
   Expected<Array> parse() {
     if (Error error = parseValue(0))
@@ -53,12 +53,17 @@ public:
   }
 
 private:
+  /// As many as NumPy allows; the parser calls itself for each.
+  static constexpr size_t mostDimensions = 64;
+
   Error parseValue(size_t depth) {
     rest = rest.ltrim();
     return rest.starts_with("[") ? parseRow(depth) : parseElement(depth);
   }
 
   Error parseRow(size_t depth) {
+    if (depth == mostDimensions)
+      return failure("it has more than " + llvm::Twine(mostDimensions) + " brackets around an element");
     rest = rest.drop_front();
     // The length is not known before its end.
     bool isFirst = depth == shape.size();
@@ -101,7 +106,7 @@ private:
     return array.type.element.parse(text.trim(), to);
   }
 
-  StringRef whole, rest;
+  StringRef rest;
   Array array;
   std::vector<int64_t> shape;
   int64_t count = 0;

@@ -23,6 +23,9 @@
 // OPEN: a ']' is missing at the end
 // RUN: not array-run %t/main.mlir --input='[[1, 2], [3, 4]]]' --input=fill:1 2>&1 | FileCheck %s --check-prefix=BEHIND
 // BEHIND: ']' stands behind the literal
+// RUN: %python -c "print('--input=' + '[' * 100000)" > %t/deep
+// RUN: not array-run %t/main.mlir @%t/deep --input=fill:1 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: it has more than 64 brackets around an element
 // RUN: not array-run %t/main.mlir --input='[[1, 2], [3, x]]' --input=fill:1 2>&1 | FileCheck %s --check-prefix=WORD
 // WORD: 'x' is no number (argument #0
 // RUN: not array-run %t/main.mlir --input=fill:1e40 --input=fill:1 2>&1 | FileCheck %s --check-prefix=RANGE
