@@ -12,7 +12,7 @@ from docstring_markdown import as_markdown
 
 PACKAGE = "pycompiler"
 # Public modules that a program imports itself.
-BESIDE = ("imported",)
+BESIDE = ("imported", "mlir")
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
