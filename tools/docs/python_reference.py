@@ -16,9 +16,12 @@ BESIDE = ("imported", "mlir")
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """A page for each public module, and one for the class Array."""
+    """A page for each public module, one for the class Array, and their order."""
     beside = [(f"{PACKAGE}.{name}", importlib.import_module(f"{PACKAGE}.{name}")) for name in BESIDE]
-    for path, module in [*public_modules(PACKAGE, importlib.import_module(PACKAGE)), *beside]:
+    modules = [*public_modules(PACKAGE, importlib.import_module(PACKAGE)), *beside]
+    order = [PACKAGE, "Array", *sorted(path for path, _ in modules if path != PACKAGE)]
+    yield "reference/python/.nav.yml", "nav:\n" + "".join(f"  - {name}.md\n" for name in order)
+    for path, module in modules:
         text = f"# {path}\n\n::: {module.__name__}\n"
         if path == PACKAGE:  # its class Array has a page of its own
             text += '    options: { filters: ["!^_", "!^Array$"] }\n\nArrays are [their own page](Array.md).\n'

@@ -1,51 +1,73 @@
-"""The reference of the pipelines: what array-opt says of them, and the passes that each runs, in order."""
+"""The reference of array-opt: its pipelines with the passes that each runs, and the passes that no .td describes."""
 
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from llvm_tools import output, own_tool
 from mkdocs.exceptions import PluginError
 
-HEAD = """# Pipelines
+PIPELINES = """# Pipelines
 
 `array-opt` runs a pipeline by its name, as `array-opt --array-to-linalg model.mlir`; options follow the name,
 as in `--array-to-llvm="vector-bits=256"`. Generated from what `array-opt` itself prints.
 """
 
+PASSES = """# Passes: array-opt
+
+Those that `array-opt` has for itself. Generated from what it prints.
+"""
+
+
+class Entry(NamedTuple):
+    """A pass or a pipeline, as --help lists it; each option with what it says."""
+
+    name: str
+    summary: str
+    options: list[tuple[str, str]]
+
+    def __str__(self) -> str:
+        text = f"\n## `{self.name}`\n\n{self.summary}.\n"
+        if self.options:
+            text += "\n| option | |\n|---|---|\n" + "".join(f"| `{name}` | {what} |\n" for name, what in self.options)
+        return text
+
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """One page."""
+    """A page of pipelines and, where there are such passes, one of them."""
     tool = own_tool(root, "array-opt")
-    text = HEAD
-    for name, summary, options in pipelines(output([tool, "--help"])):
-        text += f"\n## `{name}`\n\n{summary}.\n"
-        if options:
-            text += "\n| option | |\n|---|---|\n" + "".join(f"| `{option}` | {what} |\n" for option, what in options)
-        text += f"\nIts passes, in order:\n\n```text\n{passes(tool, name)}\n```\n"
-    yield "reference/pipelines.md", text
+    text = output([tool, "--help"])
+    pipelines = PIPELINES
+    for entry in entries(text, "Pass Pipelines"):
+        pipelines += f"{entry}\nIts passes, in order:\n\n```text\n{passes(tool, entry.name)}\n```\n"
+    yield "reference/pipelines.md", pipelines
+    described = "".join(path.read_text() for path in (root / "dialect" / "include").rglob("*.td"))
+    own = [entry for entry in entries(text, "Passes") if f'Pass<"{entry.name}"' not in described]
+    if own:
+        yield "reference/passes/array-opt.md", PASSES + "".join(map(str, own))
 
 
-def pipelines(text: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """(name, summary, options) of our pipelines, from the text of --help."""
-    _, found, rest = text.partition("    Pass Pipelines:\n")
+def entries(text: str, heading: str) -> list[Entry]:
+    """Those of the list under the heading, in the text of --help, that are ours."""
+    _, found, rest = text.partition(f"    {heading}:\n")
     if not found:
-        raise PluginError("docs: `array-opt --help` has no list of pipelines any more; tools/docs/tool_reference.py")
-    entries: list[tuple[str, str, list[tuple[str, str]]]] = []
+        raise PluginError(f"docs: `array-opt --help` has no list of {heading} any more; tools/docs/tool_reference.py")
+    listed: list[Entry] = []
     for line in rest.splitlines():
         row = re.match(r"^( {4,10})(--|=)(\S+)\s+-\s+(.*)$", line)
         if row is None:
             break
         indent, mark, name, summary = len(row[1]), row[2], row[3], row[4].rstrip(". ")
         if indent == 6:
-            entries.append((name, summary, []))
+            listed.append(Entry(name, summary, []))
         elif mark == "--":
-            entries[-1][2].append((name, summary))
+            listed[-1].options.append((name, summary))
         else:  # one of an option's values
-            option, what = entries[-1][2][-1]
-            entries[-1][2][-1] = option, f"{what}; `{name}`"
-    return (entry for entry in entries if entry[0].startswith("array-"))
+            option, what = listed[-1].options[-1]
+            listed[-1].options[-1] = option, f"{what}; `{name}`"
+    return [entry for entry in listed if entry.name.startswith(("array-", "convert-array-"))]
 
 
 def passes(tool: Path, pipeline: str) -> str:
