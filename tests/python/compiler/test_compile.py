@@ -12,6 +12,7 @@ from pycompiler._compiler import ir
 
 from pycompiler import _compiler
 from pycompiler._runtime import Executable, ShapedArray, array_from_numpy
+from pycompiler.inspection import STAGES
 
 SUM = """
 func.func @main(%x: tensor<1024x1024xf32>, %y: tensor<1024x1024xf32>) -> tensor<f32> {
@@ -89,6 +90,12 @@ def test_stages(context: ir.Context, stage: str, text: str) -> None:
 def test_unknown_stage(context: ir.Context) -> None:
     with pytest.raises(ir.MLIRError, match="the stages are array, linalg, bufferized, loops, llvm, llvmir, asm"):
         _compiler.module_at(ir.Module.parse(SUM, context), "nonsense")
+
+
+def test_the_stages_that_are_told_of_are_the_compilers() -> None:
+    # Before them is the graph, which is Python's; PTX has a compilation of its own.
+    told = [stage for stage in STAGES if stage not in ("graph", "ptx")]
+    assert [stage for stage in _compiler.stage_names() if stage != "llvmir"] == told
 
 
 def test_results_that_are_arguments_or_each_other(context: ir.Context) -> None:
