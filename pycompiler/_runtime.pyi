@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pycompiler._attached import Attached
+
 # Types
 
 def register_dtype(np_dtype: np.dtype[Any], code: int, name: str) -> None:
@@ -68,7 +70,7 @@ class Device:
     def reset_peak_memory(self) -> None:
         """The peak is what is in use now, from here on."""
 
-class Array:
+class Array(Attached):
     """An array whose elements may still be being computed. Shape and dtype never wait.
 
     Made by array_from_numpy, Executable.execute and JitFunction, not by a call of the class. The buffer protocol waits

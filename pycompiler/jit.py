@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from pycompiler import cache, distribution, eager, key_reuse, misses
 from pycompiler._runtime import (
@@ -45,12 +45,17 @@ from pycompiler.core.record import make_graph
 from pycompiler.core.source import function_place, warn
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.jitted import Jitted
 from pycompiler.lax import tracing
 from pycompiler.lax.shardings import constrained
 from pycompiler.stages import Lowered, Signature, Traced
 from pycompiler.targets import Target, expected_target
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_T = TypeVar("_T")
 
 _log = logging.getLogger("pycompiler.jit")
 
@@ -374,6 +379,32 @@ class _NotGiven:
 _NOT_GIVEN = _NotGiven()
 
 
+@overload
+def jit(
+    fun: Callable[_P, _R],
+    /,
+    *,
+    in_shardings: Any = ...,
+    out_shardings: Any = ...,
+    static_argnums: int | Sequence[int] | None = ...,
+    static_argnames: str | Iterable[str] | None = ...,
+    donate_argnums: int | Sequence[int] | None = ...,
+    donate_argnames: str | Iterable[str] | None = ...,
+    keep_unused: bool = ...,
+    inline: bool = ...,
+) -> Jitted[_P, _R]: ...
+@overload
+def jit(
+    *,
+    in_shardings: Any = ...,
+    out_shardings: Any = ...,
+    static_argnums: int | Sequence[int] | None = ...,
+    static_argnames: str | Iterable[str] | None = ...,
+    donate_argnums: int | Sequence[int] | None = ...,
+    donate_argnames: str | Iterable[str] | None = ...,
+    keep_unused: bool = ...,
+    inline: bool = ...,
+) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
 @boundary
 def jit(
     fun: Any = _NOT_GIVEN,
@@ -466,7 +497,7 @@ def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
     )
 
 
-def block_until_ready(tree: Any) -> Any:
+def block_until_ready(tree: _T) -> _T:
     """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree.
 
     >>> import pycompiler as pc

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.lax.precision import DotAlgorithmPreset
 from pycompiler.nn.functions import softmax
 from pycompiler.numpy.promotion import converted

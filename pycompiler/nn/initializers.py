@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
 from pycompiler.core.boundary import boundary, protect
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
-from pycompiler.lax.operands import Array, canonical_axis, cast
+from pycompiler.lax.operands import canonical_axis, cast
 from pycompiler.numpy import creation, ufuncs
 from pycompiler.random import continuous as distributions
 from pycompiler.random.matrices import orthonormal
@@ -17,12 +18,12 @@ from pycompiler.random.matrices import orthonormal
 Initializer = Callable[..., Array]
 
 
-def zeros(key: Array, shape: Any, dtype: Any = None) -> Array:
+def zeros(key: Any, shape: Any, dtype: Any = None) -> Array:
     """Zeros; the key is not used."""
     return creation.zeros(shape, dtype)
 
 
-def ones(key: Array, shape: Any, dtype: Any = None) -> Array:
+def ones(key: Any, shape: Any, dtype: Any = None) -> Array:
     """Ones; the key is not used."""
     return creation.ones(shape, dtype)
 

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 
 _E2M1, _E4M3, _E8M0 = map(np.dtype, (ml_dtypes.float4_e2m1fn, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e8m0fnu))
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.movement import concatenate, moveaxis

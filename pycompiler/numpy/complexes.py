@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, is_array
 from pycompiler.lax import complexes, reduction
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import converted, promoted_inexact
 
 

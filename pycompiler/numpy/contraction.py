@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
@@ -12,13 +13,13 @@ from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
 
 
-def product(name: str, a: Array, b: Array, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
+def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
     """dot_general in the dtype that the two promote to; bools are counted, then compared with 0."""
     check_precision(name, precision)
     a, b = converted(name, a, b)
@@ -188,7 +189,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return reduce.reduce_sum(on_diagonal(x, axes, offset), axes)
 
 
-def on_diagonal(x: Array, axes: Sequence[int], offset: int = 0) -> Array:
+def on_diagonal(x: Any, axes: Sequence[int], offset: int = 0) -> Array:
     """x with zeros off the diagonal of two axes."""
     aval = get_aval(x)
     first, second = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in axes)

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler._runtime import Array as RuntimeArray
-from pycompiler._runtime import ShapedArray, array_from_numpy
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import check_unmasked, get_aval
 from pycompiler.core.errors import ConcretizationTypeError
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.placement import beside, created, filled, place_leaf
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
@@ -81,7 +81,7 @@ def array(
     if isinstance(object, RuntimeArray | Tracer):
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
-        result = object if keep else cast(object, wanted)
+        result: Any = object if keep else cast(object, wanted)
     elif type(object) in (bool, int, float, complex):
         kind, weak = dtypes.dtype_and_weak(object)
         result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, widened
 

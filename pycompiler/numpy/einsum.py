@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, cast, check_arrays
+from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.numpy.contraction import on_diagonal
 from pycompiler.numpy.promotion import converted, requested

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import movement
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import arange, array
 from pycompiler.numpy.promotion import promoted

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
+from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.operands import (
-    Array,
     broadcasts,
     canonical_axes,
     canonical_axis,
@@ -22,7 +23,6 @@ from pycompiler.lax.operands import (
     cast,
     check_arrays,
 )
-from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.placement import place_leaf
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.indexing import getitem

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
@@ -14,7 +15,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.bits import population_count
 from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.lax.special import bessel_i0e
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact

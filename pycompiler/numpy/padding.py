@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, statistics
 from pycompiler.numpy.mapping import apply_along_axis
 from pycompiler.numpy.movement import concatenate, flip

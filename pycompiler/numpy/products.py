@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axis, check_arrays
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.movement import moveaxis
 from pycompiler.numpy.promotion import converted

@@ -1,13 +1,16 @@
 """Elements put into an array: place, put, put_along_axis. After `positions`."""
 
+from typing import Any
+
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.indexing import GatherScatterMode, Mode
-from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
 from pycompiler.numpy.positions import INT32, flattened, holds
 from pycompiler.numpy.taking import check_integers, from_end, take
@@ -19,7 +22,7 @@ def _not_inplace(name: str, inplace: bool) -> None:
         raise ValueError(f"{name}: arrays don't change; pass inplace=False and use the result")
 
 
-def place(arr: Array, mask: Array, vals: Array, *, inplace: bool = True) -> Array:
+def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
     """arr with the elements where a mask holds replaced by the first of vals, which repeat as needed."""
     _not_inplace("place", inplace)
     check_arrays("place", arr, mask, vals)
@@ -37,7 +40,7 @@ def place(arr: Array, mask: Array, vals: Array, *, inplace: bool = True) -> Arra
     return movement.reshape(lax.select(chosen, new, flat), get_aval(arr).shape)
 
 
-def put(a: Array, ind: Array, v: Array, mode: str | None = None, *, inplace: bool = True) -> Array:
+def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Array:
     """a with the elements at flat indices replaced by those of v, which repeat as needed.
 
     mode 'clip' (and None) brings indices into range, 'wrap' counts around.
@@ -62,7 +65,7 @@ def put(a: Array, ind: Array, v: Array, mode: str | None = None, *, inplace: boo
 
 
 def put_along_axis(
-    arr: Array, indices: Array, values: Array, axis: int | None, inplace: bool = True, *, mode: Mode = None
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Mode = None
 ) -> Array:
     """arr with out[i, indices[i, j, k], k] = values[i, j, k] for axis 1.
 

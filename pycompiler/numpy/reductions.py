@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import broadcast_shapes
@@ -18,7 +19,6 @@ from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.operands import (
-    Array,
     broadcast_to,
     broadcasts,
     canonical_axes,
@@ -179,7 +179,7 @@ def reduced(
     function: Callable[..., Array],
     combine: Callable[..., Array],
     identity: Any,
-    a: Array,
+    a: Any,
     axis: Axis,
     keepdims: bool,
     initial: Any,

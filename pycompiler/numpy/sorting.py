@@ -3,12 +3,13 @@
 from math import prod
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import converted, requested
 from pycompiler.numpy.taking import take

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.cumulative import cumsum

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes, dim_product
@@ -9,7 +10,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions, fill_of
-from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.index_plan import plan
 from pycompiler.numpy.indexing import read
@@ -17,8 +18,8 @@ from pycompiler.ops.gather import gather
 
 
 def take(
-    a: Array,
-    indices: Array,
+    a: Any,
+    indices: Any,
     axis: int | None = None,
     out: None = None,
     mode: str | None = None,
@@ -65,15 +66,15 @@ def refuse_out(name: str, out: Any) -> None:
         raise NotImplementedError(f"{name}: out is not taken, since arrays don't change; use the result")
 
 
-def check_integers(name: str, what: str, x: Array) -> None:
+def check_integers(name: str, what: str, x: Any) -> None:
     """Raises a TypeError unless x is made of integers."""
     if not dtypes.is_integer(get_aval(x).dtype):
         raise TypeError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
 
 
 def take_along_axis(
-    arr: Array,
-    indices: Array,
+    arr: Any,
+    indices: Any,
     axis: int | None = -1,
     mode: Mode = None,
     fill_value: Any = None,
@@ -122,7 +123,7 @@ def _shown(x: Array) -> str:
     return short(get_aval(x))
 
 
-def from_end(indices: Array, size: Any) -> Array:
+def from_end(indices: Any, size: Any) -> Array:
     """Positions, with negative ones counted from the end."""
     if dtypes.is_unsigned(get_aval(indices).dtype):
         return as_positions(indices)

@@ -6,11 +6,11 @@ Stands above reductions and cumulative, whose functions are the fast way to redu
 import inspect
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycompiler._runtime import ArrayFunction
+from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary, leaving
@@ -18,7 +18,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, ufuncs
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.mapping import vectorize
@@ -63,6 +63,10 @@ class ufunc(ArrayFunction):  # noqa: N801
         self.nout = operator.index(nout)
         self.nargs = operator.index(nargs or nin)
         self.identity = identity
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Array: ...
 
     def _key(self) -> tuple[Any, ...]:
         return self._func, self.__name__, self.identity, self.nin, self.nout, self.nargs

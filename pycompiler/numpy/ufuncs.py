@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
 from pycompiler.ops import PRIMITIVES
 from pycompiler.transforms import custom_jvp

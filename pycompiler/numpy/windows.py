@@ -4,11 +4,12 @@ from collections.abc import Callable
 from math import pi
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_shape
+from pycompiler.lax.operands import canonical_shape
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import ones
 from pycompiler.numpy.numbers import i0

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.core.key_use import key_use
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcasts, canonical_shape, check_arrays
+from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
 
 Dtype = Any
 

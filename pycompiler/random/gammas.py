@@ -9,13 +9,14 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dtype import finfo
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_shape, cast
+from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast
 from pycompiler.lax.special import random_gamma_grad
 from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape, sampled
 from pycompiler.random.continuous import exponential_from
@@ -109,7 +110,7 @@ def _quantile_rule(log_space: bool, primals: tuple[Array, Array], tangents: tupl
     return drawn, lax.mul(lax.div(random_gamma_grad(alpha, sample), sample), tangents[1])
 
 
-def gamma_of(key: Array, alpha: Array, shape: Shape, dtype: Dtype, *, log_space: bool) -> Array:
+def gamma_of(key: Any, alpha: Any, shape: Shape, dtype: Dtype, *, log_space: bool) -> Array:
     """Samples of a shape, or their logarithms; inside other functions."""
     alpha = broadcast_to(cast(alpha, dtype), shape)
     count = prod(shape)
@@ -123,14 +124,14 @@ def _gamma(key: Array, a: Array, *, shape: Shape, dtype: Dtype, log_space: bool)
     return gamma_of(key, a, shape, dtype, log_space=log_space)
 
 
-def gamma(key: Array, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the gamma distribution with shape parameter a and scale 1."""
     check_key("gamma", key)
     size, wanted = result_shape("gamma", shape, a), float_dtype("gamma", dtype)
     return fused(_gamma, key, a, shape=size, dtype=wanted, log_space=False)
 
 
-def loggamma(key: Array, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     """The logarithm of numbers of the gamma distribution: exact where these would be too small for the dtype."""
     check_key("loggamma", key)
     size, wanted = result_shape("loggamma", shape, a), float_dtype("loggamma", dtype)
@@ -146,7 +147,7 @@ def _beta(key: Array, a: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Arra
     return lax.div(a, lax.add(a, b))
 
 
-def beta(key: Array, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the beta distribution, in 0..1."""
     check_key("beta", key)
     wanted = float_dtype("beta", dtype)
@@ -159,7 +160,7 @@ def _chisquare(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(lax.exp(gamma_of(key, half, shape, dtype, log_space=True)), 2.0)
 
 
-def chisquare(key: Array, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the chi-square distribution of df degrees of freedom."""
     return sampled("chisquare", _chisquare, key, shape, float_dtype("chisquare", dtype), df)
 
@@ -171,7 +172,7 @@ def _f(key: Array, dfnum: Array, dfden: Array, *, shape: Shape, dtype: Dtype) ->
     return lax.div(lax.div(num, dfnum), lax.div(den, dfden))
 
 
-def f(key: Array, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
+def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of the F distribution of dfnum and dfden degrees of freedom."""
     return sampled("f", _f, key, shape, float_dtype("f", dtype), dfnum, dfden)
 
@@ -183,7 +184,7 @@ def _t(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(normal_of(normal_key, shape, dtype), lax.sqrt(lax.div(half, drawn)))
 
 
-def t(key: Array, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Numbers of Student's t distribution of df degrees of freedom."""
     return sampled("t", _t, key, shape, float_dtype("t", dtype), df)
 
@@ -200,7 +201,7 @@ def _dirichlet(key: Array, alpha: Array, *, shape: Shape, dtype: Dtype) -> Array
     return lax.div(weights, spread(reduction.reduce_sum(weights, (last,))))
 
 
-def dirichlet(key: Array, alpha: Any, shape: Any = None, dtype: Any = None) -> Array:
+def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Probabilities of the Dirichlet distribution, along the last axis of alpha; `shape` is that without this axis.
 
     Raises ValueError for an alpha without dimensions.
@@ -228,7 +229,7 @@ def _generalized_normal(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> 
     return rademacher_of(sign_key, shape, dtype) * drawn ** (1 / p)
 
 
-def generalized_normal(key: Array, p: Any, shape: Any = (), dtype: Any = None) -> Array:
+def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> Array:
     """Numbers whose density is proportional to exp(-|x|**p)."""
     check_key("generalized_normal", key)
     size, wanted = result_shape("generalized_normal", shape, p), float_dtype("generalized_normal", dtype)
@@ -243,7 +244,7 @@ def _ball(key: Array, p: Array, *, d: int, shape: Shape, dtype: Dtype) -> Array:
     return g / length[..., None]
 
 
-def ball(key: Array, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Array:
+def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Array:
     """Points that are uniform in the unit ball of the p-norm in d dimensions, along the last axis."""
     check_key("ball", key)
     size, wanted = canonical_shape("ball", shape), float_dtype("ball", dtype)

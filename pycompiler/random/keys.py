@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import canonical_shape, cast, check_arrays
 from pycompiler.numpy.creation import array
 from pycompiler.random.arguments import check_key
 from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_key, split_keys
@@ -86,13 +87,13 @@ def _check_keys(name: str, keys: Any) -> None:
         raise TypeError(f"{name}: takes keys, or their numbers u32[..., 2], got {short(aval)}")
 
 
-def key_impl(keys: Array) -> str:
+def key_impl(keys: Any) -> str:
     """The name of the generator of keys."""
     _check_keys("key_impl", keys)
     return _IMPL
 
 
-def key_data(keys: Array) -> Array:
+def key_data(keys: Any) -> Array:
     """The numbers of keys, uint32[..., 2].
 
     >>> from pycompiler import random
@@ -103,7 +104,7 @@ def key_data(keys: Array) -> Array:
     return fused(numbers, keys) if _is_typed(keys) else keys
 
 
-def wrap_key_data(key_bits_array: Array, *, impl: str | None = None, dtype: Any = None) -> Array:
+def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
     """Keys of their numbers uint32[..., 2]."""
     _check_impl("wrap_key_data", impl, dtype)
     _check_keys("wrap_key_data", key_bits_array)
@@ -112,7 +113,7 @@ def wrap_key_data(key_bits_array: Array, *, impl: str | None = None, dtype: Any 
     return fused(packed, key_bits_array)
 
 
-def clone(key: Array) -> Array:
+def clone(key: Any) -> Array:
     """The same key."""
     _check_keys("clone", key)
     # To the check of keys that are used twice, it is a new one.
@@ -127,7 +128,7 @@ def _split_typed(key: Array, *, shape: tuple[int, ...]) -> Array:
     return packed(split_keys(key, shape))
 
 
-def split(key: Array, num: Any = 2) -> Array:
+def split(key: Any, num: Any = 2) -> Array:
     """`num` new keys (or as many as a shape holds), whose streams have nothing to do with each other.
 
     >>> from pycompiler import random
@@ -141,7 +142,7 @@ def _fold_typed(key: Array, data: Array) -> Array:
     return packed(fold_key(key, data))
 
 
-def fold_in(key: Array, data: Any) -> Array:
+def fold_in(key: Any, data: Any) -> Array:
     """The key that belongs to a key and an integer.
 
     >>> from pycompiler import random
@@ -158,7 +159,7 @@ def fold_in(key: Array, data: Any) -> Array:
     return fused(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
-def bits(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
 
     >>> from pycompiler import random

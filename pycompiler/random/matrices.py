@@ -3,13 +3,14 @@ JAX's, and so are the numbers, but for the signs that a decomposition leaves ope
 
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg, movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast, check_arrays
 from pycompiler.numpy import contraction
 from pycompiler.numpy.movement import diagonal
 from pycompiler.numpy.promotion import inexact
@@ -50,7 +51,7 @@ def _multivariate_normal(key: Array, mean: Array, cov: Array, *, shape: Shape, d
 
 
 def multivariate_normal(
-    key: Array, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
+    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
 ) -> Array:
     """Vectors of the normal distribution of a mean [..., n] and a covariance [..., n, n]; `shape` is that without n.
 
@@ -80,7 +81,7 @@ def multivariate_normal(
     return fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method)
 
 
-def orthonormal(x: Array) -> Array:
+def orthonormal(x: Any) -> Array:
     """Orthonormal columns from matrices of normal numbers, uniformly distributed; inside other functions.
 
     The factor q, with signs that make the decomposition unique: Mezzadri, "How to generate random matrices from the
@@ -97,7 +98,7 @@ def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dty
     return movement.transpose(q, (*range(rank - 2), rank - 1, rank - 2)) if rows < columns else q
 
 
-def orthogonal(key: Array, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
+def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
     """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it."""
     check_key("orthogonal", key)
     rows, columns = canonical_shape("orthogonal", (n, n if m is None else m))

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
+from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
 from pycompiler.numpy import cumulative, indexing, sorting
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import check_key
@@ -38,7 +39,7 @@ def _permuted_numbers(key: Array, *, count: int) -> Array:
     return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
 
 
-def permutation(key: Array, x: Any, axis: int = 0, independent: bool = False) -> Array:
+def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Array:
     """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled.
 
     >>> from pycompiler import random
@@ -79,7 +80,7 @@ def _categorical_without(
 
 
 def categorical(
-    key: Array, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
+    key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
 ) -> Array:
     """Indices along an axis of logits, each with a probability in proportion to exp(logit).
 
@@ -112,7 +113,7 @@ def categorical(
 
 
 def choice(
-    key: Array,
+    key: Any,
     a: Any,
     shape: Any = (),
     replace: bool = True,

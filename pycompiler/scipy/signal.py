@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
 from pycompiler.lax import convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
-from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
 from pycompiler.numpy.promotion import promoted_inexact_each
 from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import inexact
 from pycompiler.ops import linalg_rules as la
 
@@ -40,7 +41,7 @@ def any_matrix(name: str, a: Any) -> Array:
     return a
 
 
-def one_batch(name: str, a: Array, b: Array) -> tuple[Array, Array]:
+def one_batch(name: str, a: Any, b: Any) -> tuple[Array, Array]:
     """Two stacks of matrices, their leading dimensions broadcast."""
     left, right = get_aval(a), get_aval(b)
     try:
@@ -50,6 +51,6 @@ def one_batch(name: str, a: Array, b: Array) -> tuple[Array, Array]:
     return broadcast_to(a, (*batch, *left.shape[-2:])), broadcast_to(b, (*batch, *right.shape[-2:]))
 
 
-def adjoint(a: Array) -> Array:
+def adjoint(a: Any) -> Array:
     """Each matrix transposed and conjugated."""
     return la.adjoint(a)

@@ -2,12 +2,12 @@
 
 from typing import Any, NamedTuple
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array
 from pycompiler.numpy.linalg.arguments import adjoint, any_matrix, square_matrix
 from pycompiler.ops import linalg_complex as complexes
 from pycompiler.ops import linalg_orthogonal as orthogonal

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_axes, cast, check_arrays
+from pycompiler.lax.operands import canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays
 from pycompiler.numpy.linalg.decompositions import svd, svdvals

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, canonical_axis, check_arrays
+from pycompiler.lax.operands import canonical_axis, check_arrays
 from pycompiler.numpy import contraction, products
 from pycompiler.numpy import movement as moving
 from pycompiler.numpy.contraction import matmul as _matmul

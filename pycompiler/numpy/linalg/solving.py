@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, one_batch, square_matrix
 from pycompiler.numpy.movement import moveaxis
@@ -28,7 +29,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
-def solve_square(a: Array, b: Array) -> Array:
+def solve_square(a: Any, b: Any) -> Array:
     """The solution of a x = b, for matrices of one batch, by LU; a derivative goes through the equation."""
     factors, _, permutation = solvers.lu.bind(stop_gradient.bind(a))
     return solvers.linear_solve.bind(a, factors, permutation, b, transpose_a=0)

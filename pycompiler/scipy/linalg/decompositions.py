@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix
 from pycompiler.ops import linalg as solvers
 from pycompiler.ops import linalg_orthogonal as orthogonal
@@ -67,7 +68,7 @@ def eigh(
     return w if eigvals_only else (w, v)
 
 
-def as_complex(a: Array) -> Array:
+def as_complex(a: Any) -> Array:
     """a in the complex dtype of its width."""
     return cast(a, la.complex_dtype(get_aval(a).dtype))
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, check_arrays
+from pycompiler.lax.operands import broadcast_to, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.linalg.arguments import inexact_arrays, square_matrix
 from pycompiler.numpy.linalg.norms import norm

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.linalg.arguments import inexact_arrays
 from pycompiler.numpy.movement import atleast_1d, atleast_2d

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy import linalg as numpy_linalg
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.linalg.arguments import inexact_arrays, one_batch

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import shape as shapes
 from pycompiler.ops import special as ops

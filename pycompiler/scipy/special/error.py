@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, check_arrays
+from pycompiler.lax.operands import check_arrays
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane

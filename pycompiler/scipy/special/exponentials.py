@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast
+from pycompiler.lax.operands import broadcast_to, canonical_axes, cast
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 
@@ -51,14 +52,14 @@ def logsumexp(
     return (result, sign) if return_sign else result
 
 
-def log_normalized(x: Array, *, axes: tuple[int, ...]) -> Array:
+def log_normalized(x: Any, *, axes: tuple[int, ...]) -> Array:
     """x - logsumexp(x), of a float array."""
     shifted, _ = _shifted(x, axes)
     total = lax.log(reductions.sum(lax.exp(shifted), axes, keepdims=True))
     return lax.sub(shifted, broadcast_to(total, get_aval(x).shape))
 
 
-def normalized(x: Array, *, axes: tuple[int, ...]) -> Array:
+def normalized(x: Any, *, axes: tuple[int, ...]) -> Array:
     """exp(x) / sum(exp(x)), of a float array."""
     shifted, _ = _shifted(x, axes)
     terms = lax.exp(shifted)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import Array
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special.error import wide_float

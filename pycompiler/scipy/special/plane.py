@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
 from pycompiler.numpy.promotion import promoted, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.ops.complex import complex_, imag, real
 
 
-def is_complex(x: Array) -> bool:
+def is_complex(x: Any) -> bool:
     """Whether the array is complex."""
     return dtypes.is_complex(get_aval(x).dtype)
 
@@ -41,7 +42,7 @@ def _faddeeva(x: Array, y: Array) -> Array:
     return complex_.bind(ops.wofz_real.bind(x, y), ops.wofz_imag.bind(x, y))
 
 
-def complex_erfcx(z: Array) -> Array:
+def complex_erfcx(z: Any) -> Array:
     """erfcx of a complex array: the Faddeeva function of i z."""
     return _faddeeva(lax.neg(imag.bind(z)), real.bind(z))
 
@@ -70,7 +71,7 @@ def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
     return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
 
 
-def complex_loggamma(z: Array) -> Array:
+def complex_loggamma(z: Any) -> Array:
     """The principal branch of log gamma of a complex array; at 0, -1, -2, ... nan.
 
     Stirling's formula (DLMF 5.11.1) where it is good, near 0 after 8 steps of the recurrence, on the left half after
@@ -128,7 +129,7 @@ def _is_negative(y: Array) -> Array:
     return lax.bitwise_or(lax.lt(y, 0), lax.bitwise_and(lax.eq(y, 0), lax.lt(lax.div(1, y), 0)))
 
 
-def complex_gamma(z: Array) -> Array:
+def complex_gamma(z: Any) -> Array:
     """gamma of a complex array."""
     return lax.exp(complex_loggamma(z))
 

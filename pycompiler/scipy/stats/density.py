@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, short
 from pycompiler.core.boundary import with_boundary
@@ -14,7 +15,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg
 from pycompiler.lax import movement as lax_movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.numpy import contraction, indexing, movement, reductions, statistics, ufuncs
 from pycompiler.numpy.creation import eye
 from pycompiler.numpy.promotion import promoted_inexact
