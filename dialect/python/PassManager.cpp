@@ -1,12 +1,11 @@
 // _compiler.passmanager, under the names of upstream's mlir.passmanager.
 #include "Binding.h"
-#include "array/Conversion/Passes.h"
-#include "array/Pipelines/Cpu.h"
-#include "array/Transforms/Passes.h"
+#include "array/Pipelines/Gpu.h"
+#include "array/Pipelines/Passes.h"
 
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -63,8 +62,17 @@ private:
   std::shared_ptr<Running> running;
 };
 
-PyPassManager createPassManager(const std::string &anchor, const PyContext *given) {
+/// A pipeline for a GPU translates kernels, by interfaces that a context has from here on.
+const ContextRef &contextFor(const PyContext *given) {
   const ContextRef &context = resolve(given, "context").context;
+  mlir::DialectRegistry registry;
+  mlir::array::registerGpuDialects(registry);
+  context->appendDialectRegistry(registry);
+  return context;
+}
+
+PyPassManager createPassManager(const std::string &anchor, const PyContext *given) {
+  const ContextRef &context = contextFor(given);
   return {context, std::make_unique<mlir::PassManager>(context.get(), anchor)};
 }
 
@@ -82,7 +90,7 @@ void addFunction(PyPassManager &self, nb::callable function, std::optional<std::
 }
 
 PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
-  const ContextRef &context = resolve(given, "context").context;
+  const ContextRef &context = contextFor(given);
   std::string message;
   llvm::raw_string_ostream stream(message);
   // Parsing into a pass manager would nest the pipeline under the one that is there, so it is parsed by itself and
@@ -128,10 +136,7 @@ void run(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operatio
 } // namespace
 
 void bindPassManager(nb::module_ &module) {
-  mlir::registerTransformsPasses();
-  mlir::array::registerArrayConversionPasses();
-  mlir::array::registerArrayTransformsPasses();
-  mlir::array::registerArrayPipelines();
+  mlir::array::registerPipelinePasses();
 
   nb::class_<PyPassManager>(module, "PassManager")
       .def_static("parse", parsePipeline, nb::arg("pipeline"), nb::arg("context") = nb::none())

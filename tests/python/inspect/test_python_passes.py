@@ -1,6 +1,7 @@
 """Passes and rewrites that are written in Python, in pass managers beside those of C++, and by themselves."""
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler import _compiler
 from pycompiler.mlir import (
     Attribute,
     Block,
@@ -305,3 +307,16 @@ def test_the_module_of_a_function_is_rewritten_and_runs():
     passes.run(module)
     assert "math.sin" in str(module)
     assert "math.tanh" not in str(module)
+
+
+@pytest.mark.parametrize("capability", ["", "9.0"])
+def test_the_passes_of_a_compilation_run_from_their_text(capability):
+    lowered = pc.jit(lambda x: pnp.tanh(x @ x).sum()).lower(np.ones((64, 64), np.float32))
+    text = _compiler.reproducer(lowered.compiler_ir(), capability)
+    (pipeline,) = re.findall(r'pipeline: "(.*)"', text)
+    with Context():
+        module = Module.parse(text)
+        passes = PassManager.parse(pipeline)
+    passes.run(module)
+    assert "pcrt_main" in str(module)
+    assert ("gpu.binary" in str(module)) == bool(capability)

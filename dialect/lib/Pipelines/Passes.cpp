@@ -1,0 +1,38 @@
+// The names of passes in a process that is no array-opt, which has all of MLIR's: those that Cpu.cpp and Gpu.cpp use,
+// so that what a pipeline prints as text can be read again.
+#include "array/Pipelines/Passes.h"
+#include "array/Conversion/Passes.h"
+#include "array/Gpu/Passes.h"
+#include "array/Pipelines/Cpu.h"
+#include "array/Pipelines/Gpu.h"
+#include "array/Transforms/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::array {
+
+void registerPipelinePasses() {
+  registerTransformsPasses();
+  registerArrayConversionPasses();
+  registerArrayTransformsPasses();
+  registerArrayGpuPasses();
+  registerArrayGpuCollectivePasses();
+  registerArrayPipelines();
+  registerGpuPipelines();
+
+  bufferization::registerEmptyTensorEliminationPass();
+  bufferization::registerOneShotBufferizePass();
+  memref::registerExpandStridedMetadataPass();
+  registerConvertToLLVMPass();
+  registerGpuModuleToBinaryPass();
+  registerGpuNVVMAttachTarget();
+  registerLowerAffinePass();
+  registerReconcileUnrealizedCastsPass();
+  registerSCFToControlFlowPass();
+}
+
+} // namespace mlir::array
