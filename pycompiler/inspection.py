@@ -27,6 +27,7 @@ STAGES: dict[str, str] = {
     "bufferized": ".mlir",
     "loops": ".mlir",
     "llvm": ".mlir",
+    "llvmir": ".ll",
     "asm": ".s",
     "ptx": ".ptx",
 }

@@ -125,7 +125,8 @@ class Lowered(_Stage):
 
     @boundary
     def as_text(self, stage: str = "array", *, debug_info: bool = False, capability: str | None = None) -> str:
-        """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm", "asm" or "ptx".
+        """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm" (the
+        dialect), "llvmir", "asm" or "ptx".
 
         Inputs that are not used and outputs that are inputs or constants are no part of it, but for "graph"; where
         nothing is left to compute, the text is empty. "ptx" are the kernels for a GPU, "asm" is for this machine's

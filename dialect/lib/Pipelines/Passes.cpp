@@ -2,6 +2,7 @@
 // so that what a pipeline prints as text can be read again.
 #include "array/Pipelines/Passes.h"
 #include "array/Conversion/Passes.h"
+#include "array/Gpu/Collectives.h"
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"

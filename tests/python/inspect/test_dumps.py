@@ -20,7 +20,7 @@ ARRAY_OPT = Path(__file__).parents[3] / "build" / "bin" / "array-opt"
 X = pnp.ones((8, 16))
 HOST_FILES = [
     *("00-graph.txt", "01-array.mlir", "02-linalg.mlir", "03-bufferized.mlir", "04-loops.mlir", "05-llvm.mlir"),
-    *("06-asm.s", "reproducer.mlir"),
+    *("06-llvmir.ll", "07-asm.s", "reproducer.mlir"),
 ]
 
 
@@ -43,7 +43,7 @@ def test_every_compilation_has_a_folder(tmp_path):
     assert "dot_general" in (folder / "00-graph.txt").read_text()
     assert "array.tanh" in (folder / "01-array.mlir").read_text()
     assert "llvm.func" in (folder / "05-llvm.mlir").read_text()
-    assert "pcrt_main" in (folder / "06-asm.s").read_text()
+    assert "pcrt_main" in (folder / "07-asm.s").read_text()
     # The next one, and one whose name is no name of a file.
     assert dumped(tmp_path / "new", lambda x: x - 3, X)[1] == ["0001-model", "0002-_lambda_"]
 
