@@ -344,7 +344,7 @@ def _update(method: str) -> Callable[..., Array]:
     return at
 
 
-def _binary(function: Callable[..., Any], identity: Any = None, **faster: Any) -> Any:
+def _binary(function: Callable[..., Any], identity: Any = None, **faster: Any) -> ufunc:
     return ufunc(function, 2, 1, call=function, identity=identity, **faster)
 
 
