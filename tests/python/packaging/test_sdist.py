@@ -1,0 +1,26 @@
+"""The source distribution: what a build from it needs is in it, and nothing that a build makes."""
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("packaging")
+
+ROOT = Path(__file__).resolve().parents[3]
+# What a build reads; the rest is for those who develop.
+NEEDED = ("CMakeLists.txt", "LICENSE", "cmake", "dialect", "llvm-version.txt", "pycompiler", "pycompiler_commands")
+NEEDED += ("pyproject.toml", "runtime", "third_party", "tools")
+
+
+def test_every_source_is_in_the_sdist(tmp_path):
+    program = f"from scikit_build_core.build import build_sdist; print(build_sdist({str(tmp_path)!r}))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    made = done.stdout.split()[-1]
+    with tarfile.open(tmp_path / made) as file:
+        inside = {name.partition("/")[2] for name in file.getnames()}
+    tracked = subprocess.run(["git", "ls-files", *NEEDED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(tracked.stdout.splitlines()) - inside == set()
+    assert [name for name in inside if name.endswith((".so", ".o", ".a", ".whl")) or name.startswith("build")] == []
