@@ -95,7 +95,7 @@ def test_unknown_stage(context: ir.Context) -> None:
 def test_the_stages_that_are_told_of_are_the_compilers() -> None:
     # Before them is the graph, which is Python's; PTX has a compilation of its own.
     told = [stage for stage in STAGES if stage not in ("graph", "ptx")]
-    assert [stage for stage in _compiler.stage_names() if stage != "llvmir"] == told
+    assert _compiler.stage_names() == told
 
 
 def test_results_that_are_arguments_or_each_other(context: ir.Context) -> None:
