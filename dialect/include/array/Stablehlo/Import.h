@@ -1,0 +1,23 @@
+// StableHLO -> array: programs of JAX and PyTorch, as text, become modules of the array dialect. array-translate and
+// the Python binding call it; what it makes is compiled as any other module.
+#ifndef ARRAY_STABLEHLO_IMPORT_H
+#define ARRAY_STABLEHLO_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+#include <string>
+#include <vector>
+
+namespace mlir::array {
+
+/// The verified array module of the StableHLO module in the main buffer of `sources`; its entry is @main. Null after an
+/// error, which names an operation that has no counterpart, at its line. The context has the array dialect and func.
+OwningOpRef<ModuleOp> importStablehlo(llvm::SourceMgr &sources, MLIRContext *context);
+
+/// The names of the operations that are taken, sorted: what docs/stablehlo.md lists.
+std::vector<std::string> takenOperations();
+
+} // namespace mlir::array
+
+#endif // ARRAY_STABLEHLO_IMPORT_H

@@ -1,0 +1,161 @@
+// reduce and map: a known combination is an op of its own; argmax and argmin are recognized; any other region is
+// applied to one slice after the other.
+#include "Regions.h"
+
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::array::stablehlo {
+namespace {
+
+/// One array by a known combination; with an init that is not neutral, combined with it.
+Value reduceBy(Source &source, const Combination &combination, unsigned index, unsigned count,
+               ArrayRef<int64_t> dimensions) {
+  RankedTensorType type = source.resultType(index);
+  Value init = source.operand(count + index);
+  Value reduced = source.make(combination.reduction, type, {source.operand(index)}, {source.named("axes", dimensions)});
+  if (isNeutral(init, combination))
+    return reduced;
+  return source.make(combination.binary, type, {source.broadcast(init, type.getShape()), reduced});
+}
+
+//===----------------------------------------------------------------------===//
+// argmax and argmin
+//===----------------------------------------------------------------------===//
+
+/// The operation that gives a value, if it is of this name and has these operands.
+bool computes(Value value, StringRef name, ValueRange operands) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getName().getStringRef() == name && llvm::equal(op->getOperands(), operands);
+}
+
+Operation *definition(Value value, StringRef name, unsigned operands) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getName().getStringRef() == name && op->getNumOperands() == operands ? op : nullptr;
+}
+
+bool compares(Value value, StringRef direction, Value lhs, Value rhs) {
+  if (!computes(value, "stablehlo.compare", {lhs, rhs}))
+    return false;
+  OpBuilder builder(value.getContext());
+  Source source(value.getDefiningOp(), builder);
+  return source.wordAt(0, {"comparison_direction"}, "") == direction;
+}
+
+/// Of two values a and b with positions i and j: a if it is greater (or less), or nan; i if so, or if a equals b and i
+/// is the lesser. So JAX writes argmax and argmin. Returns the op of the array dialect.
+StringRef argReductionOf(Region &region) {
+  Block &block = region.front();
+  Operation *end = terminatorOf(region);
+  if (block.getNumArguments() != 4 || end->getNumOperands() != 2)
+    return "";
+  Value a = block.getArgument(0), i = block.getArgument(1), b = block.getArgument(2), j = block.getArgument(3);
+  Operation *value = definition(end->getOperand(0), "stablehlo.select", 3);
+  Operation *position = definition(end->getOperand(1), "stablehlo.select", 3);
+  if (!value || !position || value->getOperand(1) != a || value->getOperand(2) != b || position->getOperand(1) != i ||
+      position->getOperand(2) != j)
+    return "";
+  Operation *wins = definition(value->getOperand(0), "stablehlo.or", 2);
+  Operation *stands = definition(position->getOperand(0), "stablehlo.or", 2);
+  if (!wins || !stands || stands->getOperand(0) != wins->getResult(0) || !compares(wins->getOperand(1), "NE", a, a))
+    return "";
+  Operation *tie = definition(stands->getOperand(1), "stablehlo.and", 2);
+  if (!tie || !compares(tie->getOperand(0), "EQ", a, b) || !compares(tie->getOperand(1), "LT", i, j))
+    return "";
+  if (compares(wins->getOperand(0), "GT", a, b))
+    return "argmax";
+  return compares(wins->getOperand(0), "LT", a, b) ? "argmin" : "";
+}
+
+/// The positions counted along the one dimension that is reduced, and both inits as they are for an argmax.
+bool isArgReduction(Source &source, StringRef name, ArrayRef<int64_t> dimensions) {
+  if (name.empty() || dimensions.size() != 1 || source.type(0).getDimSize(dimensions[0]) <= 0)
+    return false;
+  auto positions = source.operand(1).getDefiningOp<IotaOp>();
+  DenseElementsAttr first;
+  if (!positions || static_cast<int64_t>(positions.getDimension()) != dimensions[0] ||
+      !matchPattern(source.operand(3), m_Constant(&first)) || !first.getElementType().isInteger() ||
+      !first.getSplatValue<APInt>().isZero())
+    return false;
+  static constexpr Combination kGreatest = {"", "max", "", "", "", ""}, kLeast = {"", "min", "", "", "", ""};
+  return isNeutral(source.operand(2), name == "argmax" ? kGreatest : kLeast);
+}
+
+LogicalResult convertArgReduction(Source &source, StringRef name, int64_t dimension) {
+  RankedTensorType positions = source.resultType(1);
+  Value index = source.make(name, positions, {source.operand(0)},
+                            {source.namedNumber("axis", dimension),
+                             source.builder.getNamedAttr("index_dtype", TypeAttr::get(positions.getElementType()))});
+  Value value = source.make(name == "argmax" ? "reduce_max" : "reduce_min", source.resultType(0), {source.operand(0)},
+                            {source.named("axes", {dimension})});
+  return source.replace({value, index});
+}
+
+//===----------------------------------------------------------------------===//
+// Any region
+//===----------------------------------------------------------------------===//
+
+/// The dimensions that are reduced in front, as one.
+Value inFront(Source &source, unsigned index, ArrayRef<int64_t> dimensions) {
+  RankedTensorType type = source.type(index);
+  SmallVector<int64_t> order(dimensions), shape = {1};
+  for (int64_t dimension : dimensions)
+    shape[0] *= type.getDimSize(dimension);
+  for (int64_t dimension : llvm::seq(type.getRank()))
+    if (!llvm::is_contained(dimensions, dimension)) {
+      order.push_back(dimension);
+      shape.push_back(type.getDimSize(dimension));
+    }
+  return source.reshape(source.transpose(source.operand(index), order), shape);
+}
+
+LogicalResult convertReduce(Source &source) {
+  Region &region = source.op->getRegion(0);
+  unsigned count = source.op->getNumResults();
+  SmallVector<int64_t> dimensions = source.integers({"dimensions"});
+  if (source.failed())
+    return failure();
+  if (source.op->getNumOperands() != 2 * count || terminatorOf(region)->getNumOperands() != count)
+    return source.error() << "expected an init and a result for each input";
+  llvm::sort(dimensions);
+  for (int64_t dimension : dimensions)
+    if (dimension < 0 || dimension >= source.type(0).getRank())
+      return source.error() << "expected dimensions of " << source.type(0) << ", but got " << dimension;
+  if (StringRef name = argReductionOf(region); isArgReduction(source, name, dimensions))
+    return convertArgReduction(source, name, dimensions[0]);
+
+  SmallVector<const Combination *> known;
+  for (unsigned index = 0; index < count; ++index)
+    known.push_back(combinationOf(region, source.type(index).getElementType(), index, count));
+  SmallVector<Value> results;
+  if (!llvm::is_contained(known, nullptr)) {
+    for (unsigned index = 0; index < count; ++index)
+      results.push_back(reduceBy(source, *known[index], index, count, dimensions));
+    return source.replace(results);
+  }
+  SmallVector<Value> inputs;
+  for (unsigned index = 0; index < count; ++index) {
+    if (!source.type(index).hasStaticShape())
+      return source.error() << "a reducer that is no single operation needs known sizes, but got "
+                            << source.type(index);
+    inputs.push_back(inFront(source, index, dimensions));
+  }
+  if (llvm::is_contained(inputs, Value()))
+    return failure();
+  auto scanned = scanSlices(source, region, source.op->getOperands().drop_front(count), inputs, /*reverse=*/false,
+                            /*isRunning=*/false);
+  return failed(scanned) ? failure() : source.replace(*scanned);
+}
+
+LogicalResult convertMap(Source &source) {
+  auto made = applyRegion(source, source.op->getRegion(0), source.op->getOperands(), source.resultType().getShape());
+  return failed(made) ? failure() : source.replace(*made);
+}
+
+} // namespace
+
+void addReductionRules(Rules &rules) {
+  rules["stablehlo.reduce"] = {convertReduce, parseReduce, 2, ~0u, 1};
+  rules["stablehlo.map"] = {convertMap, parseClauses, 1, ~0u, 1};
+}
+
+} // namespace mlir::array::stablehlo

@@ -1,0 +1,184 @@
+// Reads the regions of reductions, scatters and windows, and applies them to whole arrays. See Regions.h.
+#include "Regions.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::array::stablehlo {
+
+static constexpr Combination kCombinations[] = {
+    {"stablehlo.add", "add", "reduce_sum", "reduce_window_sum", "cumsum", "add"},
+    {"stablehlo.multiply", "mul", "reduce_prod", "reduce_window_prod", "cumprod", "mul"},
+    {"stablehlo.maximum", "max", "reduce_max", "reduce_window_max", "cummax", "max"},
+    {"stablehlo.minimum", "min", "reduce_min", "reduce_window_min", "cummin", "min"},
+    {"stablehlo.and", "and", "reduce_and", "", "", ""},
+    {"stablehlo.or", "or", "reduce_or", "", "", ""},
+    {"stablehlo.xor", "xor", "reduce_xor", "", "", ""},
+};
+
+/// Bools are combined by these.
+static constexpr Combination kBoolCombinations[] = {
+    {"stablehlo.add", "or", "reduce_or", "reduce_window_max", "cummax", "max"},
+    {"stablehlo.maximum", "or", "reduce_or", "reduce_window_max", "cummax", "max"},
+    {"stablehlo.or", "or", "reduce_or", "reduce_window_max", "cummax", "max"},
+    {"stablehlo.multiply", "and", "reduce_and", "reduce_window_min", "cummin", "min"},
+    {"stablehlo.minimum", "and", "reduce_and", "reduce_window_min", "cummin", "min"},
+    {"stablehlo.and", "and", "reduce_and", "reduce_window_min", "cummin", "min"},
+    {"stablehlo.xor", "xor", "reduce_xor", "", "", ""},
+};
+
+Operation *terminatorOf(Region &region) { return &region.front().back(); }
+
+std::optional<unsigned> argumentOf(Region &region, unsigned index) {
+  Operation *end = terminatorOf(region);
+  if (index >= end->getNumOperands())
+    return std::nullopt;
+  auto argument = dyn_cast<BlockArgument>(end->getOperand(index));
+  if (!argument || argument.getOwner() != &region.front())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+const Combination *combinationOf(Region &region, Type element, unsigned index, unsigned count) {
+  Operation *end = terminatorOf(region);
+  Block &block = region.front();
+  if (index >= end->getNumOperands() || block.getNumArguments() != 2 * count)
+    return nullptr;
+  Operation *computed = end->getOperand(index).getDefiningOp();
+  if (!computed || computed->getBlock() != &block || computed->getNumOperands() != 2)
+    return nullptr;
+  Value first = block.getArgument(index), second = block.getArgument(count + index);
+  Value lhs = computed->getOperand(0), rhs = computed->getOperand(1);
+  if (!(lhs == first && rhs == second) && !(lhs == second && rhs == first))
+    return nullptr;
+  ArrayRef<Combination> table = element.isInteger(1) ? ArrayRef(kBoolCombinations) : ArrayRef(kCombinations);
+  for (const Combination &combination : table)
+    if (computed->getName().getStringRef() == combination.operation)
+      return &combination;
+  return nullptr;
+}
+
+bool isNeutral(Value init, const Combination &combination) {
+  DenseElementsAttr value;
+  if (!init || !matchPattern(init, m_Constant(&value)) || !value.isSplat())
+    return false;
+  StringRef kind = combination.binary;
+  Type element = value.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    if (!isa<FloatType>(complex.getElementType()))
+      return false;
+    auto number = value.getSplatValue<std::complex<APFloat>>();
+    return number.imag().isZero() &&
+           ((kind == "add" && number.real().isZero()) || (kind == "mul" && number.real().isExactlyValue(1)));
+  }
+  if (isa<FloatType>(element)) {
+    APFloat number = value.getSplatValue<APFloat>();
+    return (kind == "add" && number.isZero()) || (kind == "mul" && number.isExactlyValue(1)) ||
+           (kind == "max" && number.isInfinity() && number.isNegative()) ||
+           (kind == "min" && number.isInfinity() && !number.isNegative());
+  }
+  APInt number = value.getSplatValue<APInt>();
+  bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
+  if (kind == "add" || kind == "or" || kind == "xor")
+    return number.isZero();
+  if (kind == "mul")
+    return number.isOne();
+  if (kind == "and")
+    return number.isAllOnes();
+  if (kind == "max")
+    return isUnsigned ? number.isMinValue() : number.isMinSignedValue();
+  return kind == "min" && (isUnsigned ? number.isMaxValue() : number.isMaxSignedValue());
+}
+
+FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
+                                          ArrayRef<int64_t> shape) {
+  Block &block = region.front();
+  if (block.getNumArguments() != arguments.size())
+    return source.error() << "expected a region of " << arguments.size() << " arguments, but got "
+                          << block.getNumArguments();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  auto wide = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.getRank() == 0 ? tensor.clone(shape) : RankedTensorType();
+  };
+  for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end()))) {
+    auto rule = rules().find(op.getName().getStringRef());
+    bool isConstant = op.getName().getStringRef() == "stablehlo.constant";
+    if (rule == rules().end())
+      return noCounterpart(op.getLoc(), op.getName().getStringRef());
+    if (!rule->second.isElementwise && !isConstant)
+      return emitError(op.getLoc()) << op.getName() << ": can't be applied to whole arrays, inside of "
+                                    << source.op->getName();
+    // Scalars from outside, and constants, are the same for all elements.
+    for (Value operand : op.getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, source.broadcast(operand, shape));
+    Operation *copy = source.builder.clone(op, mapping);
+    for (Value result : copy->getResults()) {
+      RankedTensorType type = wide(result.getType());
+      if (!type)
+        return emitError(op.getLoc()) << op.getName() << ": expected scalars inside of " << source.op->getName();
+      if (!isConstant)
+        result.setType(type);
+    }
+    // The rule erases the copy; what it was replaced by is read off an op that uses it.
+    Operation *holder =
+        source.builder.create(OperationState(op.getLoc(), "stablehlo.return", copy->getResults(), {}, {}));
+    OpBuilder::InsertionGuard guard(source.builder);
+    bool isDone = succeeded(convertOperation(copy));
+    SmallVector<Value> made(holder->getOperands());
+    holder->erase();
+    if (!isDone)
+      return failure();
+    source.builder.setInsertionPoint(source.op);
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), made))
+      mapping.map(result, isConstant ? source.broadcast(value, shape) : value);
+  }
+  return llvm::map_to_vector(terminatorOf(region)->getOperands(), [&](Value result) {
+    return mapping.contains(result) ? mapping.lookup(result) : source.broadcast(result, shape);
+  });
+}
+
+FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
+                                         bool reverse, bool isRunning) {
+  auto whole = cast<RankedTensorType>(inputs.front().getType());
+  ArrayRef<int64_t> shape = whole.getShape().drop_front();
+  SmallVector<Value> operands, carries;
+  for (Value init : inits)
+    carries.push_back(source.broadcast(init, shape));
+  if (llvm::is_contained(carries, Value()))
+    return failure();
+  operands.append(carries);
+  operands.append(inputs.begin(), inputs.end());
+  SmallVector<Type> types(ValueRange(carries).getTypes());
+  if (isRunning)
+    llvm::append_range(types, inputs.getTypes());
+  OperationState state(source.loc(), "array.scan", operands, types,
+                       {source.namedNumber("length", whole.getDimSize(0)), source.namedFlag("reverse", reverse)});
+  state.addAttribute("operandSegmentSizes", source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(inits.size()),
+                                                                                 static_cast<int32_t>(inputs.size())}));
+  Block &body = state.addRegion()->emplaceBlock();
+  for (ValueRange group : {ValueRange(carries), inputs})
+    for (Value value : group)
+      body.addArgument(cast<RankedTensorType>(value.getType()).clone(shape), source.loc());
+  Operation *scan = source.builder.create(state);
+
+  // The region is applied inside: a marker takes the place of the operation that is converted.
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  Operation *marker = inside.create(OperationState(source.loc(), source.op->getName(), {}, {}, {}));
+  inside.setInsertionPoint(marker);
+  Source within(marker, inside);
+  FailureOr<SmallVector<Value>> next = applyRegion(within, region, body.getArguments(), shape);
+  marker->erase();
+  if (failed(next) || within.failed())
+    return failure();
+  SmallVector<Value> yielded(*next);
+  if (isRunning)
+    yielded.append(next->begin(), next->end());
+  inside.setInsertionPointToEnd(&body);
+  inside.create(OperationState(source.loc(), "array.yield", yielded, {}, {}));
+  return SmallVector<Value>(scan->getResults());
+}
+
+} // namespace mlir::array::stablehlo

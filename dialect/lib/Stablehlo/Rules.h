@@ -1,0 +1,115 @@
+// How each operation of StableHLO, of CHLO and of Shardy is read and what it becomes: one table, to which each family
+// adds its rows. Internal to this folder.
+#ifndef ARRAY_LIB_STABLEHLO_RULES_H
+#define ARRAY_LIB_STABLEHLO_RULES_H
+
+#include "Assembly.h"
+#include "array/IR/Array.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+#include <functional>
+
+namespace mlir::array::stablehlo {
+
+/// One operation while it is converted. Getters of attributes emit an error, which names the operation, and remember
+/// it: a rule reads all that it needs and then asks once whether that `failed`. What is made stands before the
+/// operation.
+class Source {
+public:
+  Source(Operation *op, OpBuilder &builder) : op(op), builder(builder) {}
+
+  Operation *op;
+  OpBuilder &builder;
+
+  Location loc() const { return op->getLoc(); }
+  Value operand(unsigned index) const { return op->getOperand(index); }
+  /// The ranked type of an operand or a result; every value of a rule has one, by `requireTensors`.
+  RankedTensorType type(unsigned operand) const { return cast<RankedTensorType>(op->getOperand(operand).getType()); }
+  RankedTensorType resultType(unsigned result = 0) const {
+    return cast<RankedTensorType>(op->getResult(result).getType());
+  }
+
+  InFlightDiagnostic error() const;
+  bool failed() const { return hasFailed; }
+
+  /// The attribute under the first of `names` that it has: that of the printed form or that of the generic one. Null,
+  /// without an error, when there is none.
+  Attribute attribute(ArrayRef<StringRef> names) const;
+  SmallVector<int64_t> integers(ArrayRef<StringRef> names, std::optional<SmallVector<int64_t>> absent = {});
+  int64_t integer(ArrayRef<StringRef> names, std::optional<int64_t> absent = {});
+  bool flag(ArrayRef<StringRef> names, std::optional<bool> absent = {});
+  StringRef word(ArrayRef<StringRef> names, std::optional<StringRef> absent = {});
+  DictionaryAttr structure(ArrayRef<StringRef> names);
+  /// `word` at a place of the printed form, or else under a name.
+  StringRef wordAt(unsigned position, ArrayRef<StringRef> names, std::optional<StringRef> absent = {});
+  /// An entry of a structure, by default no integers.
+  SmallVector<int64_t> entry(DictionaryAttr structure, StringRef key);
+
+  // Parts of what rules make.
+  Value constant(RankedTensorType type, Attribute element);
+  /// A number in every element; of a complex type with no imaginary part.
+  Value number(RankedTensorType type, double value);
+  Value broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions = {});
+  Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value transpose(Value value, ArrayRef<int64_t> permutation);
+  Value convert(Value value, Type element);
+  /// `array.<name>` with one result. What the operation does not take is an error of this one; null then.
+  Value make(StringRef name, Type result, ValueRange operands, ArrayRef<NamedAttribute> attributes = {});
+  SmallVector<Value> makeAll(StringRef name, TypeRange results, ValueRange operands,
+                             ArrayRef<NamedAttribute> attributes = {});
+
+  NamedAttribute named(StringRef name, ArrayRef<int64_t> values);
+  NamedAttribute namedNumber(StringRef name, int64_t value);
+  NamedAttribute namedFlag(StringRef name, bool value);
+  NamedAttribute namedWord(StringRef name, StringRef value);
+
+  /// Replaces the operation; succeeds unless a value is missing.
+  LogicalResult replace(ValueRange values);
+
+private:
+  void complain(ArrayRef<StringRef> names, StringRef expected, Attribute given);
+  bool hasFailed = false;
+};
+
+using ParseRule = ParseResult (*)(OpAsmParser &, OperationState &);
+using ConvertRule = std::function<LogicalResult(Source &)>;
+
+struct Rule {
+  ConvertRule convert;
+  ParseRule parse = parseClauses;
+  /// How many operands it has at least, and at most.
+  unsigned least = 0, most = ~0u;
+  unsigned regions = 0;
+  /// Each element of its results follows from the elements at the same place.
+  bool isElementwise = false;
+  /// It has values that are no tensors, or is no more than a mark.
+  bool takesAnything = false;
+};
+
+/// By the full name, "stablehlo.add".
+using Rules = llvm::StringMap<Rule>;
+const Rules &rules();
+
+void addElementwiseRules(Rules &rules);
+void addMovementRules(Rules &rules);
+void addReductionRules(Rules &rules);
+void addWindowRules(Rules &rules);
+void addIndexingRules(Rules &rules);
+void addContractionRules(Rules &rules);
+void addBatchNormRules(Rules &rules);
+void addSortRules(Rules &rules);
+void addControlFlowRules(Rules &rules);
+void addLinearAlgebraRules(Rules &rules);
+void addCallRules(Rules &rules);
+
+/// What has no rule: an error at its place that names it.
+InFlightDiagnostic noCounterpart(Location location, StringRef name);
+
+/// Converts the operations of a block, and of the regions in it.
+LogicalResult convertBlock(Block &block);
+LogicalResult convertOperation(Operation *op);
+
+} // namespace mlir::array::stablehlo
+
+#endif // ARRAY_LIB_STABLEHLO_RULES_H

@@ -1,0 +1,218 @@
+// What rules use: checked attributes of the operation that is converted, and makers of array ops. See Rules.h.
+#include "Rules.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace mlir::array::stablehlo {
+
+InFlightDiagnostic Source::error() const { return emitError(loc()) << op->getName() << ": "; }
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+Attribute Source::attribute(ArrayRef<StringRef> names) const {
+  auto properties = dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+  for (StringRef name : names) {
+    if (Attribute found = op->getDiscardableAttr(name))
+      return found;
+    if (Attribute found = properties ? properties.get(name) : Attribute())
+      return found;
+  }
+  return {};
+}
+
+void Source::complain(ArrayRef<StringRef> names, StringRef expected, Attribute given) {
+  hasFailed = true;
+  InFlightDiagnostic diagnostic = error();
+  diagnostic << "expected the attribute '" << names.back() << "', " << expected;
+  if (given)
+    diagnostic << ", but got " << given;
+}
+
+SmallVector<int64_t> Source::integers(ArrayRef<StringRef> names, std::optional<SmallVector<int64_t>> absent) {
+  Attribute given = attribute(names);
+  if (auto list = dyn_cast_or_null<DenseI64ArrayAttr>(given))
+    return SmallVector<int64_t>(list.asArrayRef());
+  if (auto list = dyn_cast_or_null<DenseBoolArrayAttr>(given))
+    return SmallVector<int64_t>(list.asArrayRef().begin(), list.asArrayRef().end());
+  if (auto elements = dyn_cast_or_null<DenseIntElementsAttr>(given))
+    return llvm::map_to_vector(elements.getValues<APInt>(), [](const APInt &value) {
+      return value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
+    });
+  if (!given && absent)
+    return *absent;
+  complain(names, "integers", given);
+  return {};
+}
+
+int64_t Source::integer(ArrayRef<StringRef> names, std::optional<int64_t> absent) {
+  Attribute given = attribute(names);
+  if (auto value = dyn_cast_or_null<IntegerAttr>(given))
+    return value.getValue().getZExtValue();
+  if (!given && absent)
+    return *absent;
+  complain(names, "an integer", given);
+  return 0;
+}
+
+bool Source::flag(ArrayRef<StringRef> names, std::optional<bool> absent) {
+  Attribute given = attribute(names);
+  if (auto value = dyn_cast_or_null<BoolAttr>(given))
+    return value.getValue();
+  if (!given && absent)
+    return *absent;
+  complain(names, "true or false", given);
+  return false;
+}
+
+StringRef Source::word(ArrayRef<StringRef> names, std::optional<StringRef> absent) {
+  Attribute given = attribute(names);
+  if (auto value = dyn_cast_or_null<StringAttr>(given))
+    return value.getValue();
+  if (!given && absent)
+    return *absent;
+  complain(names, "a word", given);
+  return "";
+}
+
+StringRef Source::wordAt(unsigned position, ArrayRef<StringRef> names, std::optional<StringRef> absent) {
+  if (auto words = dyn_cast_or_null<ArrayAttr>(attribute({kWordsAttr})); words && position < words.size())
+    return cast<StringAttr>(words[position]).getValue();
+  return word(names, absent);
+}
+
+DictionaryAttr Source::structure(ArrayRef<StringRef> names) {
+  Attribute given = attribute(names);
+  if (auto value = dyn_cast_or_null<DictionaryAttr>(given))
+    return value;
+  complain(names, "a structure", given);
+  return {};
+}
+
+SmallVector<int64_t> Source::entry(DictionaryAttr structure, StringRef key) {
+  Attribute given = structure ? structure.get(key) : Attribute();
+  if (!given)
+    return {};
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(given))
+    return SmallVector<int64_t>(list.asArrayRef());
+  complain({key}, "integers", given);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Makers
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> Source::makeAll(StringRef name, TypeRange results, ValueRange operands,
+                                   ArrayRef<NamedAttribute> attributes) {
+  if (hasFailed || llvm::is_contained(operands, Value()))
+    return SmallVector<Value>(results.size());
+  std::string full = ("array." + name).str();
+  Operation *made = builder.create(OperationState(loc(), full, operands, results, attributes));
+  std::string why;
+  {
+    ScopedDiagnosticHandler collector(op->getContext(), [&](Diagnostic &diagnostic) {
+      why += (why.empty() ? "" : "; ") + diagnostic.str();
+      return success();
+    });
+    if (succeeded(verify(made, /*verifyRecursively=*/false)))
+      return SmallVector<Value>(made->getResults());
+  }
+  hasFailed = true;
+  error() << full << " does not take it: " << why;
+  return SmallVector<Value>(results.size());
+}
+
+Value Source::make(StringRef name, Type result, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+  return makeAll(name, {result}, operands, attributes).front();
+}
+
+NamedAttribute Source::named(StringRef name, ArrayRef<int64_t> values) {
+  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+}
+NamedAttribute Source::namedNumber(StringRef name, int64_t value) {
+  return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+}
+NamedAttribute Source::namedFlag(StringRef name, bool value) {
+  return builder.getNamedAttr(name, builder.getBoolAttr(value));
+}
+NamedAttribute Source::namedWord(StringRef name, StringRef value) {
+  return builder.getNamedAttr(name, builder.getStringAttr(value));
+}
+
+Value Source::constant(RankedTensorType type, Attribute element) {
+  Attribute value = DenseElementsAttr::get(type, element);
+  return make("constant", type, {}, {builder.getNamedAttr("value", value)});
+}
+
+Value Source::number(RankedTensorType type, double value) {
+  Type element = type.getElementType();
+  auto part = [&](Type of, double number) -> Attribute {
+    if (isa<FloatType>(of))
+      return builder.getFloatAttr(of, number);
+    auto integer = cast<IntegerType>(of);
+    return IntegerAttr::get(of, APInt(integer.getWidth(), static_cast<int64_t>(number), /*isSigned=*/true,
+                                      /*implicitTrunc=*/true));
+  };
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    auto real = cast<FloatAttr>(part(complex.getElementType(), value)).getValue();
+    auto zero = cast<FloatAttr>(part(complex.getElementType(), 0)).getValue();
+    return make("constant", type, {},
+                {builder.getNamedAttr("value", DenseElementsAttr::get(type, std::complex<APFloat>(real, zero)))});
+  }
+  return constant(type, part(element, value));
+}
+
+Value Source::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (!value)
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getShape() == shape ? value : make("reshape", type.clone(shape), {value});
+}
+
+Value Source::transpose(Value value, ArrayRef<int64_t> permutation) {
+  if (!value || llvm::equal(permutation, llvm::seq<int64_t>(permutation.size())))
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  auto shape = llvm::map_to_vector(permutation, [&](int64_t dimension) {
+    return dimension >= 0 && dimension < type.getRank() ? type.getDimSize(dimension) : int64_t(1);
+  });
+  return make("transpose", type.clone(shape), {value}, {named("permutation", permutation)});
+}
+
+Value Source::broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions) {
+  if (!value)
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getShape() == shape && llvm::equal(dimensions, llvm::seq<int64_t>(type.getRank())))
+    return value;
+  // The array dialect's dimensions increase.
+  auto order = llvm::to_vector(llvm::seq<int64_t>(dimensions.size()));
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return dimensions[a] < dimensions[b]; });
+  auto sorted = llvm::map_to_vector(order, [&](int64_t index) { return dimensions[index]; });
+  Value ordered = static_cast<int64_t>(order.size()) == type.getRank() ? transpose(value, order) : value;
+  return make("broadcast_in_dim", type.clone(shape), {ordered}, {named("broadcast_dimensions", sorted)});
+}
+
+Value Source::convert(Value value, Type element) {
+  if (!value)
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getElementType() == element ? value : make("convert", type.clone(element), {value});
+}
+
+LogicalResult Source::replace(ValueRange values) {
+  if (hasFailed || llvm::is_contained(values, Value()))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+    if (result.getType() != value.getType())
+      return error() << "its result is " << value.getType() << ", but " << result.getType() << " is given";
+  op->replaceAllUsesWith(values);
+  op->erase();
+  return success();
+}
+
+} // namespace mlir::array::stablehlo

@@ -1,0 +1,229 @@
+// reduce_window and select_and_scatter. A window over all that came before is a running reduction; a region that is no
+// single operation is applied to the shifted arrays, one for each place of the window.
+#include "Regions.h"
+
+namespace mlir::array::stablehlo {
+namespace {
+
+/// So many places of a window are combined one by one, for a region that has no op.
+constexpr int64_t kMostPlaces = 1024;
+
+struct Windows {
+  SmallVector<int64_t> dimensions, strides, low, high, baseDilation, dilation;
+};
+
+Windows readWindows(Source &source, int64_t rank) {
+  Windows windows;
+  SmallVector<int64_t> ones(rank, 1);
+  windows.dimensions = source.integers({"window_dimensions"}, ones);
+  windows.strides = source.integers({"window_strides"}, ones);
+  windows.baseDilation = source.integers({"base_dilations"}, ones);
+  windows.dilation = source.integers({"window_dilations"}, ones);
+  SmallVector<int64_t> padding = source.integers({"padding"}, SmallVector<int64_t>(2 * rank, 0));
+  // A splat is one value.
+  if (padding.size() == 1)
+    padding.assign(2 * rank, padding[0]);
+  for (size_t side = 0; side + 1 < padding.size(); side += 2) {
+    windows.low.push_back(padding[side]);
+    windows.high.push_back(padding[side + 1]);
+  }
+  return windows;
+}
+
+LogicalResult checkWindows(Source &source, const Windows &windows, int64_t rank) {
+  for (ArrayRef<int64_t> list : {ArrayRef(windows.dimensions), ArrayRef(windows.strides), ArrayRef(windows.low),
+                                 ArrayRef(windows.high), ArrayRef(windows.baseDilation), ArrayRef(windows.dilation)})
+    if (static_cast<int64_t>(list.size()) != rank)
+      return source.error() << "expected windows of " << rank << " dimensions, but got " << list.size();
+  return failure(source.failed());
+}
+
+SmallVector<NamedAttribute> attributesOf(Source &source, const Windows &windows) {
+  return {source.named("window_dimensions", windows.dimensions),
+          source.named("window_strides", windows.strides),
+          source.named("low", windows.low),
+          source.named("high", windows.high),
+          source.named("base_dilation", windows.baseDilation),
+          source.named("window_dilation", windows.dilation)};
+}
+
+//===----------------------------------------------------------------------===//
+// Running reductions
+//===----------------------------------------------------------------------===//
+
+struct Running {
+  int64_t axis;
+  bool reverse;
+};
+
+/// A window as long as the one dimension that it has, which ends (or, in reverse, begins) at each element.
+std::optional<Running> runningOf(RankedTensorType type, const Windows &windows) {
+  auto isOne = [](int64_t value) { return value == 1; };
+  if (!llvm::all_of(windows.strides, isOne) || !llvm::all_of(windows.baseDilation, isOne) ||
+      !llvm::all_of(windows.dilation, isOne))
+    return std::nullopt;
+  std::optional<Running> found;
+  for (int64_t axis : llvm::seq(type.getRank())) {
+    int64_t size = windows.dimensions[axis], low = windows.low[axis], high = windows.high[axis];
+    if (size == 1 && low == 0 && high == 0)
+      continue;
+    if (found || size != type.getDimSize(axis) || !((low == size - 1 && high == 0) || (low == 0 && high == size - 1)))
+      return std::nullopt;
+    found = Running{axis, low == 0};
+  }
+  return found;
+}
+
+/// By any region: slice after slice.
+LogicalResult convertRunning(Source &source, const Running &running, unsigned count) {
+  SmallVector<Value> inputs, results;
+  SmallVector<int64_t> order = {running.axis};
+  for (int64_t dimension : llvm::seq(source.type(0).getRank()))
+    if (dimension != running.axis)
+      order.push_back(dimension);
+  SmallVector<int64_t> back(order.size());
+  for (auto [position, dimension] : llvm::enumerate(order))
+    back[dimension] = position;
+  for (unsigned index = 0; index < count; ++index)
+    inputs.push_back(source.transpose(source.operand(index), order));
+  if (source.failed())
+    return failure();
+  auto scanned = scanSlices(source, source.op->getRegion(0), source.op->getOperands().drop_front(count), inputs,
+                            running.reverse, /*isRunning=*/true);
+  if (failed(scanned))
+    return failure();
+  for (Value joined : ArrayRef(*scanned).drop_front(count))
+    results.push_back(source.transpose(joined, back));
+  return source.replace(results);
+}
+
+//===----------------------------------------------------------------------===//
+// Any region, place by place
+//===----------------------------------------------------------------------===//
+
+/// For each window the element at `place`, of an array that is padded already.
+Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<int64_t> shape,
+                 const Windows &windows) {
+  SmallVector<int64_t> starts, limits;
+  for (auto [dimension, size] : llvm::enumerate(shape)) {
+    starts.push_back(place[dimension] * windows.dilation[dimension]);
+    limits.push_back(size == 0 ? starts.back() : starts.back() + (size - 1) * windows.strides[dimension] + 1);
+  }
+  auto type = cast<RankedTensorType>(padded.getType()).clone(shape);
+  return source.make("slice", type, {padded},
+                     {source.named("start_indices", starts), source.named("limit_indices", limits),
+                      source.named("strides", windows.strides)});
+}
+
+LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned count) {
+  RankedTensorType result = source.resultType();
+  int64_t places = 1;
+  for (int64_t size : windows.dimensions)
+    places *= size;
+  if (places > kMostPlaces || places < 1 || !source.type(0).hasStaticShape())
+    return source.error() << "a window of " << places << " elements with a region that is no single operation has no "
+                          << "counterpart: at most " << kMostPlaces << " of known sizes are combined one by one";
+  SmallVector<int64_t> interior;
+  SmallVector<Value> padded, sums;
+  for (int64_t dilation : windows.baseDilation)
+    interior.push_back(dilation - 1);
+  for (unsigned index = 0; index < count; ++index) {
+    RankedTensorType type = source.type(index);
+    SmallVector<int64_t> shape;
+    for (int64_t dimension : llvm::seq(type.getRank())) {
+      int64_t size = type.getDimSize(dimension);
+      shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior[dimension] + windows.low[dimension] +
+                      windows.high[dimension]);
+    }
+    padded.push_back(source.make(
+        "pad", type.clone(shape), {source.operand(index), source.operand(count + index)},
+        {source.named("low", windows.low), source.named("high", windows.high), source.named("interior", interior)}));
+    sums.push_back(source.broadcast(source.operand(count + index), result.getShape()));
+  }
+  for (int64_t number = 0; number < places; ++number) {
+    SmallVector<int64_t> place(windows.dimensions.size());
+    for (int64_t rest = number, dimension = place.size(); dimension-- > 0; rest /= windows.dimensions[dimension])
+      place[dimension] = rest % windows.dimensions[dimension];
+    SmallVector<Value> arguments = sums;
+    for (Value array : padded)
+      arguments.push_back(array ? elementsAt(source, array, place, result.getShape(), windows) : Value());
+    if (llvm::is_contained(arguments, Value()))
+      return failure();
+    auto next = applyRegion(source, source.op->getRegion(0), arguments, result.getShape());
+    if (failed(next))
+      return failure();
+    sums = *next;
+  }
+  return source.replace(sums);
+}
+
+LogicalResult convertReduceWindow(Source &source) {
+  Region &region = source.op->getRegion(0);
+  unsigned count = source.op->getNumResults();
+  if (source.op->getNumOperands() != 2 * count || terminatorOf(region)->getNumOperands() != count)
+    return source.error() << "expected an init and a result for each input";
+  RankedTensorType type = source.type(0), result = source.resultType();
+  Windows windows = readWindows(source, type.getRank());
+  if (failed(checkWindows(source, windows, type.getRank())))
+    return failure();
+  std::optional<Running> running = runningOf(type, windows);
+  const Combination *known = count == 1 ? combinationOf(region, type.getElementType()) : nullptr;
+  // Padding is neutral for the ops; for greatest and least another init is a bound of the result.
+  bool isBound = known && (known->binary == "max" || known->binary == "min");
+  bool isNeutralInit = known && isNeutral(source.operand(count), *known);
+  if (known && !known->window.empty() && (isNeutralInit || isBound)) {
+    Value made =
+        running
+            ? source.make(known->cumulative, result, {source.operand(0)},
+                          {source.namedNumber("axis", running->axis), source.namedFlag("reverse", running->reverse)})
+            : source.make(known->window, result, {source.operand(0)}, attributesOf(source, windows));
+    if (!isNeutralInit)
+      made = source.make(known->binary, result, {made, source.broadcast(source.operand(count), result.getShape())});
+    return source.replace(made);
+  }
+  return running ? convertRunning(source, *running, count) : convertPlaces(source, windows, count);
+}
+
+//===----------------------------------------------------------------------===//
+// select_and_scatter
+//===----------------------------------------------------------------------===//
+
+/// 1 if the region of a selection takes the greater one, 0 if the less, -1 if neither.
+int greatestOf(Region &region) {
+  Operation *compare =
+      terminatorOf(region)->getNumOperands() == 1 ? terminatorOf(region)->getOperand(0).getDefiningOp() : nullptr;
+  Block &block = region.front();
+  if (!compare || compare->getName().getStringRef() != "stablehlo.compare" || block.getNumArguments() != 2 ||
+      !llvm::equal(compare->getOperands(), block.getArguments()))
+    return -1;
+  OpBuilder builder(compare);
+  StringRef direction = Source(compare, builder).wordAt(0, {"comparison_direction"}, "");
+  return direction == "GE" ? 1 : direction == "LE" ? 0 : -1;
+}
+
+LogicalResult convertSelectAndScatter(Source &source) {
+  RankedTensorType type = source.type(0);
+  Windows windows = readWindows(source, type.getRank());
+  if (failed(checkWindows(source, windows, type.getRank())))
+    return failure();
+  int greatest = greatestOf(source.op->getRegion(0));
+  const Combination *sum = combinationOf(source.op->getRegion(1), type.getElementType());
+  if (greatest < 0 || !sum || sum->binary != "add")
+    return source.error() << "expected that GE or LE selects and that a sum is scattered: another has no counterpart";
+  SmallVector<NamedAttribute> attributes = attributesOf(source, windows);
+  attributes.push_back(source.namedFlag("greatest", greatest == 1));
+  Value made =
+      source.make("select_and_scatter", source.resultType(), {source.operand(1), source.operand(0)}, attributes);
+  if (!isNeutral(source.operand(2), *sum))
+    made = source.make("add", source.resultType(), {made, source.broadcast(source.operand(2), type.getShape())});
+  return source.replace(made);
+}
+
+} // namespace
+
+void addWindowRules(Rules &rules) {
+  rules["stablehlo.reduce_window"] = {convertReduceWindow, parseClauses, 2, ~0u, 1};
+  rules["stablehlo.select_and_scatter"] = {convertSelectAndScatter, parseClauses, 3, 3, 2};
+}
+
+} // namespace mlir::array::stablehlo

@@ -1,0 +1,68 @@
+// RUN: array-translate --stablehlo-to-array -split-input-file %s | FileCheck %s
+// What is no single op, or another one for some types.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%{{.*}}: tensor<4xi1>, %{{.*}}: tensor<4xi1>)
+// CHECK: array.or
+// CHECK: array.and
+func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
+  %0 = stablehlo.add %x, %y : tensor<4xi1>
+  %1 = stablehlo.multiply %0, %y : tensor<4xi1>
+  return %1 : tensor<4xi1>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%{{.*}}: tensor<4xcomplex<f32>>)
+// CHECK: array.abs %{{.*}} : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+// CHECK: array.complex %[[A:.*]], %[[A]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xcomplex<f32>>
+func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = stablehlo.abs %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  %1 = stablehlo.complex %0, %0 : tensor<4xcomplex<f32>>
+  return %1 : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+// The bounds and the predicate are scalars; the upper bound comes last.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[L:.*]]: tensor<f32>, %[[P:.*]]: tensor<i1>)
+// CHECK: %[[LOW:.*]] = array.broadcast_in_dim %[[L]]
+// CHECK: %[[HIGH:.*]] = array.broadcast_in_dim %[[L]]
+// CHECK: %[[M:.*]] = array.max %[[X]], %[[LOW]]
+// CHECK: %[[C:.*]] = array.min %[[M]], %[[HIGH]]
+// CHECK: %[[W:.*]] = array.broadcast_in_dim %[[P]]
+// CHECK: array.select %[[W]], %[[C]], %[[X]]
+func.func @main(%x: tensor<4xf32>, %l: tensor<f32>, %p: tensor<i1>) -> tensor<4xf32> {
+  %0 = stablehlo.clamp %l, %x, %l : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.select %p, %0, %x : tensor<i1>, tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Unsigned integers keep their type, and the form with words is that with attributes.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%{{.*}}: tensor<4xui32>)
+// CHECK-COUNT-2: array.ge %{{.*}}, %{{.*}} : tensor<4xui32>
+func.func @main(%x: tensor<4xui32>) -> (tensor<4xi1>, tensor<4xi1>) {
+  %0 = stablehlo.compare  GE, %x, %x,  UNSIGNED : (tensor<4xui32>, tensor<4xui32>) -> tensor<4xi1>
+  %1 = "stablehlo.compare"(%x, %x) <{compare_type = #stablehlo<comparison_type UNSIGNED>, comparison_direction = #stablehlo<comparison_direction GE>}> : (tensor<4xui32>, tensor<4xui32>) -> tensor<4xi1>
+  return %0, %1 : tensor<4xi1>, tensor<4xi1>
+}
+
+// -----
+
+// The total order of floats is that of integers.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
+// CHECK: %[[B:.*]] = array.bitcast %[[X]] : (tensor<4xf32>) -> tensor<4xi32>
+// CHECK: %[[S:.*]] = array.shift_right_arithmetic %[[B]],
+// CHECK: %[[A:.*]] = array.and %[[S]],
+// CHECK: array.xor %[[B]], %[[A]]
+// CHECK: array.lt %{{.*}}, %{{.*}} : tensor<4xi32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {
+  %0 = stablehlo.compare LT, %x, %x, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}

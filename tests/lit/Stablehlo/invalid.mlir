@@ -1,0 +1,65 @@
+// RUN: array-translate --stablehlo-to-array -split-input-file -verify-diagnostics %s
+// What has no counterpart is named, at its line, in the printed form and in the generic one.
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{stablehlo.einsum: has no counterpart in the array dialect}}
+  %0 = stablehlo.einsum %x, %x, config = "i,i->i" : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{stablehlo.all_reduce: has no counterpart in the array dialect}}
+  %0 = "stablehlo.all_reduce"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{math.sin: has no counterpart in the array dialect}}
+  %0 = "math.sin"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{stablehlo.custom_call: @cudnnThing has no counterpart in the array dialect}}
+  %0 = stablehlo.custom_call @cudnnThing(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{!stablehlo.future: has no counterpart in the array dialect, whose values are tensors}}
+func.func @main(%x: !stablehlo.future) {
+  return
+}
+
+// -----
+
+// expected-error @below {{sdy.mesh: a program for 4 devices; one for a single device is taken}}
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{mhlo.num_partitions is 8: a program for several devices; one for a single device is taken}}
+module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @below {{expected a function @main, the entry of the program}}
+module {
+  func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
