@@ -34,5 +34,5 @@ set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_KERNEL_OBJECTS=\"${kernel_objects}\";PCRT_KERNEL_ROWS=\"${kernel_rows}\"")
 
 add_extension_module(_compiler "${CMAKE_SOURCE_DIR}/dialect/python")
-target_link_libraries(_compiler PRIVATE ArrayBuiltFunctions ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
+target_link_libraries(_compiler PRIVATE ArrayBuiltFunctions ArrayStablehlo ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
 set_target_properties(_compiler PROPERTIES BUILD_RPATH "${LLVM_LIBRARY_DIR}")

@@ -18,6 +18,7 @@ from pycompiler import (
     random,
     scipy,
     sharding,
+    stablehlo,
     tree,
     tree_util,
 )
@@ -171,6 +172,7 @@ __all__ = [
     "set_mesh",
     "shard_map",
     "sharding",
+    "stablehlo",
     "threefry_partitionable",
     "transfer_guard",
     "transfer_guard_device_to_device",

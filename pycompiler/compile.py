@@ -106,6 +106,14 @@ def read_module(source: str | bytes) -> ir.Module:
         return compiler.ir.Module.parse(source, _context())
 
 
+def read_stablehlo(text: str) -> ir.Module:
+    """The module of the `array` dialect that a StableHLO module becomes. Raises `ir.MLIRError`, which says where, for
+    what is none, and for an operation without a counterpart."""
+    compiler = _load_module("pycompiler._compiler")
+    with _lock:
+        return compiler.import_stablehlo(text, _context())
+
+
 def signature_of(module: ir.Module, entry: str) -> tuple[list[ShapedArray], list[ShapedArray]]:
     """The avals of the arguments and of the results of a function of a module. Raises `ir.MLIRError` where there is no
     such function, TypeError for what is no array of a fixed shape."""

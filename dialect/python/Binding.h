@@ -189,6 +189,7 @@ void bindOperations(nb::module_ &module);
 void bindPassManager(nb::module_ &module);
 void bindRewriting(nb::module_ &module);
 void bindCompile(nb::module_ &module);
+void bindStablehlo(nb::module_ &module);
 
 } // namespace pycompiler
 

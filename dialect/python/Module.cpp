@@ -30,5 +30,6 @@ NB_MODULE(_compiler, module) {
   nb::module_ rewriting = addSubmodule(module, "rewrite", "Patterns that are written in Python.");
   pycompiler::bindRewriting(rewriting);
   pycompiler::bindCompile(module);
+  pycompiler::bindStablehlo(module);
   mlir::array::useFunctionsOfBuild();
 }

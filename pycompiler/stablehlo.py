@@ -1,0 +1,59 @@
+"""StableHLO programs as functions: what JAX, and PyTorch by way of torch_xla, print as text runs here.
+
+Over `imported`. docs/stablehlo.md lists the operations that are taken; an operation without a counterpart is named.
+
+>>> import numpy as np
+>>> f = load('''
+... func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+...   %0 = stablehlo.add %x, %y : tensor<3xf32>
+...   %1 = stablehlo.cosine %0 : tensor<3xf32>
+...   return %1 : tensor<3xf32>
+... }''')
+>>> f(np.zeros(3, np.float32), np.zeros(3, np.float32))
+(Array([1., 1., 1.], dtype=float32),)
+>>> print(to_array('func.func @main(%x: tensor<i32>) -> tensor<i32> { return %x : tensor<i32> }'))
+module {
+  func.func @main(%arg0: tensor<i32>) -> tensor<i32> {
+    return %arg0 : tensor<i32>
+  }
+}
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+from pycompiler.compile import read_stablehlo
+from pycompiler.core.boundary import boundary
+from pycompiler.imported import ModuleFunction, module_function
+from pycompiler.lax.names import nearest_name
+
+__all__ = ["load", "to_array"]
+
+
+def to_array(text: str) -> str:
+    """The module of the `array` dialect that a StableHLO module becomes, as text.
+
+    Raises MLIRError, with the line, for text that is no StableHLO module, and for an operation without a counterpart.
+    """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            f"to_array: takes the text of a StableHLO module, got {type(text).__name__}.\nWhat to do: pass "
+            "jax.jit(f).lower(x).as_text(); StableHLO's bytecode is not read"
+        )
+    return str(read_stablehlo(text))
+
+
+@boundary
+def load(text: str, *, name: str | None = None) -> ModuleFunction:
+    """The function that a StableHLO module computes: from the arrays that its @main takes to a tuple.
+
+    The text is what `jax.jit(f).lower(x).as_text()` prints, or what PyTorch exports. It is compiled when it is
+    called first; `name` is for messages.
+
+    Raises MLIRError, with the line, for text that is no StableHLO module, and for an operation without a counterpart;
+    TypeError for sizes that are not fixed.
+    """
+    return module_function(to_array(text), name=name)
+
+
+__getattr__ = nearest_name(__name__, __all__)
