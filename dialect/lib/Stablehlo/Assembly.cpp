@@ -261,7 +261,8 @@ ParseResult parseClauses(OpAsmParser &parser, OperationState &state) {
       parseTypes(parser, operands.size(), inputs, results))
     return failure();
   // Of `complex %re, %im : tensor<complex<f32>>` the operands are the parts.
-  if (state.name.getStringRef() == "stablehlo.complex" && !inputs.empty() && inputs.front() == results.front())
+  if (state.name.getStringRef() == "stablehlo.complex" && !inputs.empty() && !results.empty() &&
+      inputs.front() == results.front())
     if (auto tensor = dyn_cast<RankedTensorType>(inputs.front()))
       if (auto element = dyn_cast<ComplexType>(tensor.getElementType()))
         inputs.assign(operands.size(), tensor.clone(element.getElementType()));

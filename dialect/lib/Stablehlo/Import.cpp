@@ -122,8 +122,9 @@ static LogicalResult checkShape(Source &source, const Rule &rule) {
     return source.error() << "expected a result";
   for (Type type :
        llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
-    if (!isa<RankedTensorType>(type))
-      return source.error() << "expected ranked tensors, but got " << type;
+    if (auto tensor = dyn_cast<RankedTensorType>(type);
+        !tensor || !isa<IntegerType, FloatType, ComplexType>(tensor.getElementType()))
+      return source.error() << "expected ranked tensors of numbers, but got " << type;
   return success();
 }
 

@@ -70,3 +70,11 @@ func.func @main(%x: tensor<1x8x1xf32>, %w: tensor<3x1x1xf32>) -> tensor<1x6x1xf3
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, b]x[0, i, o]->[b, 0, f], window = {} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x6x1xf32>
   return %0 : tensor<1x6x1xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @below {{stablehlo.complex: expected a result}}
+  stablehlo.complex %x, %x : (tensor<4xf32>, tensor<4xf32>) -> ()
+  return
+}

@@ -63,3 +63,11 @@ module {
     return %x : tensor<4xf32>
   }
 }
+
+// -----
+
+func.func @main(%x: tensor<4xindex>) -> tensor<4xindex> {
+  // expected-error @below {{stablehlo.add: expected ranked tensors of numbers, but got 'tensor<4xindex>'}}
+  %0 = stablehlo.add %x, %x : tensor<4xindex>
+  return %0 : tensor<4xindex>
+}
