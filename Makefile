@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build wheel demo test test-fast test-full test-sanitizers test-gpu soak fuzz bench bench-gpu docs lint fmt clean system configure
+.PHONY: help build wheel stubs demo test test-fast test-full test-sanitizers test-gpu soak fuzz bench bench-gpu docs lint fmt clean system configure
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -40,6 +40,9 @@ build: configure ## everything: the extension modules (in place), array-opt, the
 
 wheel: build ## dist/*.whl, which runs without LLVM's packages (docs/packaging.md); PYTHON3=python3.13 for another Python
 	$(PY) tools/make_wheel.py $(if $(filter command line,$(origin PYTHON3)),--python $(PYTHON3))
+
+stubs: build ## the types of the compiler's binding, for checkers, from the binding: pycompiler/_compiler/*.pyi
+	$(PY) -m nanobind.stubgen -q -m pycompiler._compiler -r -O pycompiler
 
 demo: build ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py

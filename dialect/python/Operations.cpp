@@ -273,7 +273,9 @@ void bindModule(nb::module_ &module) {
       .def_static("parse", parseModule, nb::arg("asm"), nb::arg("context") = nb::none())
       .def_static("parse", parseBytes, nb::arg("asm"), nb::arg("context") = nb::none())
       .def_static("create", createModule, nb::arg("loc") = nb::none())
-      .def("function_type", functionType, nb::arg("name"), "The FunctionType of a function of the module.")
+      .def("function_type", functionType, nb::arg("name"),
+           nb::sig("def function_type(self, name: str) -> FunctionType"),
+           "The FunctionType of a function of the module.")
       .def("link", linkModule, nb::arg("module"), nb::arg("entry"),
            "Take in a copy of the functions of another module, private and under names that are free. Returns that of\n"
            "`entry`. Raises MLIRError.")

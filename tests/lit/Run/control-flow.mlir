@@ -89,3 +89,13 @@ func.func @ordered(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %n = array.neg %b#1 : tensor<2xf32>
   return %b#1, %n : tensor<2xf32>, tensor<2xf32>
 }
+
+// One branch is always chosen.
+// RUN: array-run %s --entry=only --input=5 --input='[1, -2]' --expect='[2, -4]'
+func.func @only(%i: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %r = array.cond %i : (tensor<i32>) -> tensor<2xf32> {
+    %d = array.add %x, %x : tensor<2xf32>
+    array.yield %d : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}

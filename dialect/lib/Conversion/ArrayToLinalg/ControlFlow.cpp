@@ -59,11 +59,17 @@ struct WhileLowering : OpConversionPattern<WhileOp> {
 struct CondLowering : OpConversionPattern<CondOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(CondOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    if (op.getBranches().size() == 1) { // it is always chosen
+      Block &branch = op.getBranches().front().front();
+      Operation *yield = branch.getTerminator();
+      rewriter.inlineBlockBefore(&branch, op);
+      rewriter.replaceOp(op, yield->getOperands());
+      rewriter.eraseOp(yield);
+      return success();
+    }
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
-    if (op.getBranches().size() == 1 && !llvm::all_of(types, isStatic))
-      return rewriter.notifyMatchFailure(op, "one branch with results of dynamic sizes");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value index = tensor::ExtractOp::create(b, adaptor.getIndex(), ValueRange());
     replaceAround(rewriter, op, choose(b, rewriter, op, types, index, 0).getResults());
@@ -74,27 +80,17 @@ struct CondLowering : OpConversionPattern<CondOp> {
   static scf::IfOp choose(ImplicitLocOpBuilder &b, ConversionPatternRewriter &rewriter, CondOp op, TypeRange types,
                           Value index, int64_t first) {
     OpBuilder::InsertionGuard guard(b);
-    int64_t left = op.getBranches().size() - first;
-    Value chosen =
-        left == 1 ? arith::ConstantOp::create(b, b.getBoolAttr(true)).getResult()
-                  : arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, intConstant(b, index.getType(), first));
+    Value chosen = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, intConstant(b, index.getType(), first));
     auto branch = scf::IfOp::create(b, types, chosen, /*addThenBlock=*/false, /*addElseBlock=*/false);
     branch->setAttr(kControlFlowAttr, b.getUnitAttr());
     Region &otherwise = branch.getElseRegion();
     rewriter.inlineRegionBefore(op.getBranches()[first], branch.getThenRegion(), branch.getThenRegion().end());
-    if (left == 2) {
+    if (first + 2 == int64_t(op.getBranches().size())) {
       rewriter.inlineRegionBefore(op.getBranches()[first + 1], otherwise, otherwise.end());
       return branch;
     }
     b.createBlock(&otherwise);
-    SmallVector<Value> results;
-    if (left > 2)
-      results = choose(b, rewriter, op, types, index, first + 1).getResults();
-    else // the one branch is always chosen
-      for (Type type : types)
-        results.push_back(tensor::EmptyOp::create(b, cast<RankedTensorType>(type).getShape(),
-                                                  cast<RankedTensorType>(type).getElementType()));
-    scf::YieldOp::create(b, results);
+    scf::YieldOp::create(b, choose(b, rewriter, op, types, index, first + 1).getResults());
     return branch;
   }
 };

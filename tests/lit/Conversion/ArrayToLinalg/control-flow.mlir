@@ -58,6 +58,21 @@ func.func @cond(%i: tensor<i32>, %x: tensor<4xui32>) -> tensor<4xui32> {
   return %r : tensor<4xui32>
 }
 
+// One branch is always chosen, whatever its sizes.
+// CHECK-LABEL: func @only(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>)
+func.func @only(%i: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK-NOT: scf.if
+  // CHECK: %[[Y:.*]] = linalg.generic
+  // CHECK: arith.negf
+  // CHECK: return %[[Y]]
+  %r = array.cond %i : (tensor<i32>) -> tensor<?xf32> {
+    %y = array.neg %x : tensor<?xf32>
+    array.yield %y : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
 // Slices are read and written where they are, from the last one when the scan is reversed.
 // CHECK-LABEL: func @scan(
 // CHECK-SAME: %[[C:.*]]: tensor<4xi8>, %[[X:.*]]: tensor<5x4xi8>, %[[N:.*]]: tensor<5xi32>)
