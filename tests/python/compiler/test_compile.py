@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pycompiler._compiler import ir
 
 from pycompiler import _compiler
+from pycompiler._compiler import ir
 from pycompiler._runtime import Executable, ShapedArray, array_from_numpy
 from pycompiler.inspection import STAGES
 

@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from pycompiler._compiler import ir
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import emit, lax
+from pycompiler._compiler import ir
 from pycompiler.cache import fingerprint as module
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
 from pycompiler.core.aval import ShapedArray

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycompiler._compiler import ir
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _compiler, nn
+from pycompiler._compiler import ir
 
 
 def repeated(layer: Callable[[Any], Any], times: int) -> Callable[[Any], Any]:

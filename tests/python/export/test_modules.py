@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pycompiler._compiler import ir
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler._compiler import ir
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.imported import module_function
 

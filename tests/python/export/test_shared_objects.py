@@ -12,11 +12,11 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from pycompiler._compiler import ir
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import export
+from pycompiler._compiler import ir
 from pycompiler.export.c_source import identifiers
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

@@ -6,11 +6,11 @@ What holds a routine that has no kernel is left out, by name.
 
 import numpy as np
 import pytest
-from pycompiler._compiler import ir
 from test_kernels import assert_agree
 from test_table import NAMES, samples
 
 from pycompiler import devices
+from pycompiler._compiler import ir
 from pycompiler.core.config import enable_x64
 from pycompiler.ops import PRIMITIVES
 

@@ -8,9 +8,9 @@ import jax
 import numpy as np
 import pytest
 from programs import FAMILIES
-from pycompiler._compiler import ir, stablehlo_operations
 
 from pycompiler import stablehlo
+from pycompiler._compiler import ir, stablehlo_operations
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "stablehlo.md"
 
