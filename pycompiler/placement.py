@@ -11,7 +11,8 @@ import logging
 from pycompiler import _runtime
 from pycompiler._runtime import Device, set_transfer_log
 from pycompiler.core.boundary import expose
-from pycompiler.core.config import config, no_platform
+from pycompiler.core.config import config
+from pycompiler.core.settings import no_platform
 from pycompiler.lax.placement import device_get, device_put
 
 _log = logging.getLogger("pycompiler.transfers")

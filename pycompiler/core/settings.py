@@ -1,0 +1,310 @@
+"""The settings, one table: name, type, default, environment variable, one line. `config` reads and changes them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from pycompiler._runtime import (
+    Device,
+    devices,
+    gpu_failure,
+    gpu_library_names,
+    set_default_device,
+    set_memory_limit,
+    set_platform_device,
+    set_transfer_guard,
+    swap_default_device,
+    swap_transfer_guard,
+)
+
+Value = bool | int | str | Device | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table; `keyed` when what a function is traced to depends on it, `mode` when only the way in which
+    a call is served does."""
+
+    name: str
+    type: type
+    default: Value
+    environment: str
+    summary: str
+    choices: tuple[str, ...] = ()
+    keyed: bool = False
+    mode: bool = False
+    # What the runtime keeps itself: how it is told, for all threads and for this one (which gives what was before).
+    told: tuple[Callable[[Value], None], Callable[[Value], Value]] | None = None
+
+    def parse(self, value: object) -> Value:
+        """`value`, as a person or the environment wrote it, in this setting's type."""
+        if value is None and self.default is None:
+            return None
+        if self.type is Device:
+            return self._device(value)
+        if self.name == "num_cpu_devices":
+            return self._cpu_devices(value)
+        if self.name == "gpu_libraries":
+            return self._libraries(value)
+        if self.name == "platform_name" and isinstance(value, str):
+            return self._device("gpu" if value == "cuda" else value).platform
+        if self.name == "traceback_filtering" and (told := _truth(value)) is not None:
+            return "auto" if told else "off"
+        if self.type is bool:
+            told = _truth(value)
+            if told is not None:
+                return told
+        elif self.type is int:
+            with contextlib.suppress(ValueError):
+                return int(str(value))
+        elif isinstance(value, str) and (not self.choices or value in self.choices):
+            return value
+        wanted = " or ".join(map(repr, self.choices)) if self.choices else f"a value of type {self.type.__name__}"
+        raise ValueError(f"config: {self.name} must be {wanted}, got {value!r}")
+
+    def _cpu_devices(self, value: object) -> int:
+        there = sum(device.platform == "cpu" for device in devices())
+        if str(value).strip() not in ("", str(there)):
+            raise ValueError(
+                f"config: {self.name} is {there} in this process and can't become {value!r}: it is fixed when one "
+                f"starts, by {self.environment}, a number from 1 to 1024"
+            )
+        return there
+
+    def _libraries(self, value: object) -> str:
+        words = value.replace(" ", "").split(",") if isinstance(value, str) else [""]
+        there = gpu_library_names()
+        if words not in (["auto"], ["none"]) and not set(words) <= set(there):
+            raise ValueError(
+                f"config: {self.name} must be 'auto', 'none', or some of {', '.join(there)} with commas between, got "
+                f"{value!r}"
+            )
+        return ",".join([name for name in there if name in words] or words)
+
+    def _device(self, value: object) -> Device:
+        if isinstance(value, Device):
+            return value
+        if not isinstance(value, str):
+            raise ValueError(
+                f"config: {self.name} must be a device, as devices()[0], a platform's name, or None, got {value!r}"
+            )
+        found = [device for device in devices() if device.platform == value]
+        if not found:
+            raise ValueError(f"config: {self.name}: {no_platform(value)}")
+        return found[0]
+
+
+def _truth(value: object) -> bool | None:
+    """What a person or the environment wrote for yes or no; None for what is neither."""
+    if isinstance(value, (bool, int)):
+        return bool(value)
+    text = str(value).strip().lower()
+    return True if text in ("1", "true", "on", "yes") else False if text in ("0", "false", "off", "no", "") else None
+
+
+def no_platform(name: str) -> str:
+    """The message for a platform that is not there: what there is, and how to get what was asked for."""
+    counts: dict[str, int] = {}
+    for device in devices():
+        counts[device.platform] = counts.get(device.platform, 0) + 1
+    there = ", ".join(f"{platform} ({count} device{'s' * (count > 1)})" for platform, count in counts.items())
+    failure = gpu_failure() if name in ("gpu", "cuda") else None
+    hint = failure or "this build has no back end for others, so unset PYCOMPILER_PLATFORM or choose one of these"
+    return f"there is no platform {name!r} here; there is {there}: {hint}"
+
+
+def _set_platform(value: Value) -> None:
+    """The first device of the platform is the default one, where no other was set."""
+    set_platform_device(None if value is None else next(device for device in devices() if device.platform == value))
+
+
+def _keep_platform(value: Value) -> Value:
+    raise ValueError("config: platform_name is of the process, and no thread's own; use default_device")
+
+
+_GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+TRANSFERS = ("host_to_device", "device_to_device", "device_to_host")
+
+
+def _guard(number: int, direction: str) -> Setting:
+    """The setting of one kind of transfers."""
+
+    def everywhere(value: Value) -> None:
+        set_transfer_guard(number, cast(str | None, value))
+
+    def here(value: Value) -> Value:
+        return swap_transfer_guard(number, cast(str | None, value))
+
+    return Setting(
+        f"transfer_guard_{direction}",
+        str,
+        None,
+        f"PYCOMPILER_TRANSFER_GUARD_{direction.upper()}",
+        f"what becomes of transfers from {direction.replace('_', ' ')}",
+        choices=_GUARDS,
+        told=(everywhere, here),
+    )
+
+
+def _limit_memory(value: Value) -> None:
+    set_memory_limit(cast(int, value) if value else 0)
+
+
+def _keep_memory_limit(value: Value) -> Value:
+    raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
+
+
+TABLE: tuple[Setting, ...] = (
+    Setting("enable_x64", bool, False, "PYCOMPILER_ENABLE_X64", "keep 64-bit types instead of narrowing", keyed=True),
+    Setting(
+        "threefry_partitionable",
+        bool,
+        False,
+        "PYCOMPILER_THREEFRY_PARTITIONABLE",
+        "the newer stream of random bits, which can be made in parts",
+        keyed=True,
+    ),
+    Setting(
+        "platform_name",
+        str,
+        None,
+        "PYCOMPILER_PLATFORM",
+        "where arrays are put by default",
+        choices=("cpu", "gpu"),  # a platform that is not there is refused, and never replaced silently
+        keyed=True,
+        told=(_set_platform, _keep_platform),
+    ),
+    Setting(
+        "num_cpu_devices",
+        int,
+        1,
+        "PYCOMPILER_NUM_CPU_DEVICES",
+        "how many devices the CPU is, from the start of the process on",
+    ),
+    Setting(
+        "default_device",
+        Device,
+        None,
+        "PYCOMPILER_DEFAULT_DEVICE",
+        "where arrays are made and uncommitted ones computed: a device, or the first of a platform",
+        told=(cast(Callable[[Value], None], set_default_device), cast(Callable[[Value], Value], swap_default_device)),
+    ),
+    *(_guard(number, direction) for number, direction in enumerate(TRANSFERS)),
+    Setting(
+        "debug_key_reuse",
+        bool,
+        False,
+        "PYCOMPILER_DEBUG_KEY_REUSE",
+        "a random key that is consumed twice is an error",
+        keyed=True,
+    ),
+    Setting(
+        "default_matmul_precision",
+        str,
+        None,
+        "PYCOMPILER_DEFAULT_MATMUL_PRECISION",
+        "the precision of products for which none is given; 'float32' keeps bfloat16 below 1.2e-38",
+        choices=(
+            *("default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
+            *("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY"),
+            *("ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16", "BF16_BF16_F32"),
+            *("BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9", "TF32_TF32_F32", "TF32_TF32_F32_X3"),
+            *("F32_F32_F32", "F64_F64_F64"),
+        ),
+        keyed=True,
+    ),
+    Setting(
+        "tuning",
+        str,
+        "off",
+        "PYCOMPILER_TUNING",
+        "whether products and convolutions are cut as measured: off, use what was measured, or measure what was not",
+        choices=("off", "use", "measure"),
+        keyed=True,
+    ),
+    Setting(
+        "gpu_libraries",
+        str,
+        "auto",
+        "PYCOMPILER_GPU_LIBRARIES",
+        "which of NVIDIA's libraries GPU programs call: auto (those that are there), none, or their names",
+        keyed=True,
+    ),
+    Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
+    Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
+    Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
+    Setting(
+        "checking_leaks", bool, False, "PYCOMPILER_CHECKING_LEAKS", "a traced value that is kept is an error", mode=True
+    ),
+    Setting("log_compiles", bool, False, "PYCOMPILER_LOG_COMPILES", "log each tracing and compilation as a warning"),
+    Setting(
+        "explain_cache_misses",
+        bool,
+        False,
+        "PYCOMPILER_EXPLAIN_CACHE_MISSES",
+        "log why a call was traced again as a warning",
+    ),
+    Setting(
+        "cache_size",
+        int,
+        2048,
+        "PYCOMPILER_CACHE_SIZE",
+        "how many kinds of calls each jitted function keeps, and how many primitives eager evaluation does",
+    ),
+    Setting(
+        "enable_compilation_cache",
+        bool,
+        True,
+        "PYCOMPILER_ENABLE_COMPILATION_CACHE",
+        "keep compiled code in files, for the processes to come",
+    ),
+    Setting(
+        "compilation_cache_dir",
+        str,
+        None,
+        "PYCOMPILER_COMPILATION_CACHE_DIR",
+        "the folder of these files; without it $XDG_CACHE_HOME/pycompiler, or ~/.cache/pycompiler",
+    ),
+    Setting(
+        "compilation_cache_max_size",
+        int,
+        1 << 30,
+        "PYCOMPILER_COMPILATION_CACHE_MAX_SIZE",
+        "the most bytes of them, beyond which the least recently used go; -1 for no limit",
+    ),
+    Setting(
+        "memory_limit",
+        int,
+        None,
+        "PYCOMPILER_MEMORY_LIMIT",
+        "the most bytes of arrays on each device, for the process; without it what the machine, or its cgroup, has",
+        told=(_limit_memory, _keep_memory_limit),
+    ),
+    Setting(
+        "debug",
+        int,
+        0,
+        "PYCOMPILER_DEBUG",
+        "what is told on stderr of a compilation: 1 the times of its stages and passes, 2 the graph too, 3 the array "
+        "module too, 4 all later stages too",
+    ),
+    Setting(
+        "dump_dir",
+        str,
+        None,
+        "PYCOMPILER_DUMP_DIR",
+        "a folder into which each compilation writes its stages, and what `array-opt --run-reproducer` takes",
+    ),
+    Setting(
+        "traceback_filtering",
+        str,
+        "auto",
+        "PYCOMPILER_TRACEBACK_FILTERING",
+        "the package's own frames of an error's traceback: off shows them, remove_frames takes them out, "
+        "tracebackhide marks them for IPython and pytest, auto does this in IPython and takes them out elsewhere",
+        choices=("off", "tracebackhide", "remove_frames", "auto"),
+    ),
+)
