@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from programs import FAMILIES
+from stablehlo_programs import FAMILIES
 
 from pycompiler import stablehlo
 from pycompiler._compiler import ir, stablehlo_operations

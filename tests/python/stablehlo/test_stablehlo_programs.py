@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from programs import FAMILIES, Program
+from stablehlo_programs import FAMILIES, Program
 
 from pycompiler import stablehlo
 
