@@ -1,11 +1,8 @@
-// The one list of what the tools register. A new file of passes, or of pipelines, adds its line here.
+// What the tools register: all of MLIR's, and ours.
 #include "Registration.h"
-#include "array/Conversion/Passes.h"
-#include "array/Gpu/Collectives.h"
-#include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"
-#include "array/Transforms/Passes.h"
+#include "array/Pipelines/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -22,12 +19,7 @@ void registerToolDialects(DialectRegistry &registry) {
 
 void registerToolPasses() {
   registerAllPasses();
-  registerArrayConversionPasses();
-  registerArrayTransformsPasses();
-  registerArrayGpuPasses();
-  registerArrayGpuCollectivePasses();
-  registerArrayPipelines();
-  registerGpuPipelines();
+  registerOwnPasses();
 }
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
-// The names of passes in a process that is no array-opt, which has all of MLIR's: those that Cpu.cpp and Gpu.cpp use,
-// so that what a pipeline prints as text can be read again.
+// The names of our passes; and, in a process that is no array-opt, which has all of MLIR's, of those that Cpu.cpp and
+// Gpu.cpp use, so that what a pipeline prints as text can be read again.
 #include "array/Pipelines/Passes.h"
 #include "array/Conversion/Passes.h"
 #include "array/Gpu/Collectives.h"
@@ -16,15 +16,19 @@
 
 namespace mlir::array {
 
-void registerPipelinePasses() {
-  registerTransformsPasses();
+// A new file of passes, or of pipelines, adds its line here.
+void registerOwnPasses() {
   registerArrayConversionPasses();
   registerArrayTransformsPasses();
   registerArrayGpuPasses();
   registerArrayGpuCollectivePasses();
   registerArrayPipelines();
   registerGpuPipelines();
+}
 
+void registerPipelinePasses() {
+  registerOwnPasses();
+  registerTransformsPasses();
   bufferization::registerEmptyTensorEliminationPass();
   bufferization::registerOneShotBufferizePass();
   memref::registerExpandStridedMetadataPass();

@@ -71,8 +71,8 @@ def test_frames_of_a_trace() -> None:
     trace = """
  #0 0x00007f llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (/usr/lib/libLLVM.so+0x1)
  #1 0x00007f (/usr/lib/libLLVM.so+0x2)
- #2 0x00007f mlir::array::lower(mlir::Operation*) (/work/array-opt+0x3)
+ #2 0x00007f mlir::array::lower(mlir::Operation*) (/usr/bin/array-opt+0x3)
  #3 0x00007f mlir::detail::OpToOpPassAdaptor::run(mlir::Pass*) (/usr/lib/libMLIR.so+0x4)
- #4 0x00007f main (/work/array-opt+0x5)
+ #4 0x00007f main (/usr/bin/array-opt+0x5)
 """
     assert fuzz.read_frames(trace) == ["mlir::array::lower"]

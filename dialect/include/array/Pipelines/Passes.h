@@ -7,6 +7,9 @@ namespace mlir::array {
 /// Registers every pass that a pipeline of this library has, MLIR's general transforms, and the pipelines.
 void registerPipelinePasses();
 
+/// Of these the passes and pipelines that are ours.
+void registerOwnPasses();
+
 } // namespace mlir::array
 
 #endif // ARRAY_PIPELINES_PASSES_H
