@@ -362,9 +362,20 @@ class Executable:
         program, of what can fail, by the number in a failure's status. Raises RuntimeError when the object is
         malformed, or names a symbol or a relocation that the loader does not know.
         """
+    def bind(
+        self, sizes: Sequence[int], cost_ns: float | None = None, callbacks: Sequence[_HostCall] = ()
+    ) -> Executable:
+        """Of a program with symbols: the executable for these sizes, in the order of the symbols' numbers.
+
+        It shares the code; its arena, its measured times and its callbacks are its own. Only bound ones run. `cost_ns`
+        is the estimate for these sizes. Raises RuntimeError for sizes that are negative, or whose temporaries' bytes
+        are no number, and for what has no symbols or is bound.
+        """
     name: str
     arena_bytes: int
     code_bytes: int
+    is_unbound: bool
+    sizes: tuple[int, ...]
     @staticmethod
     def built(
         op: str, dtype: Any, operands: Sequence[tuple[int, bool, Any]], count: int, name: str

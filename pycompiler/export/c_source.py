@@ -231,7 +231,7 @@ static const void *const consts[] = {{{consts}}};
 static const char *const sites[] = {{{sites}}};
 static const PcrtExported function = {{
     pcrt_main, {arg_count}, {const_count}, {result_count}, argBytes, resultBytes, consts, {arena_bytes}, {needs_lapack},
-    {site_count}, sites}};
+    {site_count}, sites, 0}};
 
 PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
   const void *const args[] = {{{args}}};

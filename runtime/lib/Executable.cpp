@@ -25,6 +25,18 @@ Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, d
     : entry(entry), arenaSize(arenaBytes), label(std::move(name)), costNs(costNs), attemptNs(attemptNs),
       blocks(mayBlock) {}
 
+RefPtr<Executable> Executable::unbound(PcrtEntry entry, PcrtPlan plan, std::string name, double costNs) {
+  auto executable = RefPtr<Executable>::adopt(new Executable(entry, /*arenaBytes=*/0, std::move(name), costNs));
+  executable->plan = plan;
+  return executable;
+}
+
+Executable::Executable(RefPtr<Executable> program, std::vector<int64_t> sizes, uint64_t arenaBytes, double costNs,
+                       bool mayBlock)
+    : entry(program->entry), plan(program->plan), program(std::move(program)), sizes(std::move(sizes)),
+      arenaSize(arenaBytes), label(this->program->label), costNs(costNs), attemptNs(this->program->attemptNs),
+      blocks(mayBlock), kind(this->program->kind), kernels(this->program->kernels) {}
+
 Executable::Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name)
     : entry(nullptr), kernel(std::move(kernel)), operands(std::move(operands)), count(count), arenaSize(0),
       label(std::move(name)), costNs(0), attemptNs(noAttempts), blocks(false) {}
@@ -36,8 +48,30 @@ Result<RefPtr<Executable>> Executable::load(std::string_view object, const std::
     return Status(mapped.status().code(), "cannot load '" + name + "': " + mapped.status().message());
   auto executable = RefPtr<Executable>::adopt(
       new Executable(mapped.value().entryPoint(), arenaBytes, std::move(name), costNs, mayBlock, attemptNs));
+  executable->plan = mapped.value().plan();
   executable->code = mapped.take();
   return executable;
+}
+
+static std::string textOf(const std::vector<int64_t> &sizes) {
+  std::string text;
+  for (int64_t size : sizes)
+    text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "(" + text + ")";
+}
+
+Result<RefPtr<Executable>> Executable::bind(std::vector<int64_t> sizes, double costNs, bool mayBlock) {
+  if (!isUnbound())
+    return Status(Code::InvalidArgument, "'" + label + "' can't be bound to the sizes " + textOf(sizes) + ": it " +
+                                             (program ? "is bound to " + textOf(this->sizes) : "has no symbols"));
+  if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; }))
+    return Status(Code::InvalidArgument, "'" + label + "' can't be bound to " + textOf(sizes) + ": a size is negative");
+  int64_t bytes = plan(sizes.data());
+  if (bytes < 0)
+    return Status(Code::InvalidArgument, "'" + label + "' can't be bound to " + textOf(sizes) +
+                                             ": its temporaries would take more bytes than can be counted");
+  return RefPtr<Executable>::adopt(new Executable(RefPtr<Executable>(this), std::move(sizes),
+                                                  static_cast<uint64_t>(bytes), costNs, blocks || mayBlock));
 }
 
 Status Executable::statusOf(int32_t word, const RunContext &context) const {
@@ -46,7 +80,8 @@ Status Executable::statusOf(int32_t word, const RunContext &context) const {
   constexpr int32_t codes = 1 << PCRT_STATUS_BITS;
   // A negative word is no status of compiled code: no site has its number.
   size_t number = word < 0 ? 0 : static_cast<size_t>(word / codes);
-  Site site = number >= 1 && number <= sites.size() ? sites[number - 1] : Site();
+  const std::vector<Site> &known = siteTable();
+  Site site = number >= 1 && number <= known.size() ? known[number - 1] : Site();
   if (const Status *told = context.reason.load(std::memory_order_acquire)) {
     if (!told->site().primitive.empty())
       site.primitive = told->site().primitive;
@@ -72,7 +107,13 @@ Status Executable::statusOf(int32_t word, const RunContext &context) const {
 
 Status Executable::runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena,
                                 int64_t budget) const {
-  PcrtFrame frame = {args, results, arena, &context.device.table(), const_cast<RunContext *>(&context), budget};
+  PcrtFrame frame = {args,
+                     results,
+                     arena,
+                     &context.device.table(),
+                     const_cast<RunContext *>(&context),
+                     budget,
+                     sizes.empty() ? nullptr : sizes.data()};
   return statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
 }
 
@@ -94,6 +135,8 @@ void Executable::noteAttempt(bool succeeded) {
 }
 
 Status Executable::run(const RunContext &context, const void *const *args, void *const *results, int64_t budget) {
+  if (isUnbound())
+    return Status(Code::InvalidArgument, "'" + label + "' runs once it is bound to the sizes of its symbols");
   // Reading the clock costs as much as a small kernel: the first runs are measured, then one in 64.
   uint32_t number = runs.load(std::memory_order_relaxed);
   runs.store(number + 1, std::memory_order_relaxed);

@@ -56,7 +56,7 @@ private:
   void copySections();
   Status relocateSection(const Elf64_Shdr &relocations);
   Result<uint64_t> addressOf(const Elf64_Sym &symbol, size_t index) const;
-  Result<PcrtEntry> findEntry(const std::string &name) const;
+  Result<uint64_t> findFunction(std::string_view name) const;
   Status protect();
   uint64_t address(uint64_t offset) const { return reinterpret_cast<uint64_t>(mapped.base) + offset; }
 
@@ -218,7 +218,8 @@ Status ObjectLinker::relocateSection(const Elf64_Shdr &relocations) {
   return Status::ok();
 }
 
-Result<PcrtEntry> ObjectLinker::findEntry(const std::string &name) const {
+/// Its address, 0 if the object defines no function of the name.
+Result<uint64_t> ObjectLinker::findFunction(std::string_view name) const {
   for (size_t i = 0; i < file.symbols().size(); ++i) {
     const Elf64_Sym &symbol = file.symbols()[i];
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE || file.symbolName(symbol) != name)
@@ -226,12 +227,9 @@ Result<PcrtEntry> ObjectLinker::findEntry(const std::string &name) const {
     const Elf64_Shdr &section = file.sections()[symbol.st_shndx];
     if (!(section.sh_flags & SHF_EXECINSTR) || symbol.st_value >= section.sh_size)
       continue;
-    Result<uint64_t> resolved = addressOf(symbol, i);
-    if (!resolved.isOk())
-      return Status(resolved.status().code(), resolved.status().message());
-    return reinterpret_cast<PcrtEntry>(resolved.value());
+    return addressOf(symbol, i);
   }
-  return refused("the object defines no function " + quoted(name));
+  return uint64_t(0);
 }
 
 //===-- The mapping
@@ -275,10 +273,14 @@ Result<MappedObject> ObjectLinker::link(const std::string &entryName) {
     if (Status status = relocateSection(section); !status.isOk())
       return status;
   }
-  Result<PcrtEntry> entry = findEntry(entryName);
-  if (!entry.isOk())
-    return Status(entry.status().code(), entry.status().message());
-  mapped.entry = entry.value();
+  Result<uint64_t> entry = findFunction(entryName), plan = findFunction("pcrt_plan");
+  for (const Result<uint64_t> *found : {&entry, &plan})
+    if (!found->isOk())
+      return Status(found->status().code(), found->status().message());
+  if (!entry.value())
+    return refused("the object defines no function " + quoted(entryName));
+  mapped.entry = reinterpret_cast<PcrtEntry>(entry.value());
+  mapped.planner = reinterpret_cast<PcrtPlan>(plan.value());
   if (Status status = protect(); !status.isOk())
     return status;
   return std::move(mapped);
@@ -288,6 +290,7 @@ MappedObject &MappedObject::operator=(MappedObject &&other) noexcept {
   std::swap(base, other.base);
   std::swap(bytes, other.bytes);
   std::swap(entry, other.entry);
+  std::swap(planner, other.planner);
   return *this;
 }
 

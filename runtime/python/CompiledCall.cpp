@@ -103,6 +103,8 @@ static bool readCall(CompiledCallObject *call) {
     if (!loaded)
       return false;
     call->loaded = loaded->executable.get();
+    if (call->loaded->isUnbound())
+      return fail("the executable is of a program with symbols: bind it to their sizes");
   }
   if (!isTree(call->outTree))
     return fail("out_tree is not a PyTreeDef");

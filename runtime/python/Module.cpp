@@ -64,6 +64,20 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
   return {loaded.take()};
 }
 
+/// For sizes of the program's symbols, in the order of their numbers. Callbacks are those of these sizes.
+static LoadedExecutable bindExecutable(LoadedExecutable &self, std::vector<int64_t> sizes, nb::handle costNs,
+                                       nb::sequence callbacks) {
+  Executable &program = *self.executable;
+  double cost = costNs.is_none() ? program.estimatedNs() : nb::cast<double>(costNs);
+  Result<RefPtr<Executable>> bound = program.bind(std::move(sizes), cost, nb::len(callbacks) != 0);
+  if (!bound.isOk()) {
+    raise(bound.status(), "");
+    throw nb::python_error();
+  }
+  orThrow(readCallbacks(*bound.value(), callbacks.ptr(), static_cast<int>(program.effects())));
+  return {bound.take()};
+}
+
 /// An Executable of a kernel that the build compiled, or None. An operand is (argument, whether it is a scalar, dtype).
 static nb::object builtExecutable(const std::string &op, nb::handle dtype, nb::sequence operands, int64_t count,
                                   const std::string &name) {
@@ -357,6 +371,11 @@ NB_MODULE(_runtime, module) {
                   nb::arg("kernels") = nb::list())
       .def_static("built", builtExecutable, nb::arg("op"), nb::arg("dtype"), nb::arg("operands"), nb::arg("count"),
                   nb::arg("name"))
+      .def("bind", bindExecutable, nb::arg("sizes"), nb::arg("cost_ns") = nb::none(),
+           nb::arg("callbacks") = nb::tuple())
+      .def_prop_ro("is_unbound", [](const LoadedExecutable &self) { return self.executable->isUnbound(); })
+      .def_prop_ro("sizes",
+                   [](const LoadedExecutable &self) { return nb::tuple(nb::cast(self.executable->boundSizes())); })
       .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))
       .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
       .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })

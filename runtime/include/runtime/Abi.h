@@ -3,6 +3,8 @@
 //
 // An entry is one C function, `int32_t pcrt_main(const PcrtFrame *)`. It allocates nothing, unwinds nothing, and
 // returns PCRT_OK or another status (PCRT_STATUS_BITS). All pointers of the frame live until it returns.
+//
+// Code for sizes that are known at a call only has a function more, `int64_t pcrt_plan(const int64_t *sizes)`.
 #ifndef PYCOMPILER_RUNTIME_ABI_H
 #define PYCOMPILER_RUNTIME_ABI_H
 
@@ -12,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { PCRT_ABI_VERSION = 4 };
+enum { PCRT_ABI_VERSION = 5 };
 
 // Bytes to which the runtime aligns the arena and every result; on a GPU they are aligned to 256. Arguments may be
 // borrowed from elsewhere: only the alignment of their element type holds for them.
@@ -248,9 +250,15 @@ typedef struct PcrtFrame {
   // operations are all its own, and which leaves its arguments as they are, then returns PCRT_OUT_OF_BUDGET; others
   // don't look at it.
   int64_t budget;
+  // The size of each symbol of the program, in the order of their numbers; null for a program without symbols.
+  const int64_t *sizes;
 } PcrtFrame;
 
 typedef int32_t (*PcrtEntry)(const PcrtFrame *frame);
+
+// The bytes of the arena that a run with these sizes needs; negative if they are no number of bytes. It is there if,
+// and only if, the program has symbols.
+typedef int64_t (*PcrtPlan)(const int64_t *sizes);
 
 #ifdef __cplusplus
 }

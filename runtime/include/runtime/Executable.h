@@ -32,6 +32,8 @@ public:
   /// counts; infinity: it depends on data, whatever the runs before took. `mayBlock`: a run may wait for other runs or
   /// for Python, so it is never made under a lock. `attemptNs`: an estimate of a run of a few trips, if the code gives
   /// up when a budget is used up.
+  ///
+  /// Of a program with symbols the executable is unbound: it is not run, but bound to sizes (`bind`).
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, bool mayBlock = false,
                                          double attemptNs = noAttempts);
@@ -41,6 +43,20 @@ public:
 
   /// Of a kernel that the build compiled, for results of `count` elements.
   Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name);
+
+  /// For an entry that lives elsewhere, of a program with symbols: unbound.
+  static RefPtr<Executable> unbound(PcrtEntry entry, PcrtPlan plan, std::string name, double costNs);
+
+  /// The executable for these sizes of the program's symbols, all of them, in the order of their numbers. It shares the
+  /// code, the sites and the kernels of this one, which it keeps alive; the arena, the measured times and the callbacks
+  /// are its own. `costNs` is the estimate for these sizes. InvalidArgument for a negative size, for an executable that
+  /// has no symbols or is bound, and where the temporaries' bytes are no number.
+  Result<RefPtr<Executable>> bind(std::vector<int64_t> sizes, double costNs, bool mayBlock = false);
+  /// Whether it waits for sizes.
+  bool isUnbound() const { return plan && !program; }
+  /// Those that it is bound to.
+  const std::vector<int64_t> &boundSizes() const { return sizes; }
+  double estimatedNs() const { return costNs; }
 
   const std::string &name() const { return label; }
   uint64_t arenaBytes() const { return arenaSize; }
@@ -58,7 +74,7 @@ public:
   HostCallback *callback(int64_t slot) const {
     return slot >= 0 && static_cast<size_t>(slot) < callbacks.size() ? callbacks[slot].get() : nullptr;
   }
-  size_t codeBytes() const { return code.size(); }
+  size_t codeBytes() const { return (program ? program->code : code).size(); }
   /// The kernels that it launches; null if it launches none. Set before it runs.
   KernelImage *image() const { return kernels.get(); }
   void setImage(RefPtr<KernelImage> image) { kernels = std::move(image); }
@@ -85,6 +101,8 @@ public:
   Status run(const RunContext &context, const void *const *args, void *const *results, int64_t budget = PCRT_UNLIMITED);
 
 private:
+  Executable(RefPtr<Executable> program, std::vector<int64_t> sizes, uint64_t arenaBytes, double costNs, bool mayBlock);
+  const std::vector<Site> &siteTable() const { return program ? program->sites : sites; }
   Status statusOf(int32_t word, const RunContext &context) const;
   Status runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena,
                       int64_t budget) const;
@@ -92,6 +110,10 @@ private:
 
   MappedObject code;
   PcrtEntry entry;
+  /// Of a program with symbols; that is the unbound executable with the code, once this one is bound to sizes.
+  PcrtPlan plan = nullptr;
+  RefPtr<Executable> program;
+  std::vector<int64_t> sizes;
   /// What runs in the place of `entry`, if there is one, and for how many elements.
   RefPtr<BlockKernel> kernel;
   std::vector<BlockOperand> operands;

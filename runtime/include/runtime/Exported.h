@@ -34,6 +34,8 @@ typedef struct PcrtExported {
   // What can fail, as PCRT_STATUS_BITS says: "cholesky at model.py:12".
   int64_t siteCount;
   const char *const *sites;
+  // Those of a program with symbols, for one call, as the bytes above are; null without symbols.
+  const int64_t *sizes;
 } PcrtExported;
 
 // Runs it. `workspace` holds the entry's temporaries, and results that can't be computed in place: arenaBytes, rounded

@@ -14,7 +14,8 @@ namespace pcrt {
 class MappedObject {
 public:
   MappedObject() = default;
-  MappedObject(MappedObject &&other) noexcept : base(other.base), bytes(other.bytes), entry(other.entry) {
+  MappedObject(MappedObject &&other) noexcept
+      : base(other.base), bytes(other.bytes), entry(other.entry), planner(other.planner) {
     other.base = nullptr;
   }
   MappedObject &operator=(MappedObject &&other) noexcept;
@@ -25,6 +26,8 @@ public:
   static Result<MappedObject> load(std::string_view object, const std::string &entryName);
 
   PcrtEntry entryPoint() const { return entry; }
+  /// Its `pcrt_plan`; null for a program without symbols.
+  PcrtPlan plan() const { return planner; }
   size_t size() const { return bytes; }
 
 private:
@@ -32,6 +35,7 @@ private:
   char *base = nullptr;
   size_t bytes = 0;
   PcrtEntry entry = nullptr;
+  PcrtPlan planner = nullptr;
 };
 
 } // namespace pcrt

@@ -47,7 +47,7 @@ static const void *const consts[] = {&bias};
 static const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
 static const int64_t argBytes[] = {bytes}, resultBytes[] = {bytes, bytes};
 static const char *const sites[] = {"sort at a.py:1", "cholesky at a.py:2"};
-static const PcrtExported function = {entry, 1, 1, 2, argBytes, resultBytes, consts, 100, 0, 2, sites};
+static const PcrtExported function = {entry, 1, 1, 2, argBytes, resultBytes, consts, 100, 0, 2, sites, nullptr};
 
 /// Memory so many bytes after a multiple of the alignment.
 struct Memory {
@@ -171,6 +171,25 @@ static void lapackIsMissing() {
   CHECK(std::strstr(pcrtExportedMessage(status), "/nowhere/liblapack.so"));
 }
 
+static int32_t sizedEntry(const PcrtFrame *frame) {
+  for (int64_t i = 0; i < frame->sizes[0]; ++i)
+    static_cast<float *>(frame->results[0])[i] = 2 * static_cast<const float *>(frame->args[0])[i];
+  return PCRT_OK;
+}
+
+static void sizesOfACall() {
+  for (int64_t n : {int64_t(0), int64_t(3), int64_t(17)}) {
+    const int64_t bytesOfArray[] = {n * 4}, sizes[] = {n};
+    const PcrtExported sized = {sizedEntry, 1, 0, 1, bytesOfArray, bytesOfArray, nullptr, 0, 0, 0, nullptr, sizes};
+    // As long as the sizes say, so that the sanitizer sees what lies past them.
+    std::vector<float> x(n, 1.5f), y(n);
+    const void *const args[] = {x.data()};
+    void *const results[] = {y.data()};
+    CHECK(pcrtCallExported(&sized, args, results, nullptr) == PCRT_OK);
+    CHECK(y == std::vector<float>(n, 3));
+  }
+}
+
 int main() {
   // First: what is said of threads holds before there are any.
   RUN(threadsAndChildren);
@@ -178,6 +197,7 @@ int main() {
   RUN(workspaceOfTheCaller);
   RUN(badPointers);
   RUN(failuresAreTold);
+  RUN(sizesOfACall);
   RUN(lapackIsMissing);
   return test::failures();
 }

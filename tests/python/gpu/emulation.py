@@ -51,6 +51,7 @@ class Frame(ctypes.Structure):
         ("table", ctypes.c_void_p),
         ("context", ctypes.c_void_p),
         ("budget", ctypes.c_int64),
+        ("sizes", ctypes.c_void_p),
     )
 
 
@@ -153,7 +154,7 @@ class Program:
     def __call__(self, args, results):
         arena = guarded(self.arena_bytes, ALIGNMENT)
         given, args = args, [guarded_copy(array) for array in args]
-        frame = Frame(pointers(args), pointers(results), arena.ctypes.data, None, None, UNLIMITED)
+        frame = Frame(pointers(args), pointers(results), arena.ctypes.data, None, None, UNLIMITED, None)
         status = self.entry(ctypes.byref(frame))
         failure = self.failure().decode()
         if failure:
