@@ -47,6 +47,7 @@ from pycompiler.core.config import (
     transfer_guard_host_to_device,
     tuning,
 )
+from pycompiler.core.dims import Dim
 from pycompiler.core.mesh import make_mesh, set_mesh
 from pycompiler.environment import print_environment_info
 from pycompiler.jit import block_until_ready, clear_caches, jit
@@ -101,6 +102,7 @@ jacobian = jacrev
 __all__ = [
     "Array",
     "Device",
+    "Dim",
     "NamedSharding",
     "P",
     "ShapeDtypeStruct",

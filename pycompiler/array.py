@@ -19,6 +19,7 @@ from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
+from pycompiler.core.dims import Dim
 from pycompiler.core.sharding import SingleDeviceSharding
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
@@ -431,6 +432,19 @@ def _tracer_operators() -> dict[str, Any]:
     return table
 
 
+def _with_numbers(name: str, function: Binary, *, reflected: bool = False) -> Binary:
+    """An operator of dimensions: of sizes it gives a size where there is one, of other numbers an array."""
+    of_sizes: Binary | None = getattr(Dim, f"__{'r' * reflected}{name}__", None)
+    of_arrays = _operator(function, reflected=reflected)
+
+    def apply(self: Dim, other: Any) -> Any:
+        size = NotImplemented if of_sizes is None else of_sizes(self, other)
+        # Arrays have an operator of their own.
+        return of_arrays(self, other) if size is NotImplemented and not isinstance(other, (Array, Tracer)) else size
+
+    return apply
+
+
 _GET_ITEM = boundary(indexing.getitem)
 
 
@@ -487,3 +501,8 @@ for _name, _attribute in _tracer_operators().items():
 for _name, _attribute in _OWN.items():
     setattr(Array, _name, _bounded(_attribute))
 _attach_operators()
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    _function = _BINARY.get(_name, ufuncs.power)
+    _own, _other = (_with_numbers(_name, _function, reflected=reflected) for reflected in (False, True))
+    setattr(Dim, f"__{_name}__", _own)
+    setattr(Dim, f"__r{_name}__", _other)

@@ -57,7 +57,7 @@ def same_type(a: ShapedArray, b: ShapedArray) -> bool:
     return a is b or (a.dtype == b.dtype and a.shape == b.shape)
 
 
-def _scalar_aval(x: complex) -> ShapedArray:
+def _scalar_aval(x: complex | dims.Dim) -> ShapedArray:
     return _SCALAR_AVALS[x.__class__][config.enable_x64]
 
 
@@ -81,6 +81,8 @@ _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
     complex: _scalar_aval,
     np.ndarray: _numpy_aval,
     Array: _own_aval,
+    # Met by an array, a dimension is a number, as an int of Python is.
+    dims.Dim: _scalar_aval,
 }
 
 
@@ -138,6 +140,8 @@ def as_array(x: Any) -> Any:
     get_aval(x)
     if isinstance(x, ShapeDtypeStruct):
         raise TypeError(f"{x!r} has no elements: only eval_shape, make_jaxpr and lower take it")
+    if isinstance(x, dims.Dim):
+        raise TypeError(f"the dimension {x} has a value only inside of a traced function whose arguments have it")
     return x
 
 

@@ -1,209 +1,358 @@
-"""Dimensions: Python ints, or symbols and the integer polynomials over them (`n`, `2*n + 1`, `n*m`).
+"""Dimensions: Python ints, or symbols and what arithmetic makes of them (`n`, `2*n + 1`, `n*m`, `(n + 1)//2`).
 
-Shape rules use the helpers below and never ask for an int, so that one graph can stand for all sizes. A symbol stands
-for any size of at least 1. Equality is equality for all sizes; an order that depends on the size is an error.
+Shape rules use the helpers below and never ask for an int, so that one graph can stand for all sizes. Equality is
+equality for all sizes: a size that happens to be 1 is not the static 1. What a symbol's bounds leave open is an error
+that says which bound decides it. Stands above `polynomial`; `sizes` goes from concrete shapes to the symbols.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeGuard, Union
+import operator
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, TypeGuard, Union, cast
 
+import numpy as np
+
+from pycompiler.core import polynomial
+from pycompiler.core.decisions import Decision, equals_zero, inconclusive, is_negative, place
 from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.polynomial import Floor, Symbol, Terms
+from pycompiler.core.source import is_internal
 
-# A monomial: symbols with their powers, sorted by name. The empty one is the constant term.
-_Monomial = tuple[tuple[str, int], ...]
-_Terms = dict[_Monomial, int]
+__all__ = [
+    "Dim",
+    "Dimension",
+    "Floor",
+    "Shape",
+    "Symbol",
+    "broadcast_dim",
+    "broadcast_shapes",
+    "decidedly_equal",
+    "dim_product",
+    "is_dimension",
+    "is_empty",
+    "same_shape",
+    "show_shape",
+    "surely_below",
+    "typical",
+]
 
 Dimension = Union[int, "Dim"]
 Shape = tuple[Dimension, ...]
 
 
 class Dim:
-    """A symbolic dimension: `Dim("n")`, and what `+`, `-`, `*` and exact `//` make of it. Constants are ints again."""
+    """A symbolic dimension: a size that is known when the compiled function is called, so that one serves all sizes.
 
-    __slots__ = ("_hash", "_terms")
+    `Dim("n")` stands for every size from `min` to `max` (None: unbounded) that is a multiple of `multiple_of`;
+    `min=0` allows empty arrays. `+`, `-`, `*`, `//` and `%` of dimensions are dimensions, and numbers where no symbol
+    is left; met by an array, or divided by `/`, a dimension is a scalar array. A symbol is known by its name: within
+    one program, one name has one set of bounds.
 
-    _terms: tuple[tuple[_Monomial, int], ...]
+    `==` and `<` are decided by the bounds. In your code, what they leave open raises `InconclusiveDimensionError`,
+    which names the bound to add. (JAX: `jax.export.symbolic_shape`, whose symbols have their constraints beside them.)
+
+    >>> import pycompiler as pc
+    >>> n = pc.Dim("n", max=4096, multiple_of=8)
+    >>> x = pc.ShapeDtypeStruct((n, 3), "float32")
+    >>> pc.eval_shape(lambda x: x.reshape(-1, 2)[1:], x)
+    ShapeDtypeStruct(shape=(3*(n//2) - 1, 2), dtype=float32)
+    >>> n >= 8, n % 4, n == 10
+    (True, 0, False)
+    """
+
+    __slots__ = ("_hash", "_symbols", "_terms")
+
+    # NumPy's arrays and scalars leave binary operations to us.
+    __array_ufunc__ = None
+
+    _terms: Terms
+    _symbols: dict[str, Symbol]
     _hash: int
 
-    def __init__(self, name: str) -> None:
-        if not name.isidentifier():
-            raise ValueError(f"Dim: a symbol's name must be an identifier, got {name!r}")
-        self._set({((name, 1),): 1})
+    def __init__(self, name: str, *, min: int = 1, max: int | None = None, multiple_of: int = 1) -> None:
+        self._set(polynomial.of_symbol(_checked(name, min, max, multiple_of)))
 
-    def _set(self, terms: _Terms) -> None:
-        # The order of printing: higher degrees first, the constant last.
-        self._terms = tuple(sorted(terms.items(), key=lambda term: (-sum(p for _, p in term[0]), term[0])))
-        self._hash = hash(("Dim", self._terms))
+    def _set(self, terms: Terms) -> None:
+        self._terms = terms
+        self._symbols = polynomial.symbols(terms)
+        self._hash = hash(("Dim", terms))
 
-    @staticmethod
-    def _make(terms: _Terms) -> Dimension:
-        terms = {monomial: factor for monomial, factor in terms.items() if factor}
-        if not terms:
-            return 0
-        if len(terms) == 1 and () in terms:
-            return terms[()]
-        dim = object.__new__(Dim)
-        dim._set(terms)
-        return dim
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The symbols in it, by their names."""
+        return tuple([symbol for _, symbol in sorted(self._symbols.items())])
 
-    def symbols(self) -> tuple[str, ...]:
-        """The names of the symbols in it, sorted."""
-        return tuple(sorted({name for monomial, _ in self._terms for name, _ in monomial}))
+    def terms(self) -> list[tuple[int, list[tuple[Dim, int, int]]]]:
+        """Its sum: for each term the factor, and what it multiplies as (dimension, divisor, power), the power of the
+        floor of the quotient. A dimension with the divisor 1 is a plain symbol."""
+        return [
+            (factor, [(_numerator(atom), atom.divisor if isinstance(atom, Floor) else by, p) for atom, by, p in parts])
+            for factor, parts in polynomial.presented(self._terms)
+        ]
 
-    def evaluate(self, sizes: dict[str, int]) -> int:
-        """The size, given the size of each symbol."""
-        total = 0
-        for monomial, factor in self._terms:
-            for name, power in monomial:
-                factor *= sizes[name] ** power
-            total += factor
-        return total
+    def symbol(self) -> Symbol | None:
+        """The symbol that it is, None for what is computed from symbols."""
+        only = next(iter(self._symbols.values()))
+        return only if self._terms == polynomial.of_symbol(only) else None
+
+    def bounds(self) -> tuple[int | None, int | None]:
+        """A least and a greatest size, None where none is known."""
+        return polynomial.bounds(self._terms)
+
+    def linear_in(self, symbol: Symbol) -> tuple[int, Dimension] | None:
+        """How many times the symbol's unit (its size divided by `multiple_of`) it is, and what is added to that, which
+        is free of the symbol; None where it is no number of times."""
+        found = polynomial.linear_in(self._terms, symbol)
+        return None if found is None else (found[0], _of(found[1]))
+
+    def evaluate(self, sizes: Mapping[str, Any]) -> Any:
+        """The size, given the size of each symbol (which may be a dimension too)."""
+        return polynomial.evaluate(self._terms, sizes)
 
     def __add__(self, other: object) -> Dimension:
-        if not is_dimension(other):
-            return NotImplemented
-        terms = dict(self._terms)
-        for monomial, factor in _terms_of(other):
-            terms[monomial] = terms.get(monomial, 0) + factor
-        return Dim._make(terms)
+        terms = _terms_of(self, other)
+        return NotImplemented if terms is None else _of(polynomial.add(self._terms, terms))
 
     __radd__ = __add__
 
     def __neg__(self) -> Dimension:
-        return Dim._make({monomial: -factor for monomial, factor in self._terms})
+        return _of(polynomial.scale(self._terms, -1))
+
+    def __pos__(self) -> Dimension:
+        return self
+
+    def __abs__(self) -> Dimension:
+        return self if self >= 0 else -self
 
     def __sub__(self, other: object) -> Dimension:
-        return self + -other if is_dimension(other) else NotImplemented
+        terms = _terms_of(self, other)
+        return NotImplemented if terms is None else _of(polynomial.add(self._terms, polynomial.scale(terms, -1)))
 
     def __rsub__(self, other: object) -> Dimension:
-        return -self + other if is_dimension(other) else NotImplemented
+        terms = _terms_of(self, other)
+        return NotImplemented if terms is None else _of(polynomial.add(terms, polynomial.scale(self._terms, -1)))
 
     def __mul__(self, other: object) -> Dimension:
-        if not is_dimension(other):
-            return NotImplemented
-        terms: _Terms = {}
-        for left, a in self._terms:
-            for right, b in _terms_of(other):
-                powers = dict(left)
-                for name, power in right:
-                    powers[name] = powers.get(name, 0) + power
-                monomial = tuple(sorted(powers.items()))
-                terms[monomial] = terms.get(monomial, 0) + a * b
-        return Dim._make(terms)
+        terms = _terms_of(self, other)
+        return NotImplemented if terms is None else _of(polynomial.multiply(self._terms, terms))
 
     __rmul__ = __mul__
 
-    def __divmod__(self, other: object) -> tuple[Dimension, Dimension]:
-        if not is_dimension(other):
+    def __pow__(self, other: object) -> Dimension:
+        if not isinstance(other, int) or other < 0:
             return NotImplemented
-        quotient = _divide(self, other)
-        if quotient is None:
-            raise InconclusiveDimensionError(f"{self} is not a multiple of {other} for every {_names(self, other)}")
-        return quotient, 0
-
-    def __rdivmod__(self, other: object) -> tuple[Dimension, Dimension]:
-        if not isinstance(other, int):
-            return NotImplemented
-        if other == 0:
-            return 0, 0
-        raise InconclusiveDimensionError(f"{other} is not a multiple of {self} for every {_names(self)}")
+        return dim_product([self] * other)
 
     def __floordiv__(self, other: object) -> Dimension:
-        return divmod(self, other)[0] if is_dimension(other) else NotImplemented
+        terms = _terms_of(self, other)
+        return NotImplemented if terms is None else _floor_divide(self._terms, terms)
 
-    def __rfloordiv__(self, other: int) -> Dimension:
-        return self.__rdivmod__(other)[0]
+    def __rfloordiv__(self, other: object) -> Dimension:
+        terms = _terms_of(self, other)
+        return NotImplemented if terms is None else _floor_divide(terms, self._terms)
 
-    def __mod__(self, other: object) -> Dimension:
-        return divmod(self, other)[1] if is_dimension(other) else NotImplemented
+    def __mod__(self, other: Any) -> Dimension:
+        quotient = self // other if _terms_of(self, other) is not None else NotImplemented
+        return NotImplemented if quotient is NotImplemented else self - quotient * other
+
+    def __rmod__(self, other: Any) -> Dimension:
+        quotient = self.__rfloordiv__(other)
+        return NotImplemented if quotient is NotImplemented else other - quotient * self
+
+    def __divmod__(self, other: Any) -> tuple[Dimension, Dimension]:
+        return (self // other, self % other) if _terms_of(self, other) is not None else NotImplemented
+
+    def __rdivmod__(self, other: Any) -> tuple[Dimension, Dimension]:
+        return (other // self, other % self) if _terms_of(self, other) is not None else NotImplemented
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Dim) and self._terms == other._terms
+        terms = _terms_of(self, other)
+        if terms is None:
+            return NotImplemented
+        if terms == self._terms:
+            return True
+        # Our own rules ask whether two sizes are always equal; who writes `if` means the sizes of one call.
+        if _asked_by_user(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
+            return _decided(f"{self} == {other}", equals_zero, polynomial.add(self._terms, polynomial.scale(terms, -1)))
+        return False
 
     def __hash__(self) -> int:
         return self._hash
 
-    def __lt__(self, other: Dimension) -> bool:
-        return _below_zero(self - other, f"{self} < {other}")
+    def __lt__(self, other: Any) -> bool:
+        return _below(self, other, "<", 1, 0)
 
-    def __gt__(self, other: Dimension) -> bool:
-        return _below_zero(other - self, f"{self} > {other}")
+    def __gt__(self, other: Any) -> bool:
+        return _below(self, other, ">", -1, 0)
 
-    def __le__(self, other: Dimension) -> bool:
-        return not _below_zero(other - self, f"{self} <= {other}")
+    def __le__(self, other: Any) -> bool:
+        return _below(self, other, "<=", 1, 1)
 
-    def __ge__(self, other: Dimension) -> bool:
-        return not _below_zero(self - other, f"{self} >= {other}")
+    def __ge__(self, other: Any) -> bool:
+        return _below(self, other, ">=", -1, 1)
 
     def __bool__(self) -> bool:
-        low, high = _bounds(self)
-        if (low is not None and low > 0) or (high is not None and high < 0):
-            return True
-        raise InconclusiveDimensionError(f"whether {self} is 0 depends on the size of {_names(self)}")
+        return not _decided(f"{self} == 0", equals_zero, self._terms)
 
     def __int__(self) -> int:
-        raise InconclusiveDimensionError(f"the dimension {self} has no fixed size; its symbols are {_names(self)}")
+        return _no_number(self, "int", "an int")
+
+    def __float__(self) -> float:
+        return _no_number(self, "float", "a float")
+
+    def __complex__(self) -> complex:
+        return _no_number(self, "complex", "a complex")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of, (self._terms,)
 
     def __repr__(self) -> str:
-        text = ""
-        for monomial, factor in self._terms:
-            names = "*".join(name if power == 1 else f"{name}**{power}" for name, power in monomial)
-            size = abs(factor)
-            body = names if names and size == 1 else f"{size}*{names}" if names else str(size)
-            sign = "-" if factor < 0 else "+"
-            text += (f" {sign} " if text else "-" * (sign == "-")) + body
-        return text
+        return polynomial.show(self._terms)
 
 
-def _terms_of(dim: Dimension) -> tuple[tuple[_Monomial, int], ...]:
-    return dim._terms if isinstance(dim, Dim) else (((), dim),)  # pyright: ignore[reportPrivateUsage]
+def _checked(name: object, min: object, max: object, multiple_of: object) -> Symbol:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"Dim: a symbol's name must be an identifier, got {name!r}")
+    low = _checked_int(name, "min", min)
+    high = None if max is None else _checked_int(name, "max", max)
+    by = _checked_int(name, "multiple_of", multiple_of)
+    if by < 1:
+        raise ValueError(f"Dim: multiple_of of {name} must be at least 1, got {by}")
+    if low < 0:
+        raise ValueError(f"Dim: min of {name} must not be negative, got {low}")
+    symbol = Symbol(name, low, high, by)
+    if symbol.max is not None and symbol.max <= symbol.min:
+        among = f"from {low} to {high}" + (f" there is no second multiple of {by}" if by > 1 else "")
+        raise ValueError(f"Dim: {name} needs at least two sizes, got {among}; a fixed size is written as an int")
+    return symbol
 
 
-def _names(*dims: Dimension) -> str:
-    return ", ".join(sorted({name for dim in dims if isinstance(dim, Dim) for name in dim.symbols()}))
+def _checked_int(name: str, what: str, value: object) -> int:
+    try:
+        return operator.index(cast(Any, value))
+    except TypeError:
+        raise TypeError(f"Dim: {what} of {name} must be an int, got {value!r}") from None
 
 
-def _bounds(dim: Dimension) -> tuple[int | None, int | None]:
-    """The least and greatest size, None where there is no bound. Every symbol is at least 1."""
-    terms = _terms_of(dim)
-    at_one = sum(factor for _, factor in terms)
-    factors = [factor for monomial, factor in terms if monomial]
-    low = at_one if all(factor > 0 for factor in factors) else None
-    high = at_one if all(factor < 0 for factor in factors) else None
-    return low, high
+def _of(terms: Terms) -> Dimension:
+    if not terms or not terms[0][0]:
+        return terms[0][1] if terms else 0
+    dim = object.__new__(Dim)
+    dim._set(terms)  # pyright: ignore[reportPrivateUsage]
+    return dim
 
 
-def _below_zero(difference: Dimension, question: str) -> bool:
-    low, high = _bounds(difference)
-    if high is not None and high < 0:
-        return True
-    if low is not None and low >= 0:
-        return False
-    raise InconclusiveDimensionError(f"{question} depends on the size of {_names(difference)}")
+def _numerator(atom: polynomial.Atom) -> Dim:
+    return cast(Dim, _of(polynomial.of_symbol(atom) if isinstance(atom, Symbol) else atom.terms))
 
 
-def _divide(dim: Dimension, by: Dimension) -> Dimension | None:
-    """The exact quotient by an int, by a monomial or by a multiple of itself; None where there is none."""
-    divisor = _terms_of(by)
-    if by == 0 and isinstance(by, int):
-        raise ZeroDivisionError(f"{dim} // 0")
-    terms: _Terms = {}
-    if len(divisor) == 1:
-        ((powers_below, factor_below),) = divisor
-        for monomial, factor in _terms_of(dim):
-            powers = dict(monomial)
-            for name, power in powers_below:
-                powers[name] = powers.get(name, 0) - power
-            if factor % factor_below or any(power < 0 for power in powers.values()):
-                return None
-            terms[tuple(sorted((n, p) for n, p in powers.items() if p))] = factor // factor_below
-        return Dim._make(terms)  # pyright: ignore[reportPrivateUsage]
-    leading, factor = _terms_of(dim)[0], divisor[0]
-    if leading[0] == factor[0] and leading[1] % factor[1] == 0 and by * (leading[1] // factor[1]) == dim:
-        return leading[1] // factor[1]
+def _terms_of(dim: Dim, other: object) -> Terms | None:
+    """The terms of the other operand, None for what is no dimension. Raises where their symbols contradict."""
+    if isinstance(other, Dim):
+        mine, others = dim._symbols, other._symbols  # pyright: ignore[reportPrivateUsage]
+        if mine is not others:
+            polynomial.merge(dict(mine), others)
+        return other._terms  # pyright: ignore[reportPrivateUsage]
+    if isinstance(other, int):
+        return polynomial.constant(other)
+    if isinstance(other, np.integer):
+        return polynomial.constant(operator.index(cast(Any, other)))
     return None
+
+
+def _floor_divide(terms: Terms, by: Terms) -> Dimension:
+    if not by:
+        raise ZeroDivisionError(f"{polynomial.show(terms)} // 0")
+    if not by[0][0]:
+        divisor = by[0][1]
+        return _of(polynomial.floor_divide(polynomial.scale(terms, -1) if divisor < 0 else terms, abs(divisor)))
+    quotient = polynomial.divide_exactly(terms, by)
+    if quotient is not None:
+        return _of(quotient)
+    # What is nearer to 0 than the divisor, on either side.
+    below = is_negative(polynomial.add(terms, polynomial.scale(by, -1)))
+    if is_negative(terms) is False and below:
+        return 0
+    if is_negative(terms) and is_negative(polynomial.add(terms, by)) is False:
+        return -1
+    shown = [polynomial.show(x) for x in (terms, by)]
+    raise InconclusiveDimensionError(
+        f"{place()}{shown[0]} is not a multiple of {shown[1]} for every {_names(terms, by)}, and only an int divides "
+        "with a remainder.\nWhat to do: write the size that is divided as a product with the other"
+    )
+
+
+def _names(*several: Terms) -> str:
+    return ", ".join(sorted({name for terms in several for name in polynomial.symbols(terms)}))
+
+
+# Questions
+
+
+def _asked_by_user(frame: Any) -> bool:
+    # What dataclasses generate asks for the function that compares two of them.
+    while frame is not None and frame.f_code.co_name == "__eq__" and frame.f_code.co_filename == "<string>":
+        frame = frame.f_back
+    return frame is not None and not is_internal(frame.f_code.co_filename)
+
+
+def _decided(question: str, decide: Decision, terms: Terms) -> bool:
+    decided = decide(terms)
+    if decided is None:
+        raise inconclusive(question, decide, terms)
+    return decided
+
+
+def _below(left: Dim, right: object, sign: str, side: int, margin: int) -> bool:
+    """Whether `side` times the difference is less than `margin`."""
+    other = _terms_of(left, right)
+    if other is None:
+        return NotImplemented
+    terms = left._terms  # pyright: ignore[reportPrivateUsage]
+    difference = polynomial.scale(polynomial.add(terms, polynomial.scale(other, -1)), side)
+    difference = polynomial.add(difference, polynomial.constant(-margin))
+    return _decided(f"{left} {sign} {right}", is_negative, difference)
+
+
+def decidedly_equal(a: Dimension, b: Dimension) -> bool:
+    """Whether two dimensions are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
+    if a == b:
+        return True
+    difference = a - b
+    if isinstance(difference, int):
+        return False
+    return _decided(f"{a} == {b}", equals_zero, difference._terms)  # pyright: ignore[reportPrivateUsage]
+
+
+def surely_below(a: Dimension, b: Dimension) -> bool:
+    """Whether a is less than b at every size, as far as the bounds tell."""
+    difference = a - b
+    return difference < 0 if isinstance(difference, int) else is_negative(difference._terms) is True  # pyright: ignore[reportPrivateUsage]
+
+
+def typical(dim: Dimension) -> int:
+    """A size that a dimension may have, for choices that are right for any: 128, or the bound next to it."""
+    if isinstance(dim, int):
+        return dim
+    near = {s: max(s.min, min(128, s.max or 128)) for s in dim.symbols()}
+    return dim.evaluate({s.name: -(-size // s.multiple_of) * s.multiple_of for s, size in near.items()})
+
+
+def is_empty(dim: Dimension) -> bool:
+    """Whether a dimension is 0. Raises InconclusiveDimensionError when its symbols allow 0 and more."""
+    return not dim
+
+
+def _no_number(dim: Dim, function: str, what: str) -> NoReturn:
+    raise InconclusiveDimensionError(
+        f"{place()}{function}() of the dimension {dim}: it has no fixed size, so that it is not {what} of Python; its "
+        f"symbols are {_names(dim._terms)}.\n"  # pyright: ignore[reportPrivateUsage]
+        "What to do: compute with it as it is (met by an array it is a scalar array), or make the size an int"
+    )
+
+
+# What shape rules ask
 
 
 def is_dimension(x: object) -> TypeGuard[Dimension]:

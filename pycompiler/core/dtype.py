@@ -16,6 +16,7 @@ import numpy as np
 
 from pycompiler._runtime import dtype_codes, register_dtype
 from pycompiler.core.config import config
+from pycompiler.core.dims import Dim
 from pycompiler.core.source import warn
 
 DType = np.dtype[Any]
@@ -100,12 +101,13 @@ for _dtype in DTYPES:
 register_dtype(cast(Any, KEY), _codes[KEY.name], KEY.name)
 
 _NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
-# What Python's scalars are: without and with enable_x64.
+# What Python's scalars are, and dimensions, which are ints not yet known: without and with enable_x64.
 SCALARS: dict[type, tuple[DType, DType]] = {
     bool: (bool_, bool_),
     int: (int32, int64),
     float: (float32, float64),
     complex: (complex64, complex128),
+    Dim: (int32, int64),
 }
 # What each becomes without and with enable_x64.
 _CANONICAL: dict[DType, tuple[DType, DType]] = {

@@ -15,6 +15,8 @@ import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
 from pycompiler.core.aval import get_aval, has_aval
+from pycompiler.core.dim_value import dim_as_value
+from pycompiler.core.dims import Dim
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.leaks import check_leaks
 from pycompiler.core.primitive import Primitive
@@ -87,6 +89,8 @@ class GraphTrace(Trace):
         if isinstance(x, Tracer):
             if x.owner.done:
                 raise leaked(x)
+        elif kind is Dim:
+            return self.process(dim_as_value, (), {"dim": x, "dtype": get_aval(x).dtype}).variable
         elif kind is not Array:
             aval = get_aval(x)
             if not isinstance(x, np.ndarray):

@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import Dim, dim_product
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
@@ -96,7 +97,7 @@ def as_positions(array: Array) -> Array:
     """Integers as int32, or int64 where they are: what is too large for it becomes the greatest."""
     dtype = get_aval(array).dtype
     if dtype in (INT32, INT64):
-        return array
+        return cast(array, INT32) if isinstance(array, Dim) else array
     if dtypes.is_unsigned(dtype) and dtypes.iinfo(dtype).bits > 16:
         array = elementwise.min(array, cast(2**31 - 1, dtype))
     return cast(array, INT32)
@@ -336,7 +337,7 @@ def scatter_apply(
         unique_indices=unique_indices,
         mode=mode,
     )
-    most = 1 if unique_indices else int(np.prod(get_aval(scatter_indices).shape[:-1]))
+    most = 1 if unique_indices else dim_product(get_aval(scatter_indices).shape[:-1])
     return apply_counted(operand, counts, func, most)
 
 

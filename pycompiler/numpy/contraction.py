@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims import broadcast_shapes, dim_product
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -98,7 +98,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     Array(11, dtype=int32)
     """
     left, right = _of_arrays("vdot", a, b)
-    a, b = (movement.reshape(x, (int(np.prod(shape)),)) for x, shape in ((a, left), (b, right)))
+    a, b = (movement.reshape(x, (dim_product(shape),)) for x, shape in ((a, left), (b, right)))
     return dot(ufuncs.conjugate(a), b, precision=precision, preferred_element_type=preferred_element_type)
 
 
@@ -126,7 +126,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
            [6, 8]], dtype=int32)
     """
     left, right = _of_arrays("outer", a, b)
-    a, b = (movement.reshape(x, (int(np.prod(shape)),)) for x, shape in ((a, left), (b, right)))
+    a, b = (movement.reshape(x, (dim_product(shape),)) for x, shape in ((a, left), (b, right)))
     return product("outer", a, b, ((), ()), ((), ()), None, None)
 
 

@@ -9,7 +9,10 @@ from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import check_unmasked, get_aval
+from pycompiler.core.dim_value import dim_value
+from pycompiler.core.dims import Dim, surely_below
 from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.ranges import range_length
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
@@ -26,7 +29,7 @@ def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
 def _holds_arrays(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds_arrays, value))
-    return isinstance(value, RuntimeArray | Tracer)
+    return isinstance(value, RuntimeArray | Tracer | Dim)
 
 
 def _from_nested(name: str, value: Any, dtype: Any) -> Array:
@@ -85,6 +88,9 @@ def array(
     elif type(object) in (bool, int, float, complex):
         kind, weak = dtypes.dtype_and_weak(object)
         result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
+    elif isinstance(object, Dim):
+        size = dim_value("array", object)
+        result = size if wanted is None else cast(size, wanted)
     elif isinstance(object, list | tuple):
         result = _from_nested("array", object, wanted)
     elif isinstance(object, np.ndarray | np.generic) or hasattr(object, "__array__") or hasattr(object, "__buffer__"):
@@ -219,6 +225,13 @@ def _fixed(name: str, x: Any) -> Any:
     return x.item() if hasattr(x, "item") else x
 
 
+def _whole(name: str, x: Any) -> Any:
+    """A dimension or a whole number, beside dimensions."""
+    if isinstance(x, Dim) or x == int(x):
+        return x if isinstance(x, Dim) else int(x)
+    raise TypeError(f"{name}: beside dimensions it takes whole numbers, so that the size is a dimension, got {x!r}")
+
+
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
     """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given.
 
@@ -233,6 +246,11 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     if step == 0:
         raise ValueError("arange: the step must not be 0")
     kind = dtypes.result_type(start, stop, step)[0] if dtype is None else requested("arange", dtype)
+    if isinstance(start, Dim) or isinstance(stop, Dim) or isinstance(step, Dim):
+        first, last, by = (_whole("arange", x) for x in (start, stop, step))
+        places = movement.iota(kind, range_length(first, last, by))
+        scaled = places if by == 1 else elementwise.mul(places, cast(by, kind))
+        return scaled if first == 0 else elementwise.add(scaled, cast(first, kind))
     if type(start) is type(stop) is type(step) is int:
         count = max(0, -((start - stop) // step))
         if start == 0 and step == 1:
@@ -274,13 +292,21 @@ def linspace(
     shape = (num, *get_aval(first).shape)
     parts = num - 1 if endpoint else num
     span = elementwise.sub(last, first)
-    step = elementwise.div(span, float(parts)) if parts > 0 else full(shape[1:], np.nan, kind)
+    # Where there is one number only, a step is nan, and the number is the start.
+    several: Any = None if isinstance(parts, int) or surely_below(0, parts) else elementwise.gt(parts, 0)
+    nowhere = full(shape[1:], np.nan, kind) if several is not None or parts == 0 else None
+    step = nowhere if several is None and parts == 0 else elementwise.div(span, cast(parts, kind))
+    if several is not None:
+        step = elementwise.select(several, step, nowhere)
     index = movement.broadcasted_iota(kind, shape, 0)
-    share = elementwise.div(index, float(max(parts, 1)))
+    share = elementwise.div(index, cast(elementwise.max(parts, 1) if several is not None else max(parts, 1), kind))
     start_part = elementwise.mul(broadcast_to(first, shape), elementwise.sub(1.0, share))
     result = elementwise.add(start_part, elementwise.mul(broadcast_to(last, shape), share))
-    if endpoint and num > 1:
-        result = elementwise.select(elementwise.eq(index, float(num - 1)), broadcast_to(last, shape), result)
+    if endpoint and (several is not None or num > 1):
+        is_last = elementwise.eq(index, cast(num - 1, kind))
+        if several is not None:
+            is_last = elementwise.bitwise_and(is_last, broadcast_to(several, shape))
+        result = elementwise.select(is_last, broadcast_to(last, shape), result)
     wanted = requested("linspace", dtype)
     if wanted is not None:
         if dtypes.is_integer(wanted):

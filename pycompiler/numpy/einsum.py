@@ -13,6 +13,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import typical
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -88,7 +89,7 @@ def _find_path(name: str, terms: Sequence[str], output: str, shapes: Sequence[An
     sizes: dict[str, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
         for letter, size in zip(term, shape, strict=True):
-            sizes[letter] = max(sizes.get(letter, 0), size)
+            sizes[letter] = max(sizes.get(letter, 0), typical(size))
     # NumPy wants arrays; of these only the shape is looked at, and no size of 0 nor one that is broadcast.
     stand_ins = [np.broadcast_to(np.float32(0), [max(sizes[letter], 1) for letter in term]) for term in terms]
     path, account = np.einsum_path(f"{','.join(terms)}->{output}", *stand_ins, optimize=optimize)

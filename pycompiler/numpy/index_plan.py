@@ -14,7 +14,9 @@ from pycompiler._runtime import Array as RuntimeArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
+from pycompiler.core.dims import Dim, surely_below
 from pycompiler.core.errors import NonConcreteBooleanIndexError
+from pycompiler.core.ranges import slice_indices
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import as_positions
@@ -26,7 +28,7 @@ from pycompiler.numpy.promotion import broadcast_of
 class Slice:
     """A slice of a dimension: `count` elements from `start` on, in steps; it lies inside."""
 
-    start: int = 0
+    start: Any = 0
     count: Any = 0
     step: int = 1
 
@@ -66,10 +68,10 @@ class Plan:
 
 @dataclass(slots=True)
 class Entry:
-    """An array of an index, with its value where it is a Python integer."""
+    """An array of an index, with its value where it is a Python integer or a dimension."""
 
     array: Array
-    static: int | None = None
+    static: Any = None
 
 
 def _is_array(item: Any) -> bool:
@@ -101,7 +103,7 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
             places = _places(name, item)
             # A mask without dimensions takes none of x, and adds one of size 1 or 0.
             items.extend(places if shape else [Entry(np.zeros(len(places[0]), np.int32))])
-        elif item is None or item is Ellipsis or isinstance(item, slice):
+        elif item is None or item is Ellipsis or isinstance(item, slice | Dim):
             items.append(item)
         elif _is_array(item) or hasattr(item, "__index__"):
             if not _is_array(item):
@@ -202,22 +204,27 @@ def _slice(name: str, item: slice, size: Any) -> Slice:
                 f"{name}: a slice from or to a traced value has no fixed size; "
                 "use lax.dynamic_slice, which takes the size"
             )
-        if part is not None and not hasattr(part, "__index__"):
+        if part is not None and not hasattr(part, "__index__") and not isinstance(part, Dim):
             raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")
-    start, stop, step = item.indices(size)
-    return Slice(start, len(range(start, stop, step)), step)
+    return Slice(*slice_indices(item, size))
 
 
 def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
     size = x.shape[dim]
+    if isinstance(item, Dim) or (type(item) is int and isinstance(size, Dim)):
+        if wrap and surely_below(item, 0):
+            item = item + size
+        elif wrap and not surely_below(-1, item):
+            return Entry(item)
+        return Entry(item if isinstance(item, Dim) else np.int32(item), static=item)
     if type(item) is int:
         limits = np.iinfo(np.int64 if config.enable_x64 else np.int32)
         if not limits.min <= item <= limits.max:
             raise OverflowError(f"{name}: the index {item} does not fit {limits.dtype}")
-        if isinstance(size, int) and size == 0:
+        if size == 0:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
-        inside = min(max(place, -1), size) if isinstance(size, int) else place  # or next to it
+        inside = min(max(place, -1), size)  # or next to it
         return Entry(np.int32(inside), static=place)
     return Entry(item)
 

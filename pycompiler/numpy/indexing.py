@@ -11,7 +11,8 @@ import numpy as np
 
 from pycompiler._runtime import current_trace
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import Dim, dim_product, surely_below
+from pycompiler.core.ranges import range_length
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import fill_of
@@ -101,12 +102,15 @@ def sliced(x: Array, planned: Plan) -> Array:
     if all(axis == Slice(0, size) for axis, size in zip(cuts, shape, strict=True)):
         return x
     starts, limits, steps = [], [], []
-    for axis in cuts:
+    for axis, size in zip(cuts, shape, strict=True):
         step = abs(axis.step)
         # A slice that runs backwards is cut forwards from its last element, then turned around.
         first = axis.start + (axis.count - 1) * axis.step if axis.step < 0 else axis.start
         starts.append(first if axis.count != 0 else 0)
         limits.append(starts[-1] + ((axis.count - 1) * step + 1 if axis.count != 0 else 0))
+        if step > 1 and isinstance(axis.count, Dim) and range_length(first, size, step) == axis.count:
+            # Perhaps nothing, of which the last element is before the first.
+            limits[-1] = size
         steps.append(step)
     if starts != [0] * len(shape) or tuple(limits) != shape or max(steps) > 1:
         x = movement.slice(x, starts, limits, steps)
@@ -122,15 +126,23 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
         if shape[dim] == 0:
             raise IndexError(f"index: {short(get_aval(x))} is empty where it is indexed")
     chosen = {dim: entries[axis] for dim, axis in dims.items()}
-    if current_trace() is not None and all(entry.static is not None for entry in entries):
-        axes: list[Any] = list(planned.axes)
-        for dim, entry in chosen.items():
-            axes[dim] = Slice(min(max(entry.static or 0, 0), shape[dim] - 1), 1)
+    cuts = {dim: _cut(entry.static, shape[dim]) for dim, entry in chosen.items()}
+    if current_trace() is not None and None not in cuts.values():
+        axes: list[Any] = [cuts.get(dim, axis) for dim, axis in enumerate(planned.axes)]
         order = tuple(range(len(shape)))
         x = sliced(x, Plan(shape, tuple(axes), order, 0, (), ()))
         return movement.reshape(x, planned.result_shape())
     arrays = [entry.array for entry in entries]
     return fused(_at_places, x, *arrays, planned=planned)
+
+
+def _cut(place: Any, size: Any) -> Slice | None:
+    """The slice at a place that is known, or next to it inside; None where the size decides which of the two."""
+    if place is None:
+        return None
+    if isinstance(place, int) and isinstance(size, int):
+        return Slice(min(max(place, 0), size - 1), 1)
+    return Slice(place, 1) if surely_below(-1, place) and surely_below(place, size) else None
 
 
 def _at_places(x: Array, *arrays: Array, planned: Plan) -> Array:

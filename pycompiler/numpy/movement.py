@@ -10,7 +10,9 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.dims import Dim, surely_below
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.ranges import larger, range_length, smaller
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -303,9 +305,10 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
         each, more = divmod(total, count)
         cuts = [i * each + min(i, more) for i in range(count + 1)]
     else:
-        inner = [int(i) for i in np.asarray(indices_or_sections)]
-        cuts = [0, *(min(max(i + total if i < 0 else i, 0), total) for i in inner), total]
-    return [movement.slice_in_dim(ary, start, max(start, stop), axis=axis) for start, stop in pairwise(cuts)]
+        given = list(indices_or_sections)
+        inner = given if any(isinstance(i, Dim) for i in given) else [int(i) for i in np.asarray(given)]
+        cuts = [0, *(smaller(larger(i + total if i < 0 else i, 0), total) for i in inner), total]
+    return [movement.slice_in_dim(ary, start, larger(start, stop), axis=axis) for start, stop in pairwise(cuts)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
@@ -386,11 +389,27 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     shifts = tuple(shift) if isinstance(shift, Sequence) else (shift,) * len(axes)
     for places, along in zip(shifts, axes, strict=True):
         total = get_aval(a).shape[along]
+        if isinstance(total, Dim) or isinstance(places, Dim):
+            a = _rolled(a, places, along)
+            continue
         places = int(places) % total if total else 0
         if places:
             end = movement.slice_in_dim(a, total - places, total, axis=along)
             a = movement.concatenate([end, movement.slice_in_dim(a, 0, total - places, axis=along)], along)
     return as_array(a)
+
+
+def _rolled(a: Any, places: Any, along: int) -> Array:
+    """a moved along an axis, where the size or the number of places is a dimension."""
+    places = places if isinstance(places, Dim) else int(places)
+    total = get_aval(a).shape[along]
+    cut = total - places if surely_below(-1, places) else -places
+    if surely_below(-1, cut) and surely_below(cut, total + 1):
+        end = movement.slice_in_dim(a, cut, total, axis=along)
+        return movement.concatenate([end, movement.slice_in_dim(a, 0, cut, axis=along)], along)
+    # Perhaps more places than there are: cut from two of them at a place that is computed.
+    start = lax.rem(lax.add(lax.rem(-places, total), total), total)
+    return movement.dynamic_slice_in_dim(movement.concatenate([a, a], along), start, total, along)
 
 
 def tile(A: Any, reps: Any) -> Array:
@@ -479,9 +498,13 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     first, second = canonical_axes("diagonal", (axis1, axis2), rank)
     moved = moveaxis(a, (first, second), (0, 1))
     rows, columns = get_aval(moved).shape[:2]
-    start, stop = max(0, -offset), min(rows, columns - offset)
-    places = np.arange(start, max(start, stop), dtype=np.int32)
-    return moveaxis(getitem(moved, (places, places + np.int32(offset))), 0, -1)
+    start, stop = larger(0, -offset), smaller(rows, columns - offset)
+    count = range_length(start, stop, 1)
+    if isinstance(count, int):
+        places: Any = np.arange(start, start + count, dtype=np.int32)
+        return moveaxis(getitem(moved, (places, places + np.int32(offset))), 0, -1)
+    places = lax.add(movement.iota(np.int32, count), start)
+    return moveaxis(getitem(moved, (places, lax.add(places, offset))), 0, -1)
 
 
 def diag(v: Any, k: int = 0) -> Array:

@@ -3,7 +3,7 @@
 The axes are padded one after the other, so that corners come from what was padded before.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.dims import Dim, is_dimension, is_empty
+from pycompiler.core.tree import tree_leaves
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
@@ -52,7 +54,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     """
     check_arrays("pad", array)
     aval = get_aval(array)
-    widths = _widths(pad_width, len(aval.shape))
+    widths: list[tuple[Any, Any]] = _widths(pad_width, len(aval.shape))
     if callable(mode):
         return _by_function(array, widths, mode, kwargs)
     if mode not in _OPTIONS:
@@ -66,13 +68,16 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     for axis, (before, after) in enumerate(widths):
         if before == after == 0:
             continue
-        if aval.shape[axis] == 0:
+        if is_empty(aval.shape[axis]):
             raise ValueError(f"pad: axis {axis} of {short(aval)} is empty, so that mode {mode!r} has nothing to go by")
         if mode == "edge":
             ends = [movement.slice_in_dim(array, *end, axis=axis) for end in ((0, 1), (-1, None))]
             array = _with_ends(array, axis, before, after, *ends)
         elif mode == "wrap":
             size = aval.shape[axis]
+            if isinstance(size, Dim) or isinstance(before, Dim) or isinstance(after, Dim):
+                array = _around(array, axis, (size - before, size), (0, after))
+                continue
             places = np.arange(-before, size + after) % size
             array = _taken(array, places, axis)
         elif mode == "linear_ramp":
@@ -87,6 +92,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
 
 
 def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
+    if any(isinstance(size, Dim) for size in tree_leaves(pad_width)):
+        return _symbolic_widths(pad_width, rank)
     if isinstance(pad_width, dict):
         pairs: list[Any] = [(0, 0)] * rank
         for axis, width in pad_width.items():
@@ -104,6 +111,24 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
     if widths.size and widths.min() < 0:
         raise ValueError(f"pad: pad_width must be integers of at least 0, got {pad_width!r}")
     return [(int(before), int(after)) for before, after in widths]
+
+
+def _symbolic_widths(pad_width: Any, rank: int) -> list[tuple[Any, Any]]:
+    """As `_widths`, where some are dimensions."""
+    if isinstance(pad_width, dict):
+        given: Any = [pad_width.get(axis, 0) for axis in range(rank)]
+    else:
+        each = isinstance(pad_width, Sequence) and isinstance(pad_width[0], Sequence)
+        given = pad_width if each else [pad_width] * rank
+    pairs = [(x, x) if not isinstance(x, Sequence) else tuple(x) for x in given]
+    if len(pairs) == 1:
+        pairs = pairs * rank
+    if len(pairs) != rank or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"pad: pad_width is a number, a pair, or one for each of the {rank} axes, got {pad_width!r}")
+    for width in (width for pair in pairs for width in pair):
+        if not is_dimension(width) or width < 0:
+            raise ValueError(f"pad: pad_width must be integers of at least 0, got {width!r}")
+    return pairs
 
 
 def _pair(name: str, values: Any, axis: int, aval: Any) -> tuple[Any, Any]:
@@ -158,6 +183,17 @@ def _taken(array: Array, places: Any, axis: int) -> Array:
     return concatenate(parts, axis)
 
 
+def _around(array: Array, axis: int, left: Any, right: Any, turn: bool = False) -> Array:
+    """array between two slices of itself, which lie inside."""
+    size = get_aval(array).shape[axis]
+    for start, stop in (left, right):
+        if start < 0 or stop > size:
+            raise ValueError(f"pad: more is added than the {size} elements of axis {axis} of {short(get_aval(array))}")
+    sides = [movement.slice_in_dim(array, start, stop, axis=axis) for start, stop in (left, right)]
+    first, last = (flip(side, axis) for side in sides) if turn else sides
+    return concatenate([first, array, last], axis)
+
+
 def _ramp(array: Array, axis: int, before: int, after: int, ends: tuple[Any, Any]) -> Array:
     dtype = get_aval(array).dtype
     computed = dtype if dtypes.is_floating(dtype) else dtypes.canonicalize(np.dtype(np.float64))
@@ -166,7 +202,7 @@ def _ramp(array: Array, axis: int, before: int, after: int, ends: tuple[Any, Any
         edge = cast(movement.slice_in_dim(array, *place, axis=axis), computed)
         shape = list(get_aval(edge).shape)
         shape[axis] = width
-        share = lax.div(movement.broadcasted_iota(computed, shape, axis), np.asarray(max(width, 1), computed))
+        share = lax.div(movement.broadcasted_iota(computed, shape, axis), cast(max(width, 1), computed))
         start = broadcast_to(cast(end if hasattr(end, "aval") else end.item(), computed), shape)
         ramp = lax.add(start, lax.mul(share, lax.sub(broadcast_to(edge, shape), start)))
         if computed != dtype:
@@ -200,6 +236,10 @@ def _mirrored(array: Array, axis: int, before: int, after: int, mode: str, refle
     size = get_aval(array).shape[axis]
     # Of one element there is only itself to mirror.
     skip = 1 if mode == "reflect" and size > 1 else 0
+    if isinstance(size, Dim) or isinstance(before, Dim) or isinstance(after, Dim):
+        if reflect_type == "odd":
+            raise ValueError("pad: reflect_type 'odd' takes sizes that are ints, got an axis of " + str(size))
+        return _around(array, axis, (skip, skip + before), (size - skip - after, size - skip), turn=True)
     if reflect_type == "even":
         period = max(2 * (size - skip), 1) if size > 1 or mode == "symmetric" else 1
         places = np.arange(-before, size + after) % period

@@ -10,7 +10,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import Dim, dim_product
 from pycompiler.core.errors import ConcretizationTypeError
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
@@ -29,9 +29,11 @@ def index_dtype() -> Any:
     return dtypes.scalar_dtype(int)
 
 
-def known_size(name: str, count: Array, size: int | None) -> int:
+def known_size(name: str, count: Array, size: Any) -> Any:
     """`size`, or without one the value of `count`. Raises a ConcretizationTypeError if that is traced."""
     if size is not None:
+        if isinstance(size, Dim):
+            return max(size, 0)
         if not hasattr(size, "__index__") or isinstance(size, Tracer):
             raise TypeError(f"{name}: size must be an integer, got {size!r}")
         return max(size.__index__(), 0)
@@ -60,7 +62,7 @@ def _flat_places(mask: Array, *, size: int) -> tuple[Array, Array]:
     count = get_aval(mask).shape[0]
     ranks = cumulative.cumsum(cast(mask, INT32))
     # The n-th place is written to the n-th element; where the mask does not hold, out of range.
-    targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), np.int32(size)))
+    targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), cast(size, INT32)))
     zeros, numbers = movement.full((size,), np.int32(0)), movement.iota(INT32, count)
     places = Place(zeros, targets).set(numbers, mode="drop", unique_indices=True)
     total = movement.index_in_dim(ranks, count - 1, 0, keepdims=False)

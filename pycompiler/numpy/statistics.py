@@ -9,6 +9,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product, is_empty
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
@@ -156,7 +157,7 @@ def _quantile(
             raise ValueError(f"{name}: only method 'inverted_cdf' takes weights, not {method!r}")
         given = (_lines(name, _weights(name, weights, a, axis), axis)[0],)
     (lines, *given) = promoted_inexact(name, lines, *given)
-    if get_aval(lines).shape[-1] == 0:
+    if is_empty(get_aval(lines).shape[-1]):
         raise ValueError(f"{name}: there are no elements over the axes {axis} of {short(a)}")
     if method == "inverted_cdf":
         result = fused(_inverted_cdf, lines, q, *given, without_nan=without_nan)
@@ -183,10 +184,10 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
     if without_nan:
         count = reductions.sum(ufuncs.logical_not(ufuncs.isnan(lines)), -1, dtype=share.dtype, keepdims=True)
     else:
-        count = cast(float(aval.shape[-1]), share.dtype)
+        count = cast(aval.shape[-1], share.dtype)
     top = lax.sub(count, cast(1, share.dtype))
     # One place for each of q in each line: (..., q).
-    place = ufuncs.multiply(movement.reshape(q, (share.size,)), top)
+    place = ufuncs.multiply(movement.reshape(q, (dim_product(share.shape),)), top)
     low, high = lax.floor(place), lax.ceil(place)
     above = lax.sub(place, low)
     bounded = [ufuncs.maximum(ufuncs.minimum(end, top), cast(0, share.dtype)) for end in (low, high)]
@@ -222,7 +223,7 @@ def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) ->
     bad = ufuncs.logical_or(ufuncs.isnan(weight), ufuncs.less(weight, 0))
     reached = cumsum(ufuncs.where(ufuncs.logical_or(missing, bad), cast(0, aval.dtype), weight), -1)
     total = movement.slice_in_dim(reached, -1, None, axis=-1)
-    wanted = ufuncs.multiply(movement.reshape(q, (share.size,)), total)
+    wanted = ufuncs.multiply(movement.reshape(q, (dim_product(share.shape),)), total)
     before = ufuncs.less(movement.expand_dims(reached, (-2,)), movement.expand_dims(wanted, (-1,)))
     place = reductions.sum(before, -1, dtype=int)
     there = reductions.sum(ufuncs.logical_not(missing), -1, dtype=int, keepdims=True)

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray
+from pycompiler.core.dim_value import dim_as_value
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Shape
@@ -48,4 +49,4 @@ iota = Primitive(
     sampler=_iota_samples,
 )
 
-TABLE = (iota,)
+TABLE = (dim_as_value, iota)

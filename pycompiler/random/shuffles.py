@@ -1,6 +1,6 @@
 """Drawing from what is given: permutation, choice, categorical. The algorithms are JAX's, so that the numbers are."""
 
-from math import log, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,10 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import Dim, surely_below
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
+from pycompiler.lax.branches import cond
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
 from pycompiler.numpy import cumulative, indexing, sorting
@@ -23,11 +25,24 @@ from pycompiler.random.streams import bits_of, subkeys, uniform_of
 def _shuffle(key: Array, x: Array, *, axis: int) -> Array:
     """Sorted by random numbers, again and again until equal ones have become unlikely (as TensorFlow and JAX do)."""
     shape = get_aval(x).shape
-    rounds = int(np.ceil(3 * log(max(1, prod(shape))) / log(2**32 - 1)))
-    for _ in range(rounds):
+    size = prod(shape)
+
+    def sort(subkey: Array, x: Array) -> Array:
+        return reduction.sort_key_val(bits_of(subkey, 32, shape), x, axis)[1]
+
+    for least in _MORE_ROUNDS:
+        if surely_below(size, least):
+            break
         key, subkey = subkeys(key, 2)
-        _, x = reduction.sort_key_val(bits_of(subkey, 32, shape), x, axis)
+        if surely_below(least - 1, size):
+            x = sort(subkey, x)
+        else:
+            x = cond(lax.ge(size, least), sort, lambda _, x: x, subkey, x)
     return x
+
+
+# From how many elements on there is one more round: there are ceil(3 log(size) / log(2**32 - 1)).
+_MORE_ROUNDS = (2, 1626, 2642246)
 
 
 def _permuted(key: Array, x: Array, *, axis: int) -> Array:
@@ -35,7 +50,7 @@ def _permuted(key: Array, x: Array, *, axis: int) -> Array:
     return indexing.getitem(x, (*(slice(None),) * axis, order))
 
 
-def _permuted_numbers(key: Array, *, count: int) -> Array:
+def _permuted_numbers(key: Array, *, count: Any) -> Array:
     return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
 
 
@@ -47,8 +62,8 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     Array([2, 4, 1, 3, 5, 0], dtype=int32)
     """
     check_key("permutation", key)
-    if isinstance(x, int | np.integer):
-        return fused(_permuted_numbers, key, count=int(x))
+    if isinstance(x, int | np.integer | Dim):
+        return fused(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x))
     check_arrays("permutation", x)
     rank = len(get_aval(x).shape)
     if rank == 0:
@@ -135,7 +150,7 @@ def choice(
     aval = get_aval(a)
     scalar = aval.shape == ()
     axis = 0 if scalar else canonical_axis("choice", axis, len(aval.shape))
-    population, draws = int(a) if scalar else aval.shape[axis], prod(size)
+    population, draws = (a if isinstance(a, Dim) else int(a)) if scalar else aval.shape[axis], prod(size)
     if population <= 0 and draws:
         raise ValueError("choice: there is nothing to draw from")
     if not replace and draws > population:

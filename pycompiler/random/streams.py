@@ -13,6 +13,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.config import config
+from pycompiler.core.dims import surely_below
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, cast
@@ -78,18 +79,19 @@ def _apply(key: Array, x0: Array, x1: Array) -> Halves:
 def _hash(key: Array, counts: Array) -> Array:
     """The block function over a vector of counters, taken as two halves; an odd one is padded with 0."""
     (count,) = get_aval(counts).shape
-    if count % 2:
-        counts = movement.pad(counts, cast(0, dtypes.uint32), [(0, 1, 0)])
     half = (count + 1) // 2
+    odd = 2 * half - count
+    if odd != 0:
+        counts = movement.pad(counts, cast(0, dtypes.uint32), [(0, odd, 0)])
     x0, x1 = (movement.slice_in_dim(counts, start, start + half) for start in (0, half))
     out = movement.concatenate(_apply(key, x0, x1), 0)
-    return movement.slice_in_dim(out, 0, count) if count % 2 else out
+    return movement.slice_in_dim(out, 0, count) if odd != 0 else out
 
 
 def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
     """The block function of each element's own 64-bit number: the newer stream, which can be made in parts."""
     size = prod(shape)
-    if size > 2**32:
+    if surely_below(2**32, size):
         raise ValueError(f"random: an array of {size} random numbers is more than the 2**32 that there are yet")
     low = movement.reshape(movement.iota(dtypes.uint32, size), shape)
     return _apply(key, broadcast_to(cast(0, dtypes.uint32), shape), low)

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims import Dim, broadcast_shapes
+from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import inexact
 from pycompiler.ops import linalg_rules as la
@@ -49,6 +52,11 @@ def one_batch(name: str, a: Any, b: Any) -> tuple[Array, Array]:
     except ValueError:
         raise ValueError(f"{name}: leading dimensions do not broadcast: {short(left)} and {short(right)}") from None
     return broadcast_to(a, (*batch, *left.shape[-2:])), broadcast_to(b, (*batch, *right.shape[-2:]))
+
+
+def eps_times(size: Any, eps: Any) -> Any:
+    """An array without dimensions times a size."""
+    return lax.mul(cast(size, eps.dtype), eps) if isinstance(size, Dim) else np.asarray(size * eps, eps.dtype)
 
 
 def adjoint(a: Any) -> Array:

@@ -10,7 +10,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays
+from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays
 from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
@@ -155,7 +155,7 @@ def _rank(x: Array, rtol: Array | None = None, *, hermitian: bool) -> Array:
     if aval.shape[-1] == 0:
         return reductions.sum(cast(s, np.dtype(np.int32)), axis=-1)
     if rtol is None:
-        eps = np.asarray(max(get_aval(x).shape[-2:]) * np.finfo(aval.dtype).eps, aval.dtype)
+        eps = eps_times(max(get_aval(x).shape[-2:]), np.asarray(np.finfo(aval.dtype).eps, aval.dtype))
         rtol = lax.mul(reductions.max(s, axis=-1), eps)
     return reductions.sum(cast(ufuncs.greater(s, expand_dims(rtol, -1)), np.dtype(np.int32)), axis=-1)
 

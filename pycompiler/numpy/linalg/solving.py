@@ -14,7 +14,7 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.numpy.contraction import matmul
-from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, one_batch, square_matrix
+from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, one_batch, square_matrix
 from pycompiler.numpy.movement import moveaxis
 from pycompiler.ops import linalg as solvers
 from pycompiler.ops import linalg_rules as la
@@ -99,7 +99,7 @@ def _tolerance(name: str, a: Array, rtol: Any, factor: float) -> Array:
     aval = get_aval(a)
     real = la.real_dtype(aval.dtype)
     if rtol is None:
-        rtol = np.asarray(factor * max(aval.shape[-2:]) * np.finfo(aval.dtype).eps, real)
+        rtol = eps_times(max(aval.shape[-2:]), np.asarray(factor * np.finfo(aval.dtype).eps, real))
     check_arrays(name, rtol)
     return broadcast_to(stop_gradient.bind(cast(rtol, real)), aval.shape[:-2])
 
@@ -260,7 +260,7 @@ def lstsq(
         raise ValueError(f"lstsq: leading dimensions differ: {short(left)} and {short(right)}")
     eps = np.finfo(left.dtype).eps
     if rcond is None:
-        rcond = max(left.shape) * float(eps)
+        rcond = eps_times(max(left.shape), np.asarray(eps))
     elif isinstance(rcond, int | float) and rcond < 0:
         rcond = float(eps)
     tolerance = _tolerance("lstsq", a, rcond, 1.0)
