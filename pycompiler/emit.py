@@ -14,16 +14,19 @@ import numpy as np
 
 from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapedArray, shaped, short
+from pycompiler.core.aval import ShapedArray, shaped
 from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
+from pycompiler.core.dims import Dim, Symbol
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.key_use import key_use
 from pycompiler.core.primitive import Primitive
+from pycompiler.core.sizes import symbols_of
 from pycompiler.core.source import Source
+from pycompiler.emit_sizes import UNKNOWN, SizeEmitter, as_numbers, dims_in
 from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
@@ -75,7 +78,7 @@ def aval_of(given: ir.Type) -> ShapedArray:
     if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
         raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
     if None in given.shape:
-        raise TypeError(f"{given} has sizes that are not fixed: such a module can't be compiled yet; write its sizes")
+        raise TypeError(f"{given} has sizes that are not fixed: write its sizes, a module has those of its arguments")
     return shaped(given.shape, _DTYPES[str(given.element_type)])
 
 
@@ -93,7 +96,7 @@ def _check_axes(equation: Equation) -> None:
 class Emitter:
     """Builds one module. Types and locations are made once each."""
 
-    def __init__(self, context: ir.Context) -> None:
+    def __init__(self, context: ir.Context, symbols: Sequence[Symbol] = ()) -> None:
         self.context = context
         self.unknown = ir.Location.unknown(context)
         self.module = ir.Module.create(self.unknown)
@@ -111,6 +114,7 @@ class Emitter:
         # what has such effects.
         self._token: ir.Value | None = None
         self._token_type = ir.Type.parse("!array.token", context)
+        self._sizes = SizeEmitter(context, symbols)
 
     def element(self, dtype: Any) -> ir.Type:
         """The type of an element. Parsing all of them takes longer than a small module does."""
@@ -124,12 +128,8 @@ class Emitter:
         key = (aval.shape, aval.dtype)
         known = self._types.get(key)
         if known is None:
-            if not aval.is_concrete:
-                raise TypeError(
-                    f"{short(aval)}: a function of symbolic sizes can be traced and printed, but not compiled yet; "
-                    "call it with arrays of the sizes that are needed"
-                )
-            known = self._types[key] = ir.RankedTensorType.get(aval.shape, self.element(aval.dtype))
+            shape = aval.shape if aval.is_concrete else as_numbers(aval.shape)
+            known = self._types[key] = ir.RankedTensorType.get(shape, self.element(aval.dtype))
         return known
 
     def location(self, source: Source | None) -> ir.Location:
@@ -157,7 +157,10 @@ class Emitter:
             return ir.BoolAttr.get(value, self.context)
         if isinstance(value, int):
             return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), value)
+        if isinstance(value, Dim):
+            return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), UNKNOWN)
         if isinstance(value, tuple):
+            value = as_numbers(value)
             if value and isinstance(value[0], tuple):
                 rows = np.asarray(value, np.int64)
                 return ir.DenseElementsAttr.get(
@@ -187,6 +190,10 @@ class Emitter:
             "sym_name": ir.StringAttr.get(name, self.context),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(arguments, results, self.context)),
         }
+        if not private:
+            attributes |= self._sizes.attributes(
+                [var.aval for var in variables], [atom.aval for atom in graph.outputs], len(handed)
+            )
         if private:
             attributes["sym_visibility"] = ir.StringAttr.get("private", self.context)
         if aliases:
@@ -255,7 +262,19 @@ class Emitter:
         plan = self.plans.get(id(equation))
         if plan:
             attributes["array.plan"] = self._plan(plan)
+        operands = [*operands, *self._given_sizes(equation, ip)]
         return list(self._operation(f"array.{equation.primitive.name}", equation, operands, ip, attributes).results)
+
+    def _given_sizes(self, equation: Equation, ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The operands that say what the types and attributes of an op leave open: `?` in its result, where a parameter
+        says its shape, and sizes among its parameters."""
+        params = equation.params
+        says_shape = not equation.outputs[0].aval.is_concrete and not SHAPE_PARAMS.isdisjoint(params)
+        given = [dim for dim in equation.outputs[0].aval.shape if isinstance(dim, Dim)] if says_shape else []
+        for key, value in params.items():
+            if key not in TYPE_PARAMS:
+                given += dims_in(value)
+        return [self._sizes.value(dim, ip) for dim in given]
 
     def _operation(
         self,
@@ -362,7 +381,10 @@ class Emitter:
         }
         given = self._ordered(equation, operands[first:])
         sliced = len(operands) - last
-        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get((len(given) - sliced, sliced), self.context)
+        segments = (len(given) - sliced, sliced)
+        if isinstance(params["length"], Dim):
+            given = [*given, self._sizes.value(params["length"], ip)]
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments, self.context)
         loop = self._operation("array.scan", equation, given, ip, attributes, regions=1)
         self._region(loop.regions[0], params["jaxpr"].graph, list(operands[:first]), equation)
         return self._results(equation, loop)
@@ -417,6 +439,9 @@ class Emitter:
         return known
 
 
+# Parameters that are the shape of an op's result.
+SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
+
 # The primitives that are not one op of their name.
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
@@ -452,7 +477,7 @@ def emit(
 
     Raises `ir.MLIRError` with the user's file and line when an op does not verify.
     """
-    emitter = Emitter(context)
+    emitter = Emitter(context, symbols_of([var.aval for var in graph.inputs]))
     emitter.slots = {id(equation): slot for slot, equation in enumerate(host_calls(graph))}
     emitter.plans = plans or {}
     emitter.function(ENTRY, graph, private=False, aliases=aliases)

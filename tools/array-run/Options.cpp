@@ -34,6 +34,9 @@ Options arrayrun::parseOptions(int argc, char **argv) {
                               cl::cat(category));
   static cl::opt<unsigned> repeat("repeat", cl::desc("How many runs --time measures (10)"), cl::value_desc("count"),
                                   cl::init(10), cl::cat(category));
+  static cl::list<int64_t> sizes("sizes",
+                                 cl::desc("The size of each symbol of a function whose types have `?`, in their order"),
+                                 cl::value_desc("numbers"), cl::CommaSeparated, cl::cat(category));
   static cl::opt<bool> time("time", cl::desc("Prints the median and the least time of a run, and of compiling"),
                             cl::cat(category));
   static cl::opt<std::string> device("device", cl::desc("Where it runs: cpu, gpu or gpu:NUMBER"),
@@ -64,17 +67,6 @@ Options arrayrun::parseOptions(int argc, char **argv) {
   if (repeat.getNumOccurrences() && !time)
     refuse("--repeat is for --time");
   bool isQuiet = !printing.getNumOccurrences() && (!expected.empty() || !outputs.empty() || time);
-  return {file,
-          entry,
-          device,
-          inputs,
-          expected,
-          outputs,
-          libraries,
-          rtol,
-          atol,
-          participants,
-          repeat,
-          time,
-          isQuiet ? Printing::None : printing.getValue()};
+  return {file, entry, device,       inputs, expected, outputs, libraries,
+          rtol, atol,  participants, repeat, time,     sizes,   isQuiet ? Printing::None : printing.getValue()};
 }

@@ -15,6 +15,8 @@ struct Options {
   double rtol, atol;
   unsigned participants, repeat;
   bool hasTime;
+  /// Of the symbols of a function of unknown sizes.
+  std::vector<int64_t> sizes;
   Printing printing;
 };
 

@@ -191,16 +191,75 @@ static Expected<pcrt::RefPtr<pcrt::Executable>> load(const mlir::array::Compiled
   return loaded.take();
 }
 
+//===-- Sizes that are given -------------------------------------------------------------------------------------===//
+
+static bool isSized(mlir::FunctionType type) {
+  auto isDynamic = [](mlir::Type each) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(each);
+    return tensor && !tensor.hasStaticShape();
+  };
+  return llvm::any_of(type.getInputs(), isDynamic) || llvm::any_of(type.getResults(), isDynamic);
+}
+
+/// The types with the sizes that the symbols give them.
+static Expected<llvm::SmallVector<mlir::Type>> atSizes(mlir::TypeRange types, llvm::ArrayRef<mlir::AffineMap> dims,
+                                                       llvm::ArrayRef<int64_t> sizes) {
+  llvm::SmallVector<mlir::Type> sized;
+  for (auto [type, map] : llvm::zip_equal(types, dims)) {
+    sized.push_back(type);
+    if (!map)
+      continue;
+    mlir::Builder b(type.getContext());
+    llvm::SmallVector<mlir::Attribute> symbols, shape;
+    for (int64_t size : sizes.take_front(map.getNumSymbols()))
+      symbols.push_back(b.getIndexAttr(size));
+    if (mlir::failed(map.constantFold(symbols, shape)))
+      return failure("the sizes of a result don't follow from --sizes");
+    sized.back() = mlir::cast<mlir::RankedTensorType>(type).clone(
+        llvm::map_to_vector(shape, [](mlir::Attribute size) { return mlir::cast<mlir::IntegerAttr>(size).getInt(); }));
+  }
+  return sized;
+}
+
+/// Takes the sizes that were given, and binds the code to them.
+static Error takeSizes(Program &program, mlir::FunctionType type, const mlir::array::CompiledObject &code,
+                       const Target &target) {
+  if (target.sizes.size() != code.symbols)
+    return failure("@" + llvm::Twine(program.entry) + " has " + llvm::Twine(code.symbols) +
+                   " sizes that a call decides: give all by --sizes, in the order of their symbols");
+  if (llvm::any_of(target.sizes, [](int64_t size) { return size < 0; }))
+    return failure("--sizes: a size is not negative");
+  auto arguments = atSizes(type.getInputs(), code.argumentDims, target.sizes),
+       results = atSizes(type.getResults(), code.resultDims, target.sizes);
+  if (!arguments || !results)
+    return llvm::joinErrors(arguments.takeError(), results.takeError());
+  if (Error error = readTypes(*arguments, "argument", program.entry, program.arguments))
+    return error;
+  if (Error error = readTypes(*results, "result", program.entry, program.results))
+    return error;
+  auto bound = program.executable->bind(target.sizes, /*costNs=*/0);
+  if (!bound.isOk())
+    return failure(bound.status().message());
+  program.executable = bound.take();
+  return Error::success();
+}
+
 Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, const Target &target) {
   Program program;
   program.entry = entry.str();
   Expected<FuncOp> function = chooseEntry(module, entry);
   if (!function)
     return function.takeError();
-  if (Error error = readTypes(function->getArgumentTypes(), "argument", entry, program.arguments))
-    return error;
-  if (Error error = readTypes(function->getResultTypes(), "result", entry, program.results))
-    return error;
+  mlir::FunctionType type = function->getFunctionType();
+  bool sized = isSized(type);
+  if (!sized && !target.sizes.empty())
+    return failure("--sizes is for a function whose types have `?`, which @" + entry + " has not");
+  if (!sized) {
+    if (Error error = readTypes(type.getInputs(), "argument", entry, program.arguments))
+      return error;
+    if (Error error = readTypes(type.getResults(), "result", entry, program.results))
+      return error;
+  }
   if (Error error = prepare(module, target))
     return error;
   auto begin = std::chrono::steady_clock::now();
@@ -211,6 +270,9 @@ Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, cons
   if (!executable)
     return executable.takeError();
   program.executable = std::move(*executable);
+  if (sized)
+    if (Error error = takeSizes(program, type, *code, target))
+      return error;
   program.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return program;
 }

@@ -27,6 +27,8 @@ struct Target {
   unsigned participants;
   /// Of a GPU, that the program may call.
   std::vector<std::string> libraries;
+  /// The sizes of the symbols of a function of unknown sizes.
+  std::vector<int64_t> sizes;
 };
 
 /// "cpu", "gpu", "gpu:1"; the failure says what devices there are.

@@ -142,7 +142,7 @@ static Expected<ExitStatus> runModule(mlir::ModuleOp module, const Options &opti
   Expected<pcrt::Device *> device = findDevice(options.device, options.participants);
   if (!device)
     return device.takeError();
-  Target target{*device, options.participants, options.libraries};
+  Target target{*device, options.participants, options.libraries, options.sizes};
   Expected<Program> program = compile(module, options.entry, target);
   if (!program)
     return program.takeError();

@@ -31,6 +31,7 @@ static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   pm.addPass(createCSEPass());
   pm.addPass(createExpandComplex());
   pm.addPass(createConvertArrayToLinalg({/*hasThreads=*/isGpu, /*narrowFactors=*/isGpu}));
+  pm.addNestedPass<func::FuncOp>(createResolveSizes());
 }
 
 void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*/false); }
@@ -49,6 +50,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
   pm.addPass(bufferization::createOneShotBufferizePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createResolveSizes());
 }
 
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features) {

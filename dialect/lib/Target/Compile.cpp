@@ -5,10 +5,24 @@
 #include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Sites.h"
+#include "array/Transforms/Sizes.h"
 
 #include "mlir/IR/Verifier.h"
 
 namespace mlir::array {
+
+/// What the caller has to know of the sizes that it decides.
+static void noteSizes(ModuleOp module, CompiledObject &result) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  result.symbols = countSymbols(main);
+  for (unsigned index = 0; result.symbols != 0 && index < main.getNumArguments(); ++index) {
+    auto dims = main.getArgAttrOfType<AffineMapAttr>(index, kDimsAttr);
+    std::optional<EntryRole> role = getEntryRole(main, index);
+    if (role == EntryRole::Argument || role == EntryRole::Result)
+      (role == EntryRole::Argument ? result.argumentDims : result.resultDims)
+          .push_back(dims ? dims.getValue() : AffineMap());
+  }
+}
 
 FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions &options) {
   CompiledObject result;
@@ -35,6 +49,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
       failed(stage("loops", [&] { return toLoops(*lowered, features, passes); })))
     return failure();
   result.arenaBytes = arenaBytes(*lowered);
+  noteSizes(*lowered, result);
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
     return failure();
   result.sites = getSites(*lowered);

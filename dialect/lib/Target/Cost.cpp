@@ -2,6 +2,7 @@
 // compares it with a threshold, so only the order of magnitude matters.
 #include "array/Conversion/ScatterForm.h"
 #include "array/Target/Compile.h"
+#include "array/Transforms/Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -26,10 +27,10 @@ static double elements(Type type) {
   return count;
 }
 
-/// How often a loop runs; nothing when that depends on data.
+/// How often a loop runs, expectedly where the call decides; nothing when that depends on data.
 static std::optional<double> tripsOf(scf::ForOp loop) {
-  auto constant = [](OpFoldResult value) { return getConstantIntValue(value); };
-  auto low = constant(loop.getLowerBound()), high = constant(loop.getUpperBound()), step = constant(loop.getStep());
+  auto low = expectedSize(loop.getLowerBound()), high = expectedSize(loop.getUpperBound()),
+       step = expectedSize(loop.getStep());
   if (!low || !high || !step || *step <= 0)
     return std::nullopt;
   return std::max<double>(0, double(*high - *low) / *step);

@@ -5,6 +5,7 @@
 #include "array/Transforms/ElementTypes.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
+#include "array/Transforms/Sizes.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +33,8 @@ std::optional<int64_t> slotOffset(StringRef name) {
 }
 
 /// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
-FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange operands, size_t firstOperand) {
+FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange operands, size_t firstOperand,
+                          Sizes &sizes) {
   ImplicitLocOpBuilder &builder = calls.before(call);
   int64_t dims = operands.size() * sizeof(PcrtTensor), bytes = dims;
   for (Value operand : operands)
@@ -42,8 +44,11 @@ FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange oper
     auto type = dyn_cast<MemRefType>(operand.getType());
     std::optional<PcrtDType> dtype = dtypeCode(cast<TypeAttr>(call.getElementTypes()[firstOperand + index]).getValue());
     bool isEmpty = type && type.hasStaticShape() && type.getNumElements() == 0;
-    if (!type || (!isEmpty && !memref::isStaticShapeAndContiguousRowMajor(type)))
-      return call.emitError("operand #") << firstOperand + index << " must be a dense buffer of static shape, but is "
+    std::optional<SmallVector<OpFoldResult>> shape;
+    if (type && (isEmpty || type.getLayout().isIdentity() || memref::isStaticShapeAndContiguousRowMajor(type)))
+      shape = sizes.sizesOf(operand);
+    if (!shape)
+      return call.emitError("operand #") << firstOperand + index << " must be a dense buffer, but is "
                                          << operand.getType();
     if (!dtype)
       return call.emitError("operand #") << firstOperand + index << " has an element type that libraries don't take";
@@ -52,20 +57,23 @@ FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange oper
     calls.store(offsetPointer(builder, call.getLoc(), tensors, dims), tensors, tensor + offsetof(PcrtTensor, dims));
     calls.store(calls.constant(type.getRank(), 32), tensors, tensor + offsetof(PcrtTensor, rank));
     calls.store(calls.constant(*dtype, 32), tensors, tensor + offsetof(PcrtTensor, dtype));
-    for (int64_t dim : type.getShape()) {
-      calls.store(calls.constant(dim, 64), tensors, dims);
+    for (OpFoldResult size : *shape) {
+      std::optional<int64_t> known = getConstantIntValue(size);
+      Value dim = known ? calls.constant(*known, 64)
+                        : arith::IndexCastOp::create(builder, builder.getI64Type(), cast<Value>(size)).getResult();
+      calls.store(dim, tensors, dims);
       dims += sizeof(int64_t);
     }
   }
   return tensors;
 }
 
-LogicalResult lower(TableCalls &calls, RuntimeCallOp call) {
+LogicalResult lower(TableCalls &calls, RuntimeCallOp call, Sizes &sizes) {
   std::optional<int64_t> slot = slotOffset(call.getName());
   if (!slot)
     return call.emitError("the runtime has no library routine named '") << call.getName() << "'";
-  FailureOr<Value> inputs = describe(calls, call, call.getIns(), 0);
-  FailureOr<Value> outputs = describe(calls, call, call.getOuts(), call.getIns().size());
+  FailureOr<Value> inputs = describe(calls, call, call.getIns(), 0, sizes);
+  FailureOr<Value> outputs = describe(calls, call, call.getOuts(), call.getIns().size(), sizes);
   if (failed(inputs) || failed(outputs))
     return failure();
   Value params = calls.reserve(call.getParams().size() * sizeof(int64_t));
@@ -107,8 +115,9 @@ struct LowerRuntimeCalls : impl::LowerRuntimeCallsBase<LowerRuntimeCalls> {
     if (routines.empty() && spends.empty())
       return;
     TableCalls calls(function);
+    Sizes sizes(function);
     for (RuntimeCallOp call : routines)
-      if (failed(lower(calls, call)))
+      if (failed(lower(calls, call, sizes)))
         return signalPassFailure();
     Value budget = spends.empty() ? Value() : takeBudget(calls, function);
     for (SpendOp spend : spends)

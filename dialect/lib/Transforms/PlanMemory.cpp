@@ -2,10 +2,12 @@
 // nothing. It runs when all temporaries are known, and how much of each: contractions have asked for their packing
 // buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
 #include "BufferUses.h"
+#include "array/IR/Symbol.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/MemoryPlan.h"
 #include "array/Transforms/Passes.h"
 #include "array/Transforms/Sites.h"
+#include "array/Transforms/Sizes.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,7 +46,7 @@ namespace {
 /// One temporary: it is live from operation `first` to operation `last`, both included, numbered in program order.
 struct Temporary {
   memref::AllocOp alloc;
-  int64_t bytes;
+  int64_t bytes; ///< 0 when a call decides them
   int64_t first;
   int64_t last;
   int64_t offset = 0;
@@ -52,13 +54,19 @@ struct Temporary {
   bool livesWith(const Temporary &other) const { return first <= other.last && other.first <= last; }
 };
 
+int64_t elementBytes(MemRefType type) { return llvm::divideCeil(type.getElementTypeBitWidth(), 8); }
+
 int64_t byteSize(memref::AllocOp alloc) {
   // Of a temporary whose rows share memory only the first ones are there.
   if (auto bytes = alloc->getAttrOfType<IntegerAttr>(kTouchedBytesAttr))
     return bytes.getInt();
   MemRefType type = alloc.getType();
-  int64_t bits = type.getElementTypeBitWidth();
-  return type.getNumElements() * llvm::divideCeil(bits, 8);
+  return type.hasStaticShape() ? type.getNumElements() * elementBytes(type) : 0;
+}
+
+/// Whether a call decides how many bytes it needs.
+bool isSized(const Temporary &temporary) {
+  return temporary.bytes == 0 && memref::AllocOp(temporary.alloc).getType().getNumDynamicDims() != 0;
 }
 
 /// Places the largest temporary first, each at the lowest offset that is free while it lives. Returns the arena's size.
@@ -87,6 +95,42 @@ int64_t assignOffsets(MutableArrayRef<Temporary> temporaries) {
         temporary);
   }
   return arena;
+}
+
+/// Temporaries that a call sizes, and that do not live at the same time: they share the memory of the largest one.
+struct Slot {
+  SmallVector<Temporary *> members;
+
+  bool takes(const Temporary &temporary) const {
+    return llvm::none_of(members, [&](Temporary *member) { return member->livesWith(temporary); });
+  }
+};
+
+/// In program order, each to the first slot of its size that is free while it lives, else to any that is.
+SmallVector<Slot> assignSlots(MutableArrayRef<Temporary> temporaries) {
+  auto sizesOf = [](const Temporary &temporary) {
+    memref::AllocOp alloc = temporary.alloc;
+    return std::pair(alloc.getType(), SmallVector<Value>(alloc.getDynamicSizes()));
+  };
+  SmallVector<Slot> slots;
+  for (Temporary &temporary : temporaries) {
+    if (!isSized(temporary))
+      continue;
+    Slot *free = nullptr;
+    for (Slot &slot : slots) {
+      if (!slot.takes(temporary))
+        continue;
+      bool isLike = llvm::any_of(slot.members, [&](Temporary *m) { return sizesOf(*m) == sizesOf(temporary); });
+      if (!free || isLike)
+        free = &slot;
+      if (isLike)
+        break;
+    }
+    if (!free)
+      free = &slots.emplace_back();
+    free->members.push_back(&temporary);
+  }
+  return slots;
 }
 
 /// Numbers the operations of the blocks in which temporaries live, in program order.
@@ -141,14 +185,15 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
 
     SmallVector<Temporary> temporaries = findLifetimes(function, allocations);
     int64_t bytes = assignOffsets(temporaries);
-    useArena(function, temporaries, bytes);
+    if (failed(useArena(function, temporaries, bytes)))
+      signalPassFailure();
   }
 
   static LogicalResult checkAlloc(const Allocation &allocation) {
     memref::AllocOp alloc = allocation.alloc;
     MemRefType type = alloc.getType();
-    if (!type.hasStaticShape() || !type.getLayout().isIdentity())
-      return alloc.emitError("a temporary must have a static shape and a dense layout, but is ") << type;
+    if (!type.getLayout().isIdentity())
+      return alloc.emitError("a temporary must have a dense layout, but is ") << type;
     // Every iteration of a loop gets the same bytes, so none may see what another left there.
     if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
       Region *body = llvm::find_if(
@@ -212,27 +257,82 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return temporaries;
   }
 
-  static void useArena(func::FuncOp function, ArrayRef<Temporary> temporaries, int64_t bytes) {
+  /// The bytes of a temporary that a call sizes, as whole cache lines.
+  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, Sizes &sizes) {
+    Location loc = alloc.getLoc();
+    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+    Value bytes = constant(elementBytes(alloc.getType()));
+    for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim)
+      bytes = arith::MulIOp::create(builder, loc, bytes,
+                                    getValueOrCreateConstantIndexOp(builder, loc, sizes.sizeOf(alloc, dim)));
+    bytes = arith::AddIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT - 1));
+    return arith::MulIOp::create(builder, loc, arith::DivUIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT)),
+                                 constant(PCRT_ALIGNMENT));
+  }
+
+  /// The slots lie behind the temporaries of known sizes, one after the other. Returns the offset of each, and the
+  /// bytes of all.
+  static std::pair<SmallVector<Value>, Value> emitOffsets(OpBuilder &builder, Location loc, ArrayRef<Slot> slots,
+                                                          int64_t bytes, Sizes &sizes) {
+    SmallVector<Value> offsets;
+    Value end = arith::ConstantIndexOp::create(builder, loc, llvm::alignTo(bytes, PCRT_ALIGNMENT));
+    for (const Slot &slot : slots) {
+      Value most;
+      for (Temporary *member : slot.members) {
+        Value size = emitBytes(builder, member->alloc, sizes);
+        most = most ? arith::MaxUIOp::create(builder, loc, most, size).getResult() : size;
+      }
+      offsets.push_back(end);
+      end = arith::AddIOp::create(builder, loc, end, most);
+    }
+    return {offsets, end};
+  }
+
+  static LogicalResult useArena(func::FuncOp function, MutableArrayRef<Temporary> temporaries, int64_t bytes) {
     OpBuilder builder(function.getContext());
-    function->setAttr(kArenaBytesAttr, builder.getI64IntegerAttr(bytes));
+    SmallVector<Slot> slots = assignSlots(temporaries);
+    if (slots.empty())
+      function->setAttr(kArenaBytesAttr, builder.getI64IntegerAttr(bytes));
     if (temporaries.empty())
-      return;
+      return success();
     unsigned index = function.getNumArguments();
-    auto type = MemRefType::get({bytes}, builder.getI8Type());
+    auto type = MemRefType::get({slots.empty() ? bytes : ShapedType::kDynamic}, builder.getI8Type());
     (void)function.insertArgument(index, type, DictionaryAttr(), function.getLoc());
     setEntryRole(function, index, EntryRole::Arena);
     Value arena = function.getArgument(index);
 
+    DenseMap<Operation *, Value> offsets;
+    if (!slots.empty()) {
+      Sizes sizes(function);
+      for (const Temporary &temporary : temporaries) { // the values of their sizes stand at the start
+        memref::AllocOp alloc = temporary.alloc;
+        if (isSized(temporary) && !sizes.sizesOf(alloc))
+          return alloc.emitError("the sizes of a temporary must follow from the symbols of the call, but are of ")
+                 << alloc.getType();
+      }
+      builder.setInsertionPointToStart(&function.front());
+      if (sizes.end())
+        builder.setInsertionPointAfter(sizes.end());
+      auto [starts, total] = emitOffsets(builder, function.getLoc(), slots, bytes, sizes);
+      ArenaOp::create(builder, function.getLoc(), total);
+      for (auto [slot, start] : llvm::zip_equal(slots, starts))
+        for (Temporary *member : slot.members)
+          offsets[member->alloc] = start;
+    }
     for (const Temporary &temporary : temporaries) {
       memref::AllocOp alloc = temporary.alloc;
       builder.setInsertionPoint(alloc);
-      Value offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), temporary.offset);
-      Value view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), arena, offset, ValueRange());
+      Value offset = offsets.lookup(alloc);
+      if (!offset)
+        offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), temporary.offset);
+      Value view =
+          memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), arena, offset, alloc.getDynamicSizes());
       view.getDefiningOp()->setAttr(kLiveAttr,
                                     builder.getDenseI64ArrayAttr({temporary.first, temporary.last, temporary.bytes}));
       alloc.replaceAllUsesWith(view);
       alloc.erase();
     }
+    return success();
   }
 };
 

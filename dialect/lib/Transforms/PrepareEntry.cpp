@@ -3,6 +3,7 @@
 #include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
+#include "array/Transforms/Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -39,9 +40,46 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     if (failed(checkTypes(main, main.getArgumentTypes(), "argument")) ||
         failed(checkTypes(main, main.getResultTypes(), "result")))
       return signalPassFailure();
-    takeBuffers(main);
+    Sizes sizes(main);
+    FailureOr<SmallVector<AffineMap>> resultDims = findDims(main, sizes);
+    if (failed(resultDims))
+      return signalPassFailure();
+    takeBuffers(main, sizes, *resultDims);
     fillSplats(main);
-    copyWhereReadLater(main.getBody().front());
+    copyWhereReadLater(main.getBody().front(), sizes);
+  }
+
+  /// The dimensions of the results, in the symbols; null maps for static ones.
+  static FailureOr<SmallVector<AffineMap>> findDims(func::FuncOp main, Sizes &sizes) {
+    auto isUnresolved = [&](Value value) {
+      return !cast<RankedTensorType>(value.getType()).hasStaticShape() && !sizes.sizesOf(value);
+    };
+    for (BlockArgument argument : main.getArguments())
+      if (isUnresolved(argument))
+        return main.emitError("argument #") << argument.getArgNumber() << " of @main is " << argument.getType()
+                                            << ", and its sizes were not resolved: run array-resolve-sizes first";
+    SmallVector<AffineMap> dims;
+    for (auto [index, value] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands())) {
+      dims.emplace_back();
+      if (cast<RankedTensorType>(value.getType()).hasStaticShape())
+        continue;
+      if (isUnresolved(value))
+        return main.emitError("result #") << index << " of @main is " << value.getType()
+                                          << ", and its sizes do not follow from those of the arguments";
+      SmallVector<AffineExpr> expressions;
+      for (int64_t dim = 0; dim < cast<RankedTensorType>(value.getType()).getRank(); ++dim)
+        expressions.push_back(sizes.expressionOf(sizes.sizeOf(value, dim)));
+      dims.back() = AffineMap::get(0, countSymbols(main), expressions, main.getContext());
+    }
+    return dims;
+  }
+
+  /// An empty tensor of the shape of another one.
+  static Value emptyLike(OpBuilder &builder, Location loc, Value tensor, Sizes &sizes) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (type.hasStaticShape())
+      return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+    return tensor::EmptyOp::create(builder, loc, sizes.sizesOf(tensor).value(), type.getElementType());
   }
 
   static LogicalResult checkTypes(func::FuncOp main, TypeRange types, StringRef kind) {
@@ -49,9 +87,6 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
         return main.emitError(kind) << " #" << index << " of @main is " << type << ", not a ranked tensor";
-      if (!tensor.hasStaticShape())
-        return main.emitError(kind) << " #" << index << " of @main has the dynamic shape " << type
-                                    << "; the CPU pipeline compiles static shapes only: specialize the sizes";
     }
     return success();
   }
@@ -89,7 +124,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
   static bool isChanged(OpOperand &use) {
     Operation *user = use.getOwner();
     auto type = dyn_cast<RankedTensorType>(use.get().getType());
-    if (!type || type.getRank() == 0 || !type.hasStaticShape())
+    if (!type || type.getRank() == 0)
       return false;
     if (auto insertion = dyn_cast<tensor::InsertSliceOp>(user))
       return &use == &insertion.getDestMutable();
@@ -98,19 +133,18 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
 
   /// An argument that loops or insertions start from is copied into an empty tensor before them: the result's buffer
   /// can take its place, while the copy that bufferization makes has a buffer of its own.
-  static void copyWhereChanged(bufferization::ToTensorOp argument) {
-    auto type = cast<RankedTensorType>(argument.getType());
+  static void copyWhereChanged(bufferization::ToTensorOp argument, Sizes &sizes) {
     for (OpOperand &use : llvm::make_early_inc_range(argument->getUses())) {
       Operation *user = use.getOwner();
       if (!isChanged(use) || isa<scf::WhileOp>(user)) // array-prepare-loops copies what a while starts from
         continue;
       OpBuilder builder(user);
       Location loc = user->getLoc();
-      Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
-      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, empty);
-      SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
-          strides(sizes.size(), builder.getIndexAttr(1));
-      use.set(tensor::InsertSliceOp::create(builder, loc, argument.getResult(), empty, offsets, sizes, strides));
+      Value empty = emptyLike(builder, loc, argument.getResult(), sizes);
+      SmallVector<OpFoldResult> whole = sizes.sizesOf(argument.getResult()).value();
+      SmallVector<OpFoldResult> offsets(whole.size(), builder.getIndexAttr(0)),
+          strides(whole.size(), builder.getIndexAttr(1));
+      use.set(tensor::InsertSliceOp::create(builder, loc, argument.getResult(), empty, offsets, whole, strides));
     }
   }
 
@@ -139,7 +173,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
   /// own. Left to bufferization, the empty tensor of the one value could become the buffer of a result that is computed
   /// in the copy, and be overwritten by it while another result is still in there: bufferization does not know that
   /// what it writes to a result's buffer may be read as another value.
-  static void copyWhereReadLater(Block &body) {
+  static void copyWhereReadLater(Block &body, Sizes &sizes) {
     SmallVector<OpOperand *> changed;
     body.walk([&](Operation *op) {
       for (OpOperand &operand : op->getOpOperands())
@@ -157,12 +191,11 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       Operation *changer = outermostChoice(*use);
       OpBuilder builder(changer);
       Location loc = changer->getLoc();
-      auto type = cast<RankedTensorType>(value.getType());
-      Value copy = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+      Value copy = emptyLike(builder, loc, value, sizes);
       if (auto fill = value.getDefiningOp<linalg::FillOp>())
         copy = linalg::FillOp::create(builder, loc, fill.value(), copy).getResult(0);
       else // it isn't folded, as the insertion of the whole would be
-        copy = bufferization::MaterializeInDestinationOp::create(builder, loc, type, value, copy).getResult();
+        copy = bufferization::MaterializeInDestinationOp::create(builder, loc, copy.getType(), value, copy).getResult();
       if (changer == use->getOwner())
         use->set(copy);
       else
@@ -183,9 +216,16 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     return changer;
   }
 
-  static void takeBuffers(func::FuncOp main) {
+  static void takeBuffers(func::FuncOp main, Sizes &sizes, ArrayRef<AffineMap> resultDims) {
     Block &body = main.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    if (sizes.end())
+      builder.setInsertionPointAfter(sizes.end());
+    SmallVector<Attribute> dims;
+    for (unsigned index = 0; index < body.getNumArguments(); ++index)
+      dims.push_back(main.getArgAttr(index, kDimsAttr));
+    for (AffineMap map : resultDims)
+      dims.push_back(map ? AffineMapAttr::get(map) : AffineMapAttr());
     SmallVector<EntryRole> roles(body.getNumArguments(), EntryRole::Argument);
 
     // In which argument's memory each result is computed.
@@ -206,7 +246,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
         read.setWritable(true);
         donated[result] = read;
       } else {
-        copyWhereChanged(read);
+        copyWhereChanged(read, sizes);
       }
     }
 
@@ -235,6 +275,8 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     main.removeResAttrsAttr();
     for (auto [index, role] : llvm::enumerate(roles)) {
       setEntryRole(main, index, role);
+      if (dims[index])
+        main.setArgAttr(index, kDimsAttr, dims[index]);
       if (index < resultOf.size() && resultOf[index] >= 0)
         main.setArgAttr(index, kWrittenAttr, UnitAttr::get(main.getContext()));
     }

@@ -61,7 +61,7 @@
 // RUN: not array-run %t/main.mlir --entry=index 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: argument #0 of @index has the type index, expected a tensor of a static shape
 // RUN: not array-run %t/main.mlir --entry=dynamic 2>&1 | FileCheck %s --check-prefix=DYNAMIC
-// DYNAMIC: argument #0 of @dynamic has the type tensor<?xf32>, expected a tensor of a static shape
+// DYNAMIC: @dynamic has 1 sizes that a call decides: give all by --sizes, in the order of their symbols
 // RUN: not array-run %t/main.mlir --entry=host --input=fill:1 2>&1 | FileCheck %s --check-prefix=HOST
 // HOST: main.mlir:{{.*}}: error: 'array.host_call' op calls a function of the Python program that this module comes from
 // RUN: not array-run %t/malformed.mlir 2>&1 | FileCheck %s --check-prefix=MALFORMED

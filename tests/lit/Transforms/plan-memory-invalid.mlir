@@ -1,8 +1,9 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-plan-memory))' --split-input-file --verify-diagnostics
 
 func.func @dynamic(%n: index) {
-  // expected-error @below {{a temporary must have a static shape and a dense layout, but is 'memref<?xf32>'}}
+  // expected-error @below {{the sizes of a temporary must follow from the symbols of the call, but are of 'memref<?xf32>'}}
   %a = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%a : memref<?xf32>) outs(%a : memref<?xf32>)
   return
 }
 

@@ -5,6 +5,7 @@
 
 #include "array/Transforms/MemoryPlan.h"
 #include "array/Transforms/ProductPlans.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <utility>
@@ -31,6 +32,9 @@ struct CompiledObject {
   std::vector<char> image;          ///< For a GPU: its kernels, as the driver takes them.
   std::vector<std::string> kernels; ///< Their names, by number.
   bool waits = false;               ///< A call waits for what the device has computed, before it can go on.
+  unsigned symbols = 0;             ///< How many sizes a call decides; pcrt_plan says its arena then.
+  /// The shapes of the arguments and the results that have such sizes, as maps from the symbols; null for the others.
+  std::vector<AffineMap> argumentDims, resultDims;
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
   std::vector<std::pair<std::string, double>> passes;  ///< The passes of the first stages, in order of their end.
 };

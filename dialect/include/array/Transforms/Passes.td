@@ -65,7 +65,7 @@ def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {
     equal elements become fills; others will be read-only globals.
 
     Invariants: @main is the module's one function with a body (nested calls were inlined before) and has one
-    block; every shape is static.
+    block; sizes that are not static have been resolved. `array.dims` of the arguments stays, and each result's buffer gets it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
                            "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",

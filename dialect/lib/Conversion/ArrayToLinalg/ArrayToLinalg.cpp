@@ -2,6 +2,7 @@
 // calls inlined. After it: array-fuse-elementwise.
 #include "Contraction.h"
 #include "array/Conversion/Passes.h"
+#include "array/IR/Symbol.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,7 +25,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     StorageTypeConverter converter;
     ConversionTarget target(getContext());
     target.addIllegalDialect<ArrayDialect>();
-    target.addLegalOp<RuntimeCallOp>();
+    target.addLegalOp<RuntimeCallOp, SymbolOp>();
     target.addDynamicallyLegalOp<OptimizationBarrierOp>([&](OptimizationBarrierOp op) {
       return converter.isLegal(op) && op.getNumOperands() == 1 &&
              cast<RankedTensorType>(op.getOperandTypes().front()).getRank() != 0;
