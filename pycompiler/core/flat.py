@@ -6,7 +6,7 @@ It also knows the name of each leaf (`params['w']`), worked out from the signatu
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -109,6 +109,11 @@ class _Nothing:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
+
+
+def nothing_of(shape: Iterable[Any]) -> np.ndarray[Any, Any]:
+    """The derivative of an integer array of a shape; what is a symbol in it becomes 0."""
+    return np.zeros([size if isinstance(size, int) else 0 for size in shape], dtypes.float0)
 
 
 def _make_nothing(shape: tuple[int, ...], _: Any) -> Any:

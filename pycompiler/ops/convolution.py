@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dims import Dim
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import move_dim
 from pycompiler.ops import rules
@@ -217,6 +218,11 @@ def _batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Value, int
     if lhs_dim is not None and rhs_dim is not None:
         # A group for each example, before the groups that there are.
         count = get_aval(lhs).shape[lhs_dim]
+        if isinstance(count, Dim):
+            raise ValueError(
+                f"{_NAME}: both operands are mapped, over an axis of {count} examples, and a convolution has a fixed "
+                "number of groups; map over an int, or loop over the examples by lax.map"
+            )
         axis = lhs_spec[0] if batch_groups > 1 else lhs_spec[1]
         lhs = _merge(move_dim(lhs, lhs_dim, axis), axis)
         rhs = _merge(move_dim(rhs, rhs_dim, rhs_spec[0]), rhs_spec[0])

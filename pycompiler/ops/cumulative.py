@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval
+from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dims import Dim
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import max_ as maximum
 from pycompiler.ops.arithmetic import min_ as minimum
 from pycompiler.ops.compare import eq, ge, le, select
-from pycompiler.ops.elementwise import add, mul, sub
+from pycompiler.ops.creation import iota
+from pycompiler.ops.elementwise import add, div, mul, sub
+from pycompiler.ops.gather import take_along
 from pycompiler.ops.math import exp, log1p
 from pycompiler.ops.movement import concatenate, pad, reverse, slice_
 from pycompiler.ops.rules import Dims, Value
@@ -22,7 +25,7 @@ from pycompiler.ops.shape import full_like, linear
 Pair = tuple[Value, Value]  # values, and their tangents
 
 
-def _strided(x: Value, axis: int, start: int, step: int, stop: int | None = None) -> Value:
+def _strided(x: Value, axis: int, start: int, step: int, stop: Any = None) -> Value:
     shape = get_aval(x).shape
     starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
     starts[axis], strides[axis] = start, step
@@ -84,6 +87,48 @@ def _extremum(choose: Primitive, ahead: Primitive) -> Callable[[Pair, Pair], Pai
     return combine
 
 
+# Along an axis of symbolic size the depth of a tree is not known.
+
+
+def _symbolic_product(x: Value, t: Value, out: Value, axis: int) -> Value:
+    """Up to the first zero by division; from there on it is that element's alone, by the product of the others."""
+    zero, one = full_like(x, 0), full_like(x, 1)
+    is_zero_here = eq.bind(x, zero)
+    zeros = cumsum.bind(select.bind(is_zero_here, one, zero), axis=axis, reverse=False)
+    is_first = select.bind(is_zero_here, eq.bind(zeros, one), full_like(is_zero_here, False))
+    by_division = div.bind(select.bind(is_zero_here, zero, t), select.bind(is_zero_here, one, x))
+    before = mul.bind(out, cumsum.bind(by_division, axis=axis, reverse=False))
+    others = cumprod.bind(select.bind(is_first, one, x), axis=axis, reverse=False)
+    after = mul.bind(others, cumsum.bind(select.bind(is_first, t, zero), axis=axis, reverse=False))
+    return select.bind(eq.bind(zeros, zero), before, after)
+
+
+def _symbolic_extremum(ahead: Primitive) -> Callable[[Value, Value, Value, int], Value]:
+    """The tangent of the element that is the extremum so far: of equal ones, which share it elsewhere, the first."""
+
+    def along(x: Value, t: Value, out: Value, axis: int) -> Value:
+        shape = get_aval(x).shape
+        places = iota.bind(dtype=rules.INT32, shape=shape, dimension=axis)
+        # The result before this element; before the first there is none.
+        low = tuple(int(i == axis) for i in range(len(shape)))
+        none = (0,) * len(shape)
+        shifted = pad.bind(out, np.zeros((), get_aval(out).dtype), low=low, high=none, interior=none)
+        before = _strided(shifted, axis, 0, 1, shape[axis])
+        stays = ahead.bind(before, x)
+        stays = select.bind(eq.bind(places, full_like(places, 0)), full_like(stays, False), stays)
+        chosen = cummax.bind(select.bind(stays, full_like(places, 0), places), axis=axis, reverse=False)
+        return take_along(t, chosen, axis)
+
+    return along
+
+
+def _symbolic_logaddexp(x: Value, t: Value, out: Value, axis: int) -> Value:
+    raise ValueError(
+        f"cumlogsumexp: its derivative along axis {axis} of {short(get_aval(x))}, whose size is a symbol, is not "
+        "there; write it as a lax.scan with logaddexp, or make the size an int"
+    )
+
+
 def _logaddexp(a: Pair, b: Pair) -> Pair:
     greater, less = maximum.bind(a[0], b[0]), minimum.bind(a[0], b[0])
     same = eq.bind(a[0], b[0])  # infinities have no difference
@@ -128,9 +173,14 @@ def _samples(kinds: str) -> Callable[[np.random.Generator], Iterable[Sample]]:
 
 
 def _cumulative(
-    name: str, kinds: str, along: Callable[[Any, int], Any], combine: Callable[[Pair, Pair], Pair] | None
+    name: str,
+    kinds: str,
+    along: Callable[[Any, int], Any],
+    combine: Callable[[Pair, Pair], Pair] | None,
+    along_symbol: Callable[[Value, Value, Value, int], Value] | None = None,
 ) -> Primitive:
-    """The entry of an operation; `along` is the reference, `combine` its derivative (None: it is linear)."""
+    """The entry of an operation; `along` is the reference, `combine` its derivative (None: it is linear), and
+    `along_symbol` the derivative along an axis of symbolic size, by values, tangents and results."""
 
     def batch(args: Sequence[Value], dims: Dims, *, axis: int, reverse: bool) -> tuple[Value, int]:
         dim = rules.only(dims)
@@ -143,6 +193,10 @@ def _cumulative(
             return out, rules.zero_tangent(out)
         assert combine is not None
         pair = tuple(_reversed(y, axis) if reverse else y for y in (x, t))
+        if isinstance(get_aval(x).shape[axis], Dim):
+            assert along_symbol is not None
+            tangent = along_symbol(*pair, _reversed(out, axis) if reverse else out, axis)
+            return out, _reversed(tangent, axis) if reverse else tangent
         _, tangent = _scan(combine, pair, axis)
         return out, _reversed(tangent, axis) if reverse else tangent
 
@@ -177,9 +231,9 @@ def _products(x: Any, axis: int) -> Any:
 
 
 cumsum = _cumulative("cumsum", "iufc", _sums, None)
-cumprod = _cumulative("cumprod", "iufc", _products, _product)
-cummax = _cumulative("cummax", "biuf", np.maximum.accumulate, _extremum(maximum, ge))
-cummin = _cumulative("cummin", "biuf", np.minimum.accumulate, _extremum(minimum, le))
-cumlogsumexp = _cumulative("cumlogsumexp", "f", np.logaddexp.accumulate, _logaddexp)
+cumprod = _cumulative("cumprod", "iufc", _products, _product, _symbolic_product)
+cummax = _cumulative("cummax", "biuf", np.maximum.accumulate, _extremum(maximum, ge), _symbolic_extremum(ge))
+cummin = _cumulative("cummin", "biuf", np.minimum.accumulate, _extremum(minimum, le), _symbolic_extremum(le))
+cumlogsumexp = _cumulative("cumlogsumexp", "f", np.logaddexp.accumulate, _logaddexp, _symbolic_logaddexp)
 
 TABLE = (cumsum, cumprod, cummax, cummin, cumlogsumexp)

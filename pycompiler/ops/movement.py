@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dims import is_empty
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import instantiate, move_dim
 from pycompiler.ops import rules
@@ -104,7 +105,7 @@ def _pad_shape(x: ShapedArray, value: ShapedArray, *, low: Ints, high: Ints, int
         )
     shape: list[Any] = []
     for axis, size in enumerate(x.shape):
-        gaps = interior[axis] * (size - 1) if size != 0 else 0
+        gaps = interior[axis] * (size - 1) if interior[axis] and not is_empty(size) else 0
         padded = low[axis] + high[axis] + size + gaps
         if interior[axis] < 0 or padded < 0:
             raise ValueError(

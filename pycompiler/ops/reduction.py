@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dims import Dim, is_empty
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import reduce_sum
 from pycompiler.ops import rules
@@ -114,6 +115,8 @@ def _prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     sizes = tuple(shape[axis] for axis in kept)
     count = prod(shape[axis] for axis in axes)
+    if isinstance(count, Dim):
+        return _symbolic_prod_jvp(t, out, x, axes)
     value, tangent = (reshaped(permuted(y, (*axes, *kept)), (count, *sizes)) for y in (x, t))
     while count > 1:
         if count % 2:
@@ -122,6 +125,21 @@ def _prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
         (a, da), (b, db) = ((_rows(value, i, i + half), _rows(tangent, i, i + half)) for i in (0, half))
         value, tangent, count = mul.bind(a, b), add.bind(mul.bind(da, b), mul.bind(a, db)), half
     return reshaped(tangent, sizes) if count == 1 else full_like(out, 0)
+
+
+def _symbolic_prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
+    """As above, where the depth of the tree is not known: a zero alone has the product of the others as derivative."""
+    shape = get_aval(x).shape
+    zero, one = full_like(x, 0), full_like(x, 1)
+    is_zero_here = eq.bind(x, zero)
+    others = select.bind(is_zero_here, one, x)
+    zeros = reduce_sum.bind(select.bind(is_zero_here, one, zero), axes=axes)
+    product = broadcast_back(reduce_prod.bind(others, axes=axes), shape, axes)
+    counts = broadcast_back(zeros, shape, axes)
+    # Without a zero each element's derivative is the product divided by it; with one, that one's alone is not 0.
+    alone = select.bind(eq.bind(counts, one), select.bind(is_zero_here, product, zero), zero)
+    each = select.bind(eq.bind(counts, zero), div.bind(product, others), alone)
+    return reduce_sum.bind(mul.bind(t, each), axes=axes)
 
 
 def _one_more(x: Value, value: float) -> Value:
@@ -194,7 +212,7 @@ def _arg_extremum(name: str, reference: Any) -> Primitive:
     def shape_rule(x: ShapedArray, *, axis: int, index_dtype: rules.Dtype) -> ShapedArray:
         rules.check_kind(name, x, "biuf")
         rules.check_axes(name, "axis", (axis,), len(x.shape))
-        if x.shape[axis] == 0:
+        if is_empty(x.shape[axis]):
             raise ValueError(f"{name}: axis {axis} of {short(x)} is empty")
         return ShapedArray((*x.shape[:axis], *x.shape[axis + 1 :]), np.dtype(index_dtype))
 

@@ -91,7 +91,7 @@ def _top_k_shape(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ...
     rules.check_axes("top_k", "axis", (axis,), len(x.shape))
     rules.check_kind("top_k", x, "biuf")
     size = x.shape[axis]
-    if k < 0 or (isinstance(size, int) and k > size):
+    if k < 0 or k > size:
         raise ValueError(f"top_k: k = {k} is not in 0..{size}, the size of axis {axis} of {short(x)}")
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
     return ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, rules.INT32)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dims import is_empty, surely_below
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import add, mul
@@ -24,12 +25,13 @@ Ints = tuple[int, ...]
 
 def dilated(size: Any, dilation: int) -> Any:
     """The size with dilation - 1 gaps between neighbours."""
-    return size if dilation == 1 or size == 0 else (size - 1) * dilation + 1
+    return size if dilation == 1 or is_empty(size) else (size - 1) * dilation + 1
 
 
 def count_windows(padded: Any, window: int, stride: int) -> Any:
-    """How many windows fit, `stride` apart. A symbolic size is taken to hold at least one."""
-    if isinstance(padded, int) and padded < window:
+    """How many windows fit, `stride` apart. Raises InconclusiveDimensionError where a size may hold less than none."""
+    # Up to a stride less than a window the quotient is 0.
+    if not surely_below(window - stride - 1, padded) and padded < window:
         return 0
     return padded - window + 1 if stride == 1 else (padded - window) // stride + 1
 
@@ -64,7 +66,7 @@ def _windows(
     shape: list[Any] = []
     for axis, size in enumerate(x.shape):
         padded = dilated(size, base_dilation[axis]) + low[axis] + high[axis]
-        if isinstance(padded, int) and padded < 0:
+        if surely_below(padded, 0):
             raise ValueError(f"{name}: padding {(low[axis], high[axis])} takes more than axis {axis} of {short(x)} has")
         shape.append(
             count_windows(padded, dilated(window_dimensions[axis], window_dilation[axis]), window_strides[axis])

@@ -15,7 +15,7 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, same_type, short, strong
-from pycompiler.core.flat import argument_names
+from pycompiler.core.flat import argument_names, nothing_of
 from pycompiler.core.primitive import Zero
 from pycompiler.core.structural import instantiate
 from pycompiler.core.trace import Tracer
@@ -236,7 +236,7 @@ def given_zero(x: Any, symbolic: bool) -> Any:
         return x
     if symbolic:
         return SymbolicZero(x.aval)
-    return instantiate(x) if dtypes.is_inexact(x.aval.dtype) else np.zeros(x.aval.shape, dtypes.float0)
+    return instantiate(x) if dtypes.is_inexact(x.aval.dtype) else nothing_of(x.aval.shape)
 
 
 def taken(x: Any, aval: ShapedArray) -> Any:

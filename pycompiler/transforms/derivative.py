@@ -16,7 +16,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, is_array, short
 from pycompiler.core.boundary import boundary, wraps
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.flat import FlatFunction, check_arrays, nothing_of
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.jvp import JvpTrace, push_forward
 from pycompiler.core.linearize import linearize as linearize_flat
@@ -331,9 +331,9 @@ def varies(aval: ShapedArray) -> bool:
 
 
 def float0(x: Any) -> np.ndarray[Any, Any]:
-    """The tangent of an integer, which holds nothing."""
+    """The tangent of an integer, which holds nothing. It is an array of NumPy: an axis that is a symbol has size 0."""
     aval = x if isinstance(x, ShapedArray) else x.aval if is_zero(x) else get_aval(x)
-    return np.zeros(aval.shape, dtypes.float0)
+    return nothing_of(aval.shape)
 
 
 def check_tangents(

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
 from pycompiler.core.dims import Dim, Dimension
-from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
+from pycompiler.core.flat import FlatFunction, argument_names, check_arrays, nothing_of
 from pycompiler.core.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tree import prefix_leaves, tree_flatten
 from pycompiler.transforms.derivative import on_device
@@ -199,5 +197,5 @@ def _place(
         )
     if is_float0:
         shape: tuple[Any, ...] = (*out.shape[: axis % rank], size, *out.shape[axis % rank :])
-        return np.zeros(shape, dtypes.float0)
+        return nothing_of(shape)
     return with_batch_dim(out, dim, axis % rank, size)

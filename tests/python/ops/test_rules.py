@@ -299,7 +299,7 @@ SYMBOLIC = [
     ("fft", [(N, 8)], {"fft_type": "RFFT", "fft_lengths": (8,)}, (N, 5)),
     ("sort", [(N, M)], {"dimension": 1, "num_keys": 1, "is_stable": True}, (N, M)),
     ("cumsum", [(N, M)], {"axis": 1, "reverse": True}, (N, M)),
-    ("top_k", [(N, M)], {"k": 3, "axis": 1}, (N, 3)),
+    ("top_k", [(N, Dim("k", min=3))], {"k": 3, "axis": 1}, (N, 3)),
     ("reduce_window_max", [(N, 9)], window_params((1, 3), (1, 2), (0, 1), (0, 1)), (N, 5)),
     ("reduce_window_sum", [(N,)], window_params((3,), None, (1,), (1,)), (N,)),
     ("select_and_gather", [(N, 9), (N, 9)], {"greatest": True, **window_params((1, 3), (1, 2))}, (N, 4)),
@@ -310,7 +310,7 @@ SYMBOLIC = [
 
 @pytest.mark.parametrize(("name", "shapes", "params", "expected"), SYMBOLIC, ids=[case[0] for case in SYMBOLIC])
 def test_shape_rule_on_symbols(name, shapes, params, expected):
-    sizes = {"n": 6, "m": 4}
+    sizes = {"n": 6, "m": 4, "k": 5}
 
     def fixed(value):
         if isinstance(value, tuple):

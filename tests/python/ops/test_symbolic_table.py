@@ -1,0 +1,178 @@
+"""Every primitive of the table at symbolic sizes: its shape rule, jvp, transpose and batching give the static shapes.
+
+Each sampler's sizes are made symbols, where the rule allows: all that are equal one symbol, alone and all together.
+"""
+
+import contextlib
+import functools
+import zlib
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+from pycompiler.core.aval import ShapedArray
+from pycompiler.core.config import enable_x64
+from pycompiler.core.dims import Dim
+from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.ops import PRIMITIVES, rules
+
+# They hold graphs: lax/test_scan.py and its like.
+NAMES = sorted(set(PRIMITIVES) - {"while", "scan", "cond"})
+# The parameters that hold sizes; axes, amounts and counts stay what they are.
+SIZES = ("shape", "new_sizes", "limit_indices", "slice_sizes", "permutation_size", "dim")
+
+
+def samples(name):
+    """The arguments' shapes and dtypes, and the parameters, each kind once."""
+    found = {}
+    for args, params in PRIMITIVES[name].sampler(np.random.default_rng(zlib.crc32(name.encode()))):
+        key = repr(([arg.shape for arg in args], [arg.dtype.kind in "fcV" for arg in args], params))
+        found.setdefault(key, ([(arg.shape, arg.dtype) for arg in args], params))
+    return list(found.values())
+
+
+def replaced(value, symbols):
+    if isinstance(value, tuple):
+        return tuple(replaced(v, symbols) for v in value)
+    return symbols.get(value, value) if type(value) is int else value
+
+
+def at(value, sizes):
+    if isinstance(value, tuple):
+        return tuple(at(v, sizes) for v in value)
+    return value.evaluate(sizes) if isinstance(value, Dim) else value
+
+
+def choices(shapes, params):
+    """Which sizes to make symbols: each alone, and all."""
+    given = [shape for shape, _ in shapes]
+    given += [v if isinstance(v, tuple) else (v,) for k, v in params.items() if k in SIZES]
+    sizes = sorted({size for shape in given for size in shape if type(size) is int and size > 0})
+    yield from ([size] for size in sizes)
+    if len(sizes) > 1:
+        yield sizes
+
+
+def symbolic(name):
+    """The samples with symbols: avals, parameters and the sizes that were sampled, where the shape rule takes them."""
+    primitive = PRIMITIVES[name]
+    for shapes, params in samples(name):
+        for chosen in choices(shapes, params):
+            symbols = {size: Dim(f"n{size}", min=size) for size in chosen}
+            avals = [ShapedArray(replaced(shape, symbols), dtype) for shape, dtype in shapes]
+            new_params = {k: replaced(v, symbols) if k in SIZES else v for k, v in params.items()}
+            # What the bounds leave open, or what would be another size than that of another dimension.
+            with contextlib.suppress(ValueError):
+                primitive.shape_rule(*avals, **new_params)
+                yield avals, new_params, {f"n{size}": size for size in chosen}
+
+
+def shapes_of(function, avals, sizes=None):
+    """The shapes and dtypes of a function's results, for avals, or for what they are at some sizes."""
+    given = [pc.ShapeDtypeStruct(a.shape if sizes is None else at(a.shape, sizes), a.dtype) for a in avals]
+    out = pc.make_jaxpr(function, return_shape=True)(*given)[1]
+    return [(x.shape, x.dtype) for x in pc.tree.leaves(out)]
+
+
+def itself(apply, avals):
+    return apply, avals
+
+
+def mapped(apply, avals):
+    return pc.vmap(apply), [ShapedArray((Dim("batch"), *a.shape), a.dtype) for a in avals]
+
+
+def mapped_in_part(apply, avals):
+    """Over the last axis of the first argument alone."""
+    axes = [len(avals[0].shape)] + [None] * (len(avals) - 1)
+    first = ShapedArray((*avals[0].shape, Dim("batch")), avals[0].dtype)
+    return pc.vmap(apply, in_axes=axes), [first, *avals[1:]]
+
+
+def of_floats(apply, avals):
+    """The function of the arguments that are no integers, with those results; these arguments are put first."""
+    places = [i for i, a in enumerate(avals) if rules.kind(a.dtype) in "fc"]
+
+    def split(args):
+        def part(*floats):
+            given = dict(zip(places, floats, strict=True))
+            out = apply(*[given.get(i, x) for i, x in enumerate(args)])
+            return [x for x in (out if isinstance(out, tuple) else (out,)) if rules.kind(x.dtype) in "fc"]
+
+        return part, [args[i] for i in places]
+
+    return split
+
+
+def pushed_forward(apply, avals):
+    split = of_floats(apply, avals)
+
+    def jvp(*args):
+        part, floats = split(args)
+        return pc.jvp(part, floats, floats)
+
+    return jvp, avals
+
+
+def pulled_back(apply, avals):
+    split = of_floats(apply, avals)
+
+    def vjp(*args):
+        part, floats = split(args)
+        out, pull = pc.vjp(part, *floats)
+        return out, pull(out)
+
+    return vjp, avals
+
+
+def check(name, transformed):
+    """That a transformation of a primitive has the static shapes, at the sampled sizes and at greater ones."""
+    primitive = PRIMITIVES[name]
+    compared = left_out = 0
+    for avals, params, sampled in symbolic(name):
+        static = []
+        try:
+            for more in (0, 2):
+                sizes = {"batch": 3 + more, **{key: size + more for key, size in sampled.items()}}
+                fixed = {k: at(v, sizes) for k, v in params.items()}
+                function, given = transformed(functools.partial(primitive.bind, **fixed), avals)
+                static.append((sizes, shapes_of(function, given, sizes)))
+        except (NotDifferentiableError, NotImplementedError, ValueError):
+            continue  # there is no such derivative
+        try:
+            function, given = transformed(functools.partial(primitive.bind, **params), avals)
+            found = shapes_of(function, given)
+        except ValueError:
+            left_out += 1
+            continue
+        for sizes, expected in static:
+            assert [(at(shape, sizes), dtype) for shape, dtype in found] == expected, (avals, params)
+        compared += 1
+    return compared, left_out
+
+
+# What is an error at some symbolic sizes, and why.
+LEFT_OUT = {
+    ("qr", pushed_forward): "whether there are more rows or columns decides the rule",
+    ("qr", pulled_back): "whether there are more rows or columns decides the rule",
+    ("cumlogsumexp", pushed_forward): "along the axis it is a tree whose depth the size decides",
+    ("cumlogsumexp", pulled_back): "along the axis it is a tree whose depth the size decides",
+    ("conv_general_dilated", mapped): "each example is a group of its own, and the number of groups is fixed",
+}
+
+
+@pytest.mark.parametrize("transformed", [itself, mapped, mapped_in_part, pushed_forward, pulled_back])
+@pytest.mark.parametrize("name", NAMES)
+def test_symbolic_sizes_give_the_static_shapes(name, transformed):
+    derivative = transformed in (pushed_forward, pulled_back)
+    if PRIMITIVES[name].jvp is None and derivative:
+        pytest.skip("it has no derivative")
+    if name in ("iota", "dim_as_value") and transformed is not itself:
+        pytest.skip("it has no argument")
+    with enable_x64(True):
+        compared, left_out = check(name, transformed)
+    if derivative and not compared and not left_out:
+        pytest.skip("it has no derivative by all of its arguments")
+    assert bool(left_out) == ((name, transformed) in LEFT_OUT)
+    assert compared or (name, transformed) == ("conv_general_dilated", mapped), "no sample has symbols"
