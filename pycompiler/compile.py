@@ -29,6 +29,7 @@ from pycompiler._runtime import (
 )
 from pycompiler.built import built_executable
 from pycompiler.cache import Aliases, Artifact
+from pycompiler.core.cache import Cache
 from pycompiler.core.config import config
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.errors import ExecutionError
@@ -151,7 +152,10 @@ def _build_with_plans(graph: Graph, plans: Mapping[int, cache.Plan]) -> Executab
 
 
 def tuning_of(graph: Graph) -> measure.Tuning:
-    """How the products of a graph are cut, by what was measured of them, if the setting `tuning` asks for this."""
+    """How the products of a graph are cut, by what was measured of them, if the setting `tuning` asks for this. Nothing
+    is measured for symbolic sizes."""
+    if not all(var.aval.is_concrete for var in graph.inputs):
+        return measure.UNTUNED
     return measure.tuning_of(graph, measure.Compiler(_propose_plans, _build_with_plans))
 
 
@@ -219,6 +223,11 @@ class Compilation:
     for_target: Callable[[Target], Compilation] | None = None
 
     @functools.cached_property
+    def bindings(self) -> Cache[Compilation]:
+        """Those for sizes of the symbols: see `binding`."""
+        return Cache(lambda: config.cache_size)
+
+    @functools.cached_property
     def module(self) -> ir.Module | None:
         """What is compiled, made again from the graph; None where there is nothing to compute."""
         return build_module(self.plan.graph, self.aliases, self.tuning.plans) if self.plan.graph else None
@@ -283,6 +292,11 @@ def _effects(graph: Graph) -> int:
     return 2 if is_ordered(graph.effects) else 1 if graph.effects else 0
 
 
+def has_symbols(closed: ClosedGraph) -> bool:
+    """Whether the sizes of arguments are symbols: then what is compiled is bound to sizes before it runs."""
+    return not all(var.aval.is_concrete for var in closed.graph.inputs)
+
+
 def compile_graph(
     closed: ClosedGraph,
     name: str,
@@ -310,6 +324,12 @@ def compile_graph(
     )
     elsewhere = functools.partial(compiled, closed, name, keep_unused, donated, may_block, viewing, eager)
     device = named_device(name, closed.graph)
+    symbolic = has_symbols(closed)
+    if symbolic and not target.is_host:
+        raise NotImplementedError(
+            f"{name}: code for symbolic sizes is compiled for the CPU, and this is for a {target}.\nWhat to do: put "
+            'the arguments on the CPU, or compile for the sizes of each call: without dynamic, or with dynamic="auto"'
+        )
     if plan.graph is None:
         return Compilation(plan, name, None, device=device, without_views=again)
     built = built_executable(plan.graph, name) if eager and target.is_host else None
@@ -454,6 +474,9 @@ def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float
 def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]) -> Executable:
     begin = time.perf_counter()
     estimate = artifact.flops / _OPERATIONS_PER_NS
+    calls = host_calls(graph)
+    # Those of a program with symbols come with the sizes.
+    symbolic = not all(var.aval.is_concrete for var in graph.inputs)
     executable = Executable.load(
         artifact.object,
         artifact.entry,
@@ -463,9 +486,9 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         # is made, that gives up.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
         attempt_ns=estimate if artifact.gives_up else math.inf,
-        may_block=may_block or artifact.waits,
+        may_block=may_block or artifact.waits or bool(calls),
         sites=artifact.sites,
-        callbacks=[host_call(equation) for equation in host_calls(graph)],
+        callbacks=[] if symbolic else [host_call(equation) for equation in calls],
         effects=_effects(graph),
         image=artifact.assembled or artifact.image,
         kernels=artifact.kernels,

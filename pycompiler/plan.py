@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,8 @@ from pycompiler.cache import Aliases
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
 from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.core.sizes import symbols_of
+from pycompiler.core.specialize import Sizes, aval_at
 from pycompiler.views import views
 
 # Smaller results are allocated faster than their memory is proved to be free.
@@ -38,11 +40,27 @@ class Plan:
     used: tuple[int, ...]
     consts: tuple[Array, ...]
     outputs: tuple[Output, ...]
+    # Those of the graph's symbols, where the plan is of one call.
+    sizes: Sizes | None = None
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Those whose sizes what is computed is given, in the order of their numbers."""
+        return (
+            tuple([symbol.name for symbol in symbols_of([var.aval for var in self.graph.inputs])]) if self.graph else ()
+        )
+
+    def at(self, sizes: Sizes) -> Plan:
+        """The plan for these sizes of the symbols."""
+        return replace(self, sizes=sizes)
 
     @property
     def result_avals(self) -> tuple[ShapedArray, ...]:
         """Of what is computed."""
-        return tuple(atom.aval for atom in self.graph.outputs) if self.graph else ()
+        if not self.graph:
+            return ()
+        avals = [atom.aval for atom in self.graph.outputs]
+        return tuple(avals if self.sizes is None else [aval_at(aval, self.sizes) for aval in avals])
 
     @property
     def returned(self) -> set[int]:
@@ -84,9 +102,24 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
     read = {atom for equation in live.equations for atom in equation.inputs}
     used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
+    used = _with_symbols(graph, used)
     kept = [(var, value) for var, value in constants.items() if var in read]
     body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
     return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
+
+
+def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
+    """The inputs that are used, and those that are the only ones to say the size of a symbol."""
+    avals = [var.aval for var in graph.inputs]
+    if all(aval.is_concrete for aval in avals):
+        return used
+    kept = set(used)
+    known = set(symbols_of([avals[index] for index in used]))
+    for index, aval in enumerate(avals):
+        if not known.issuperset(symbols_of([aval])):
+            known.update(symbols_of([aval]))
+            kept.add(index)
+    return tuple(sorted(kept))
 
 
 def to_array(value: Any, aval: ShapedArray) -> Array:
@@ -108,7 +141,8 @@ def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
     found: list[tuple[int, int]] = []
     for result, aval in enumerate(plan.result_avals):
         match = next((entry for entry in free if same_type(entry[1], aval)), None)
-        if match is not None and aval.nbytes >= _WORTH_ALIASING:
+        # Of symbolic sizes, the large ones count.
+        if match is not None and (not aval.is_concrete or aval.nbytes >= _WORTH_ALIASING):
             free.remove(match)
             found.append((result, match[0]))
     return tuple(found)

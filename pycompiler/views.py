@@ -95,8 +95,13 @@ class _Ways:
 
 
 def views(graph: Graph) -> dict[Var, Part]:
-    """The outputs that are to be views of inputs: the input by number, and at which byte."""
+    """The outputs that are to be views of inputs: the input by number, and at which byte.
+
+    None of a graph with symbols: whether a part is one run of bytes, and where it begins, depends on their sizes.
+    """
     found: dict[Var, Part] = {}
+    if not all(var.aval.is_concrete for var in graph.inputs):
+        return found
     ways = _Ways(graph)
     for atom in graph.outputs:
         if isinstance(atom, Literal) or atom in ways.inputs or not atom.aval.is_concrete:

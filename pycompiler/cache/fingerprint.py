@@ -18,6 +18,7 @@ import numpy as np
 
 from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.dims import Dim
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.graph import ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.key_use import key_use
@@ -143,10 +144,9 @@ class _Writer:
     def type_of(self, aval: Any) -> int:
         number = self.avals.get(aval)
         if number is None:
-            if not aval.is_concrete:
-                raise UnkeepableError(f"an array of the symbolic shape {aval}")
             number = self.avals[aval] = len(self.types)
-            self.types.append((aval.shape, aval.dtype.name))
+            shape = aval.shape if aval.is_concrete else self.parameter(aval.shape)
+            self.types.append((shape, aval.dtype.name))
         return number
 
     def literal(self, atom: Literal) -> tuple[Any, ...]:
@@ -193,6 +193,8 @@ class _Writer:
             return value
         if kind is tuple:
             return tuple([part if part.__class__ is int else self.parameter(part) for part in value])
+        if kind is Dim:
+            return "dimension", str(value), tuple([(s.name, s.min, s.max, s.multiple_of) for s in value.symbols()])
         if kind is ClosedGraph:
             return "graph", self.inner.setdefault(id(value), (len(self.inner), value))[0]
         if isinstance(value, np.dtype):

@@ -43,7 +43,8 @@ def compiler() -> str:
     # In a wheel _compiler is the binding alone, and the library what it binds.
     parts = [os.path.join(folder, name) for name in (f"_compiler{suffix}", "lib/libArrayCompiler.so")]
     binary = " ".join(_build(part) for part in parts if os.path.exists(part)) or "-"
-    emission = _read(os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit.py"), 1 << 16)
+    above = os.path.dirname(os.path.dirname(__file__))
+    emission = b"".join(_read(os.path.join(above, name), 1 << 16) for name in ("emit.py", "emit_sizes.py"))
     return f"{__version__} {binary} {hashlib.blake2b(emission, digest_size=6).hexdigest()}"
 
 
