@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import copyreg
 import functools
-import inspect
 import logging
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from pycompiler import cache, distribution, eager, key_reuse, misses
 from pycompiler._runtime import (
@@ -29,8 +27,10 @@ from pycompiler._runtime import (
     set_leaf_namer,
     wait_for_tree,
 )
+from pycompiler.automatic import Attempt, Automatic
+from pycompiler.binding import bound
 from pycompiler.checks import are_on, watched
-from pycompiler.compile import Compilation, compiled, forget_code, named_device
+from pycompiler.compile import Compilation, compiled, forget_code, has_symbols, named_device
 from pycompiler.core import axes, errors
 from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
 from pycompiler.core.boundary import boundary
@@ -42,12 +42,15 @@ from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.graph import forget_sources
 from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
+from pycompiler.core.sizes import size_plan
 from pycompiler.core.source import function_place, warn
+from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.dynamic import Dynamic, read_dynamic
+from pycompiler.jit_options import Options, divided_function, resolved
 from pycompiler.jitted import Jitted
 from pycompiler.lax import tracing
-from pycompiler.lax.shardings import constrained
 from pycompiler.stages import Lowered, Signature, Traced
 from pycompiler.targets import Target, expected_target
 
@@ -66,30 +69,18 @@ _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
 _jitted: Cache[list[int]] = Cache(lambda: 4096)
 
 
-@dataclass(frozen=True)
-class _Options:
-    """What `jit` was given, parameters by number and by name."""
-
-    static_argnums: tuple[int, ...] = ()
-    static_argnames: tuple[str, ...] = ()
-    donate_argnums: tuple[int, ...] = ()
-    donate_argnames: tuple[str, ...] = ()
-    keep_unused: bool = False
-    inline: bool = False
-    # Whether it is called for lines of the user's that have nothing in common.
-    from_anywhere: bool = False
-
-
 class _Program:
     """The Python half of one jitted function: traces it, and compiles what was traced."""
 
-    def __init__(self, fun: Callable[..., Any], options: _Options) -> None:
+    def __init__(self, fun: Callable[..., Any], options: Options) -> None:
         self.fun = fun
         self.name = Origin("jit", fun).name
         self.options = options
         self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
         self.function: Callable[[], JitFunction | None] = lambda: None
         _programs.add(self)
+        # What came of the last miss of a dynamic function, where its sizes are the cause.
+        self.event: str | None = None
         # How many functions made at the same place were jitted before.
         counter = _counter(fun)
         self.earlier = counter[0]
@@ -117,10 +108,26 @@ class _Program:
         typed = tuple([(name, type(value), value) for name, value in fixed])
         return flat, leaves, (in_tree, typed, trace_key())
 
-    def signature(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Signature, list[Any]]:
-        """What is traced for these arguments, from the cache if they were met before; the leaves of the dynamic."""
+    def signature(
+        self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False
+    ) -> tuple[Signature, list[Any]]:
+        """What is traced for these arguments, from the cache if they were met before; the leaves of the dynamic. When
+        `symbolic`, with symbols for the dimensions that `jit` was told are dynamic; else these are only checked."""
         flat, leaves, fixed = self.flatten(args, kwargs)
         avals = tuple([get_aval(leaf) for leaf in leaves])
+        if isinstance(self.options.dynamic, Dynamic):
+            wanted = self.options.dynamic.avals(flat, kwargs, avals)
+            if all(aval.is_concrete for aval in avals):
+                size_plan(wanted).solve([aval.shape for aval in avals], self._namer(flat))
+            avals = wanted if symbolic else avals
+        return self._signature(flat, fixed, kwargs, avals), leaves
+
+    def _namer(self, flat: FlatFunction) -> Callable[[int], str]:
+        return lambda index: f"argument '{flat.names()[index]}' of {self.name}"
+
+    def _signature(
+        self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
+    ) -> Signature:
         key = (fixed, avals)
         # What leaks does so while it is traced.
         found = None if config.checking_leaks else self.traces.get(key)
@@ -132,7 +139,7 @@ class _Program:
                     # A graph that closes over a tracer of an outer transformation is good for this call alone.
                     if not any(isinstance(const, Tracer) for const in found.graph.consts):
                         self.traces.put(key, found)
-        return found, leaves
+        return found
 
     def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
         start = time.perf_counter()
@@ -169,8 +176,13 @@ class _Program:
         """Called by the runtime for a signature that it does not know; what it returns is kept for it."""
         if config.disable_jit:
             return self.fun
+        self.event = None
+        is_dynamic = self.options.dynamic is not None and not are_on()
+        found = self._with_symbols(args, kwargs) if is_dynamic else None
         if config.explain_cache_misses:
             _log.warning("%s", self.explain_last_miss())
+        if found is not None:
+            return found
         signature, leaves = self.signature(args, kwargs)
         if signature.graph.axis_names:
             # The traces of these axes take the call.
@@ -184,7 +196,94 @@ class _Program:
         call = self._compile(signature, target)
         return self._checked(signature, call, target) if are_on() else call
 
+    def _with_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CompiledCall | None:
+        """The call of a program for all sizes, bound to these; None where it is served for its own sizes."""
+        if isinstance(self.options.dynamic, Automatic):
+            return self._automatically(self.options.dynamic, args, kwargs)
+        signature, leaves = self.signature(args, kwargs, symbolic=True)
+        if not has_symbols(signature.graph) or not self._is_own(signature):
+            return None
+        target = expected_target(leaves, named_device(self.name, signature.graph.graph))
+        return self._bound(signature, target, [get_aval(leaf).shape for leaf in leaves])
+
+    def _automatically(
+        self, automatic: Automatic, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> CompiledCall | None:
+        flat, leaves, fixed = self.flatten(args, kwargs)
+        avals = tuple([get_aval(leaf) for leaf in leaves])
+        target = expected_target(leaves)
+        if not target.is_host:
+            return None
+        # Each round but the last refuses a program.
+        while True:
+            attempt = automatic.attempt(fixed, avals, flat.names)
+            if attempt is None:
+                refused = automatic.refusal(fixed, avals)
+                if refused is not None:
+                    self.event = f"compiled for its own sizes, since no symbols can stand for them: {refused}"
+                return None
+            try:
+                signature = self._signature(flat, fixed, kwargs, attempt.avals)
+                if not self._is_own(signature) or named_device(self.name, signature.graph.graph) is not None:
+                    return None
+                if not automatic.is_checked_at_one(attempt):
+                    automatic.checked_at_one(fixed, attempt, serves := self._agrees(signature, attempt, flat, avals))
+                    if not serves:
+                        continue
+                call = self._bound(signature, target, [aval.shape for aval in avals], is_exact=False)
+            except Exception as error:
+                automatic.failed(fixed, attempt, error)
+                continue
+            automatic.succeeded(fixed, avals, attempt)
+            if attempt.why is not None:
+                leaf, axis, before, now = attempt.why
+                names = ", ".join(attempt.sizes)
+                self.event = (
+                    f"compiled again, for every size of {names}, because axis {axis} of '{flat.names()[leaf]}' was "
+                    f"{before} and is {now}"
+                )
+            return call
+
+    def _agrees(
+        self, signature: Signature, attempt: Attempt, flat: FlatFunction, avals: tuple[ShapedArray, ...]
+    ) -> bool:
+        """Whether results for a call's sizes are of the types that tracing for these gives."""
+        static = make_graph(flat, avals, flat.origin())
+        of_symbols = [aval_at(aval, attempt.sizes) for aval in signature.graph.out_avals]
+        return flat.out_tree == signature.out_tree and list(static.out_avals) == of_symbols
+
+    def _is_own(self, signature: Signature) -> bool:
+        """Whether a call is one of compiled code on one device, and of no trace."""
+        graph = signature.graph
+        traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
+        return not traced and not distribution.concerns(graph)
+
+    def _bound(
+        self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
+    ) -> CompiledCall:
+        graph = signature.graph
+        sizes = size_plan(graph.in_avals).solve(shapes)
+        before = "compiled", signature.keep_unused, signature.donated, False
+        is_new = before not in graph.derived
+        found = self._compiled(signature, target)
+        start = time.perf_counter()
+
+        def elsewhere(other: Target) -> Compilation:
+            return compiled(closed_at(graph, sizes), self.name, signature.keep_unused, signature.donated, target=other)
+
+        # Where the program asked for symbols, it is told that there are none elsewhere.
+        call = bound(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
+        shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        avals = ", ".join(map(short, graph.in_avals))
+        every = f"compiled for ({avals}), for every size of {', '.join(sizes)}"
+        self.event = every if is_new else f"bound to {shown}: nothing was compiled"
+        _say(config.log_compiles, f"Bound %s to {shown} in %.3f ms", self.name, start)
+        return call
+
     def _compile(self, signature: Signature, target: Target) -> CompiledCall:
+        return self._compiled(signature, target).call(signature.out_tree, signature.donated)
+
+    def _compiled(self, signature: Signature, target: Target) -> Compilation:
         with self.traces.making(("compiled", id(signature))):
             start = time.perf_counter()
             is_new = ("compiled", signature.keep_unused, signature.donated, False) not in signature.graph.derived
@@ -201,7 +300,7 @@ class _Program:
             done = "Loaded %s from the disk cache" if found.from_disk else "Compiled %s"
             _say(config.log_compiles, f"{done} for ({avals}) in %.3f ms", self.name, start)
             self._check_donation(signature, found)
-        return found.call(signature.out_tree, signature.donated)
+        return found
 
     def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
         """Calls, then looks at the results. Donated arrays are kept until then: the replay of a fault reads them."""
@@ -270,12 +369,12 @@ class _Program:
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace for these arguments (arrays, or anything with a shape and dtype)."""
-        return Traced(self.signature(args, kwargs)[0])
+        return Traced(self.signature(args, kwargs, symbolic=True)[0])
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace for these arguments, and make the module that is compiled, without running anything."""
-        return Lowered(self.signature(args, kwargs)[0])
+        return Lowered(self.signature(args, kwargs, symbolic=True)[0])
 
     @boundary
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
@@ -287,12 +386,18 @@ class _Program:
     def clear(self) -> None:
         """Forget what was traced and compiled."""
         self.traces.clear()
+        self.event = None
+        if isinstance(self.options.dynamic, Automatic):
+            self.options.dynamic.clear()
         function = self.function()
         if function is not None:
             JitFunction.clear_cache(function)
 
     def explain_last_miss(self) -> str:
-        """In one line: in what the last call that was compiled differed from the nearest one before it."""
+        """In one line: in what the last call that was compiled differed from the nearest one before it. Of a dynamic
+        function, too, what was done for new sizes."""
+        if self.event is not None:
+            return f"{self.name}: {self.event}"
         function = self.function()
         key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
         return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
@@ -311,64 +416,6 @@ def _counter(fun: Callable[..., Any]) -> list[int]:
         counter = [0]
         _jitted.put(code, counter)
     return counter
-
-
-def _several(given: Any) -> tuple[Any, ...]:
-    """What an option that takes one entry or several was given; a string is one."""
-    if given is None:
-        return ()
-    return tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else (given,)
-
-
-def _resolve(
-    fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Arguments by number and by name: a parameter named one way is meant the other way too."""
-    numbers: tuple[Any, ...] = _several(argnums)
-    names: tuple[Any, ...] = _several(argnames)
-    for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
-        if not all(isinstance(entry, wanted) for entry in given):
-            raise TypeError(f"jit: {option} holds entries of type {wanted.__name__}, got {given!r}")
-    if not numbers and not names:
-        return (), ()
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
-        return numbers, names
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    known = {p.name for p in parameters}
-    for name in names:
-        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            raise ValueError(f"jit: {kind}_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
-    resolved: list[int] = []
-    for number in numbers:
-        index = number + len(positional) if number < 0 else number
-        if not 0 <= index < len(positional) and not (variadic and number >= 0):
-            raise ValueError(f"jit: {kind}_argnums has {number}, but {fun} has {len(positional)} positional parameters")
-        resolved.append(index)
-    resolved += [positional.index(name) for name in names if name in positional]
-    names += tuple(positional[i] for i in resolved if i < len(positional))
-    return tuple(sorted(set(resolved))), tuple(dict.fromkeys(names))
-
-
-def _divided(
-    fun: Callable[..., Any], in_shardings: Any, out_shardings: Any, static: Sequence[int]
-) -> Callable[..., Any]:
-    """The function with its arguments and results divided over devices."""
-
-    @functools.wraps(fun)
-    def divided(*args: Any, **kwargs: Any) -> Any:
-        given = list(args)
-        places = [place for place in range(len(args)) if place not in static]
-        if in_shardings is not None:
-            moving = constrained("jit: in_shardings", tuple([args[place] for place in places]), in_shardings)
-            for place, arg in zip(places, moving, strict=True):
-                given[place] = arg
-        out = fun(*given, **kwargs)
-        return out if out_shardings is None else constrained("jit: out_shardings", out, out_shardings)
-
-    return divided
 
 
 class _NotGiven:
@@ -392,6 +439,7 @@ def jit(
     donate_argnames: str | Iterable[str] | None = ...,
     keep_unused: bool = ...,
     inline: bool = ...,
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
 ) -> Jitted[_P, _R]: ...
 @overload
 def jit(
@@ -404,6 +452,7 @@ def jit(
     donate_argnames: str | Iterable[str] | None = ...,
     keep_unused: bool = ...,
     inline: bool = ...,
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
 ) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
 @boundary
 def jit(
@@ -418,6 +467,7 @@ def jit(
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
     inline: bool = False,
+    dynamic: Any = None,
 ) -> Any:
     """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
 
@@ -431,12 +481,18 @@ def jit(
         free for what comes after.
       keep_unused: keep the arguments that the function does not read among those of the compiled code.
       inline: where it is called in a function that is traced, its operations become part of that function's own graph.
+      dynamic: which dimensions may have any size, so that one compilation serves them all: by the name or position of a
+        parameter, for an array a tuple with an entry for each axis, the name of a symbol or a `Dim` with bounds, or
+        None for a fixed size; for a tree of arrays a tree of such tuples that is a prefix of it. What has one name has
+        one size. "auto": dimensions whose size changes from call to call are found out, by the second size; a program
+        that feeds changing batch or sequence lengths compiles at most twice. For the CPU; elsewhere "auto" compiles for
+        each size. Under `debug_nans` each size is compiled.
 
     Returns a function with the methods `trace(*args)`, `lower(*args)`, `eval_shape(*args)`, `clear_cache()`,
     `explain_last_miss()`. Its results are futures.
 
     Raises TypeError, naming the argument, for an argument that is not an array; ValueError for a static one that is not
-    hashable.
+    hashable, and for sizes that break a bound of their symbol, or its divisibility.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.jit(lambda x: pnp.sin(x) ** 2 + pnp.cos(x) ** 2)(pnp.float32(3))
@@ -451,31 +507,37 @@ def jit(
         "donate_argnames": donate_argnames,
         "keep_unused": keep_unused,
         "inline": inline,
+        "dynamic": dynamic,
     }
     if fun is _NOT_GIVEN:
         return functools.partial(jit, **options)
     if not callable(fun):
         raise TypeError(f"jit: takes a function, got {fun!r} of type {type(fun).__name__}")
-    numbers, names = _resolve(fun, "static", static_argnums, static_argnames)
-    donated, donated_names = _resolve(fun, "donate", donate_argnums, donate_argnames)
+    numbers, names = resolved(fun, "static", static_argnums, static_argnames)
+    donated, donated_names = resolved(fun, "donate", donate_argnums, donate_argnames)
     both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
     if both:
         raise ValueError(f"jit: an argument can't be static and donated, as {', '.join(sorted(both))} would be")
+    sizes = Automatic() if dynamic == "auto" else dynamic and read_dynamic(fun, dynamic, numbers, names)
     if in_shardings is not None or out_shardings is not None:
-        fun = _divided(fun, in_shardings, out_shardings, numbers)
-    return _function(fun, _Options(numbers, names, donated, donated_names, keep_unused, inline))
+        fun = divided_function(fun, in_shardings, out_shardings, numbers)
+    options_read = Options(numbers, names, donated, donated_names, keep_unused, inline, dynamic=sizes or None)
+    return _function(fun, options_read)
 
 
 def eager_function(
-    fun: Callable[..., Any], static_argnames: tuple[str, ...] = (), static_argnums: tuple[int, ...] = ()
+    fun: Callable[..., Any],
+    static_argnames: tuple[str, ...] = (),
+    static_argnums: tuple[int, ...] = (),
+    dynamic: Dynamic | None = None,
 ) -> JitFunction:
     """A function of the package compiled for eager calls: what it compiles belongs to no line of the user's, since the
     next call comes from another one."""
-    numbers, names = _resolve(fun, "static", static_argnums, static_argnames)
-    return _function(fun, _Options(numbers, names, from_anywhere=True))
+    numbers, names = resolved(fun, "static", static_argnums, static_argnames)
+    return _function(fun, Options(numbers, names, from_anywhere=True, dynamic=dynamic))
 
 
-def _function(fun: Callable[..., Any], options: _Options) -> JitFunction:
+def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
     program = _Program(fun, options)
     numbers, names = options.static_argnums, options.static_argnames
     function = JitFunction(fun, program.miss, program.traced, numbers, names, program.sharded)

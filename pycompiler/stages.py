@@ -6,15 +6,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pycompiler._runtime import PyTreeDef
-from pycompiler.compile import build_module, compiled, memory_plan, module_at, named_device, tuning_of
+from pycompiler._runtime import CompiledCall, PyTreeDef, ShapedArray
+from pycompiler.binding import bound
+from pycompiler.compile import (
+    Compilation,
+    build_module,
+    compiled,
+    has_symbols,
+    memory_plan,
+    module_at,
+    named_device,
+    tuning_of,
+)
 from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
 from pycompiler.core.boundary import boundary
+from pycompiler.core.cache import Cache
+from pycompiler.core.config import config
 from pycompiler.core.graph import ClosedGraph, Graph
+from pycompiler.core.sizes import size_plan, symbols_of
+from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.tree import tree_flatten
 from pycompiler.gpu_libraries import libraries_for
 from pycompiler.inspection import STAGES
@@ -155,9 +169,9 @@ class Lowered(_Stage):
             raise ValueError(f"compiler_ir: there is no dialect {dialect!r}; the module is of 'array'")
         return self._module
 
-    def cost_analysis(self) -> dict[str, float]:
+    def cost_analysis(self, **sizes: int) -> dict[str, float]:
         """That of the compiled function."""
-        return self.compile().cost_analysis()
+        return self.compile().cost_analysis(**sizes)
 
     @boundary
     def compile(self) -> Compiled:
@@ -186,7 +200,8 @@ def _text(
 
 
 class Compiled(_Stage):
-    """A compiled function, to be called with arguments of the shapes and dtypes that it was lowered for."""
+    """A compiled function, to be called with arguments of the shapes and dtypes that it was lowered for; of symbolic
+    sizes, with every size that the symbols' bounds allow."""
 
     def __init__(self, signature: Signature) -> None:
         super().__init__(signature)
@@ -200,12 +215,16 @@ class Compiled(_Stage):
             viewing=False,
             target=expected_target((), named),
         )
-        self._call = self._compilation.call(signature.out_tree, signature.donated)
+        is_symbolic = has_symbols(signature.graph)
+        self._plan = size_plan(signature.graph.in_avals) if is_symbolic else None
+        self._call = None if is_symbolic else self._compilation.call(signature.out_tree, signature.donated)
+        # By the sizes of the symbols.
+        self._calls: Cache[CompiledCall] = Cache(lambda: config.cache_size)
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it; static arguments are left out. Raises TypeError when the arguments are not of the kind that it was
-        compiled for."""
+        compiled for, ValueError for sizes that its symbols don't allow."""
         leaves, in_tree = tree_flatten((args, kwargs))
         signature = self._signature
         if in_tree != signature.in_tree:
@@ -213,13 +232,51 @@ class Compiled(_Stage):
         arrays: list[Any] = []
         for index, (leaf, aval) in enumerate(zip(leaves, signature.graph.in_avals, strict=True)):
             given = get_aval(leaf)
-            if not same_type(given, aval):
+            fits = same_type(given, aval) if aval.is_concrete else given.dtype == aval.dtype
+            if not fits:
                 raise TypeError(
                     f"{self.fun_name}: compiled for {short(aval)} as '{signature.names()[index]}', "
                     f"called with {short(given)}"
                 )
-            arrays.append(to_array(leaf, aval))
-        return self._call(*arrays)
+            arrays.append(to_array(leaf, given if not aval.is_concrete else aval))
+        return (self._call or self._call_at([array.shape for array in arrays]))(*arrays)
+
+    def _call_at(self, shapes: Sequence[Sequence[int]]) -> CompiledCall:
+        """The call of a symbolic program for arguments of these shapes."""
+        assert self._plan is not None
+        names = self._signature.names
+        sizes = self._plan.solve(shapes, lambda index: f"argument '{names()[index]}' of {self.fun_name}")
+        key = tuple(sizes.values())
+        known = self._calls.get(key)
+        if known is None:
+            known = bound(self._compilation, sizes).call(self._signature.out_tree, self._signature.donated)
+            self._calls.put(key, known)
+        return known
+
+    def _at(self, what: str, sizes: dict[str, int]) -> tuple[Compilation, Sequence[ShapedArray]]:
+        """The compilation for certain sizes of the symbols, and the avals of its arguments."""
+        avals = self._signature.graph.in_avals
+        symbols = symbols_of(avals)
+        names = [symbol.name for symbol in symbols]
+        if sorted(sizes) != names:
+            example = ", ".join(f"{symbol.name}={max(symbol.min, symbol.multiple_of)}" for symbol in symbols)
+            raise ValueError(
+                f"{what}: {self.fun_name} is "
+                + (
+                    f"compiled for every size of {', '.join(names)}; say for which, as {what}({example})"
+                    if names
+                    else f"compiled for fixed sizes, and has no {', '.join(sizes)}"
+                )
+            )
+        for symbol in symbols:
+            if not symbol.holds(sizes[symbol.name]):
+                raise ValueError(
+                    f"{what}: {symbol.name} is {sizes[symbol.name]}, but must be {symbol.described()}: it is {symbol!r}"
+                )
+        if not symbols:
+            return self._compilation, avals
+        ordered = {name: sizes[name] for name in names}
+        return bound(self._compilation, ordered), [aval_at(aval, ordered) for aval in avals]
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The same as calling it."""
@@ -235,28 +292,41 @@ class Compiled(_Stage):
         """The loaded code, None where there was nothing to compile."""
         return self._compilation.executable
 
-    def cost_analysis(self) -> dict[str, float]:
-        """Estimated scalar operations of a call ("flops"), bytes of its arguments and results ("bytes accessed")."""
-        results = self._compilation.plan.result_avals
+    @boundary
+    def cost_analysis(self, **sizes: int) -> dict[str, float]:
+        """Estimated scalar operations of a call ("flops"), bytes of its arguments and results ("bytes accessed").
+
+        Of a function of symbolic sizes, for these sizes of its symbols: `cost_analysis(n=128)`; ValueError without
+        them. The function is then compiled once more, for these.
+        """
+        found, avals = self._at("cost_analysis", sizes)
+        flops = found.flops
+        if sizes:
+            signature = self._signature
+            static = closed_at(signature.graph, sizes)
+            flops = compiled(static, self.fun_name, signature.keep_unused, signature.donated, viewing=False).flops
         return {
-            "flops": self._compilation.flops,
-            "bytes accessed": float(sum(aval.nbytes for aval in (*self._signature.graph.in_avals, *results))),
+            "flops": flops,
+            "bytes accessed": float(sum(aval.nbytes for aval in (*avals, *found.plan.result_avals))),
         }
 
-    def memory_analysis(self) -> MemoryAnalysis:
+    @boundary
+    def memory_analysis(self, **sizes: int) -> MemoryAnalysis:
         """Bytes of the arguments, of the results, of the temporaries (one arena) and of the code, under JAX's names.
 
-        Printed, it also shows which temporary lies where in the arena, from when to when, and for which line.
+        Printed, it also shows which temporary lies where in the arena, from when to when, and for which line. Of a
+        function of symbolic sizes, for these sizes of its symbols, without the places: `memory_analysis(n=128)`;
+        ValueError without them.
         """
-        found = self._compilation
+        found, avals = self._at("memory_analysis", sizes)
         results = found.plan.result_avals
         return MemoryAnalysis(
-            argument_size_in_bytes=sum(aval.nbytes for aval in self._signature.graph.in_avals),
+            argument_size_in_bytes=sum(aval.nbytes for aval in avals),
             output_size_in_bytes=sum(aval.nbytes for aval in results),
             temp_size_in_bytes=found.arena_bytes,
             alias_size_in_bytes=sum(results[number].nbytes for number, _ in found.aliases),
             generated_code_size_in_bytes=found.executable.code_bytes if found.executable else 0,
-            _plan=lambda: memory_plan(found.module) if found.arena_bytes else [],
+            _plan=lambda: memory_plan(found.module) if found.arena_bytes and not sizes else [],
         )
 
     def compile_times(self) -> dict[str, float]:

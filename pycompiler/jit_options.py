@@ -1,0 +1,90 @@
+"""What `jit` was given beside the function: arguments by number and by name, and where they are divided.
+
+Before `jit` alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pycompiler.automatic import Automatic
+from pycompiler.dynamic import Dynamic
+from pycompiler.lax.shardings import constrained
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `jit` was given, parameters by number and by name."""
+
+    static_argnums: tuple[int, ...] = ()
+    static_argnames: tuple[str, ...] = ()
+    donate_argnums: tuple[int, ...] = ()
+    donate_argnames: tuple[str, ...] = ()
+    keep_unused: bool = False
+    inline: bool = False
+    # Whether it is called for lines of the user's that have nothing in common.
+    from_anywhere: bool = False
+    # Which dimensions are symbols; Automatic finds them out.
+    dynamic: Dynamic | Automatic | None = None
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """What an option that takes one entry or several was given; a string is one."""
+    if given is None:
+        return ()
+    return tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else (given,)
+
+
+def resolved(
+    fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Arguments by number and by name: a parameter named one way is meant the other way too."""
+    numbers: tuple[Any, ...] = _several(argnums)
+    names: tuple[Any, ...] = _several(argnames)
+    for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
+        if not all(isinstance(entry, wanted) for entry in given):
+            raise TypeError(f"jit: {option} holds entries of type {wanted.__name__}, got {given!r}")
+    if not numbers and not names:
+        return (), ()
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return numbers, names
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    known = {p.name for p in parameters}
+    for name in names:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise ValueError(f"jit: {kind}_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
+    found: list[int] = []
+    for number in numbers:
+        index = number + len(positional) if number < 0 else number
+        if not 0 <= index < len(positional) and not (variadic and number >= 0):
+            raise ValueError(f"jit: {kind}_argnums has {number}, but {fun} has {len(positional)} positional parameters")
+        found.append(index)
+    found += [positional.index(name) for name in names if name in positional]
+    names += tuple(positional[i] for i in found if i < len(positional))
+    return tuple(sorted(set(found))), tuple(dict.fromkeys(names))
+
+
+def divided_function(
+    fun: Callable[..., Any], in_shardings: Any, out_shardings: Any, static: Sequence[int]
+) -> Callable[..., Any]:
+    """The function with its arguments and results divided over devices."""
+
+    @functools.wraps(fun)
+    def divided(*args: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        places = [place for place in range(len(args)) if place not in static]
+        if in_shardings is not None:
+            moving = constrained("jit: in_shardings", tuple([args[place] for place in places]), in_shardings)
+            for place, arg in zip(places, moving, strict=True):
+                given[place] = arg
+        out = fun(*given, **kwargs)
+        return out if out_shardings is None else constrained("jit: out_shardings", out, out_shardings)
+
+    return divided

@@ -1,0 +1,36 @@
+"""Counts what was traced, compiled and bound."""
+
+import logging
+
+import pytest
+
+
+class Counts:
+    """How often each happened since the last `clear`."""
+
+    def __init__(self, caplog):
+        self._caplog = caplog
+
+    def _count(self, what):
+        return sum(record.getMessage().startswith(what) for record in self._caplog.records)
+
+    @property
+    def traced(self):
+        return self._count("Traced ")
+
+    @property
+    def compiled(self):
+        return self._count("Compiled ") + self._count("Loaded ")
+
+    @property
+    def bound(self):
+        return self._count("Bound ")
+
+    def clear(self):
+        self._caplog.clear()
+
+
+@pytest.fixture
+def counts(caplog):
+    caplog.set_level(logging.DEBUG, logger="pycompiler.jit")
+    return Counts(caplog)
