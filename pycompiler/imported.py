@@ -71,13 +71,18 @@ def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
     """A module as what `module_call` takes, with its signature read off it. See `module_function` for the errors."""
     module = read_module(source)
     in_avals, out_avals = signature_of(module, entry)
-    operations = frozenset(_operations(module.operation))
+    operations = operations_of(module)
     if "host_call" in operations:
         raise ValueError(
             f"the module calls functions of the host program (array.host_call: a callback, debug.print), which "
             f"@{entry} does not bring with it; leave them out before exporting"
         )
     return ModuleCode(source, entry, in_avals, out_avals, operations)
+
+
+def operations_of(module: ir.Module) -> frozenset[str]:
+    """The names of the ops that a module holds, without their dialect."""
+    return frozenset(_operations(module.operation))
 
 
 def _operations(operation: ir.Operation) -> Iterator[str]:

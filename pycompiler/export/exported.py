@@ -11,7 +11,7 @@ complex numbers, and gives a cotangent for each argument of these.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,15 +21,19 @@ from pycompiler import distribution
 from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
 from pycompiler.compile import module_bytes, named_device, read_module
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, shaped, short
+from pycompiler.core.aval import ShapeDtypeStruct, get_aval, shaped, short
 from pycompiler.core.boundary import boundary
+from pycompiler.core.dims import Dim
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, pruned
+from pycompiler.core.sizes import size_plan
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.dynamic import SymbolicArguments, may_be
 from pycompiler.export.container import Section, Writer, opened
+from pycompiler.export.sizes import size_from_text, symbols_from_json, symbols_to_json
 from pycompiler.export.trees import tree_from_json, tree_to_json
-from pycompiler.imported import code_of
+from pycompiler.imported import operations_of
 from pycompiler.jit import eager_function, jit
 from pycompiler.ops.callbacks import host_calls
 from pycompiler.ops.module_call import ModuleCode, module_call
@@ -155,8 +159,9 @@ class Exported:
             return self.out_tree.unflatten(flat(*self._checked(args, kwargs)))
 
         run.__name__ = run.__qualname__ = self.fun_name
+        symbolic = not all(aval.is_concrete for aval in self.in_avals)
         # Of no line of the program: the next call comes from another one.
-        return eager_function(run)
+        return eager_function(run, dynamic=SymbolicArguments(self.in_avals) if symbolic else None)
 
     def _checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """The arrays among the arguments, of which each is as it was when the function was exported."""
@@ -164,7 +169,7 @@ class Exported:
         if in_tree != self.in_tree:
             raise TypeError(f"call: {self.fun_name} was exported for arguments {self.in_tree}, called with {in_tree}")
         for place, leaf, aval in zip(self.in_tree.paths(), leaves, self.in_avals, strict=True):
-            if not same_type(get_aval(leaf), aval):
+            if not may_be(get_aval(leaf), aval):
                 # A path begins with [0] for the positional ones, with [1] for the others.
                 named = f"{'kwargs' if place.startswith('[1]') else 'args'}{place[3:]}"
                 raise ValueError(
@@ -223,7 +228,10 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
       platforms: "cpu", "gpu"; that of the default device if not given. The module is the same for all.
 
     Raises ValueError, at the call, for what can't leave the process: callbacks, programs over a mesh, values put on a
-    device, closed-over tracers.
+    device, closed-over tracers; for symbols whose sizes do not follow from the arguments' shapes.
+
+    ShapeDtypeStructs may have symbolic sizes (`Dim`): what is exported then takes every size that the symbols' bounds
+    allow, in calls outside of functions that are traced.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -265,9 +273,11 @@ def _of_graph(
 ) -> Exported:
     closed = pruned(closed)
     _check(closed, name)
+    # That every symbol's size follows from the arguments.
+    size_plan(closed.in_avals)
     graph = closed.graph
     source = module_bytes(graph)
-    operations = code_of(source).operations
+    operations = operations_of(read_module(source))
     avals = tuple([var.aval for var in (*graph.inputs, *graph.constvars)])
     code = ModuleCode(source, "main", avals, closed.out_avals, operations)
     consts = tuple([to_array(value, var.aval) for var, value in zip(graph.constvars, closed.consts, strict=True)])
@@ -347,8 +357,10 @@ def _derivative(closed: ClosedGraph, exported: Exported) -> Exported:
 def _describe(exported: Exported, writer: Writer) -> dict[str, Any]:
     """One function as JSON; its module and its constants become sections."""
     code = exported._code
+    symbols = symbols_to_json(exported.in_avals)
     return {
         "name": exported.fun_name,
+        **({"symbols": symbols} if symbols else {}),
         "calling_convention": exported.calling_convention_version,
         "platforms": exported.platforms,
         "in_tree": tree_to_json(exported.in_tree),
@@ -368,15 +380,10 @@ def _aval_to_json(aval: ShapedArray) -> dict[str, Any]:
     return {"shape": shape, "dtype": aval.dtype.name, "weak_type": aval.weak_type}
 
 
-def _aval_from_json(written: dict[str, Any]) -> ShapedArray:
-    if not all(size.isdigit() for size in written["shape"]):
-        raise ValueError(
-            f"deserialize: the exported function has arrays of the shape ({', '.join(written['shape'])}), and this "
-            "version reads sizes that are numbers; load it with a later one"
-        )
+def _aval_from_json(written: dict[str, Any], symbols: Mapping[str, Dim] | None = None) -> ShapedArray:
     name = written["dtype"]
     dtype: Any = dtypes.KEY if name == dtypes.KEY.name else dtypes.as_dtype(name)
-    return shaped([int(size) for size in written["shape"]], dtype, written["weak_type"])
+    return shaped([size_from_text(size, symbols or {}) for size in written["shape"]], dtype, written["weak_type"])
 
 
 def _bytes_of(const: Array) -> bytes:
@@ -412,7 +419,8 @@ def _read(written: dict[str, Any], sections: memoryview, derivative: Exported | 
             f"deserialize: {written['name']} has version {written['calling_convention']} of the calling convention, "
             f"and this version of pycompiler reads versions up to {CALLING_CONVENTION}; load it with a later one"
         )
-    ins, outs = ([_aval_from_json(aval) for aval in written[which]] for which in ("in_avals", "out_avals"))
+    symbols = symbols_from_json(written.get("symbols", {}))
+    ins, outs = ([_aval_from_json(aval, symbols) for aval in written[which]] for which in ("in_avals", "out_avals"))
     consts = tuple([_const_of(const, sections) for const in written["consts"]])
     offset, size = Section(*written["module"])
     source = bytes(sections[offset : offset + size])

@@ -60,6 +60,15 @@ class ModuleCode:
 
 def _shape(*avals: ShapedArray, module: ModuleCode, name: str) -> tuple[ShapedArray, ...]:
     wanted = module.in_avals
+    fits = len(avals) == len(wanted) and all(
+        given.dtype == aval.dtype and given.ndim == aval.ndim for given, aval in zip(avals, wanted, strict=True)
+    )
+    if fits and not all(map(same_type, avals, wanted)) and not all(aval.is_concrete for aval in wanted):
+        raise NotImplementedError(
+            f"{name}: was exported for symbolic sizes, ({', '.join(map(short, wanted))}), and is called in a function "
+            f"that is traced, with ({', '.join(map(short, avals))}).\nWhat to do: call it outside of jit, grad and "
+            "vmap, or export it for these sizes"
+        )
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
         raise TypeError(
             f"{name}: the module takes ({', '.join(map(short, wanted))}), called with ({', '.join(map(short, avals))})"
