@@ -1,5 +1,6 @@
 // The custom directives of the assembly formats.
 #include "Assembly.h"
+#include "Inference.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -104,7 +105,126 @@ void array::printThreefryTypes(OpAsmPrinter &printer, Operation *op, Type k0, Ty
 }
 
 //===----------------------------------------------------------------------===//
-// Dimensions
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// `sizes(%n, %m)`, or nothing.
+static ParseResult parseLastOperands(OpAsmParser &parser, StringRef keyword,
+                                     SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands) {
+  SmallVector<OpAsmParser::UnresolvedOperand> last;
+  if (succeeded(parser.parseOptionalKeyword(keyword)) && parser.parseOperandList(last, OpAsmParser::Delimiter::Paren))
+    return failure();
+  llvm::append_range(operands, last);
+  return success();
+}
+
+static void printLastOperands(OpAsmPrinter &printer, StringRef keyword, ValueRange operands) {
+  if (!operands.empty())
+    printer << ' ' << keyword << '(' << operands << ')';
+}
+
+static ParseResult parseNumber(OpAsmParser &parser, int64_t &number) {
+  number = ShapedType::kDynamic;
+  return succeeded(parser.parseOptionalQuestion()) ? ParseResult(success()) : parser.parseInteger(number);
+}
+
+ParseResult array::parseSizes(OpAsmParser &parser, DenseI64ArrayAttr &numbers) {
+  SmallVector<int64_t> parsed;
+  auto parseOne = [&] { return parseNumber(parser, parsed.emplace_back()); };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseOne))
+    return failure();
+  numbers = parser.getBuilder().getDenseI64ArrayAttr(parsed);
+  return success();
+}
+
+void array::printSizes(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr numbers) { printer << listed(numbers); }
+
+ParseResult array::parseSize(OpAsmParser &parser, IntegerAttr &number) {
+  int64_t parsed;
+  if (parseNumber(parser, parsed))
+    return failure();
+  number = parser.getBuilder().getI64IntegerAttr(parsed);
+  return success();
+}
+
+void array::printSize(OpAsmPrinter &printer, Operation *, IntegerAttr number) { printer << spelled(number.getInt()); }
+
+ParseResult array::parseSlice(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &startsAndSizes,
+                              DenseI64ArrayAttr &numbers) {
+  return failure(parser.parseKeyword("at") || parser.parseOperandList(startsAndSizes, OpAsmParser::Delimiter::Paren) ||
+                 parser.parseKeyword("slice_sizes") || parser.parseEqual() || parseSizes(parser, numbers) ||
+                 parseLastOperands(parser, "sizes", startsAndSizes));
+}
+
+void array::printSlice(OpAsmPrinter &printer, Operation *op, OperandRange startsAndSizes, DenseI64ArrayAttr numbers) {
+  size_t starts = llvm::count_if(startsAndSizes.getTypes(), llvm::IsaPred<RankedTensorType>);
+  printer << "at(" << startsAndSizes.take_front(starts) << ") slice_sizes = ";
+  printSizes(printer, op, numbers);
+  printLastOperands(printer, "sizes", startsAndSizes.drop_front(starts));
+}
+
+ParseResult array::parseHostOperands(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inputs) {
+  return failure(parser.parseOperandList(inputs) || parser.parseRParen() ||
+                 parseLastOperands(parser, "output_dims", inputs));
+}
+
+void array::printHostOperands(OpAsmPrinter &printer, Operation *, OperandRange inputs) {
+  size_t dims = llvm::count_if(inputs.getTypes(), llvm::IsaPred<IndexType>);
+  printer << inputs.drop_back(dims) << ')';
+  printLastOperands(printer, "output_dims", inputs.take_back(dims));
+}
+
+//===----------------------------------------------------------------------===//
+// gather
+//===----------------------------------------------------------------------===//
+
+/// Window sizes are attributes as the others are, unless one is no constant.
+ParseResult GatherOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand operand;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  FunctionType type;
+  if (parser.parseOperand(operand) || parser.parseKeyword("at"))
+    return failure();
+  operands.push_back(operand);
+  if (parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("slice_sizes"))) {
+    DenseI64ArrayAttr sizes;
+    if (parser.parseEqual() || parseSizes(parser, sizes) || parseLastOperands(parser, "sizes", operands))
+      return failure();
+    result.addAttribute("slice_sizes", sizes);
+  }
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+      parser.resolveOperands(operands, type.getInputs(), location, result.operands))
+    return failure();
+  result.addTypes(type.getResults());
+  return success();
+}
+
+void GatherOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getOperand() << " at(" << getTensorInputs() << ')';
+  SmallVector<StringRef> elided;
+  if (!getSizes().empty()) {
+    printer << " slice_sizes = ";
+    printSizes(printer, *this, getSliceSizesAttr());
+    printLastOperands(printer, "sizes", getSizes());
+    elided.push_back("slice_sizes");
+  }
+  for (StringRef dims : {"offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
+                         "start_indices_batching_dims"})
+    if (auto attribute = (*this)->getAttrOfType<DenseI64ArrayAttr>(dims); attribute && attribute.empty())
+      elided.push_back(dims);
+  for (StringRef hint : {"indices_are_sorted", "unique_indices"})
+    if (auto attribute = (*this)->getAttrOfType<BoolAttr>(hint); attribute && !attribute.getValue())
+      elided.push_back(hint);
+  printer.printOptionalAttrDict((*this)->getAttrs(), elided);
+  printer << " : ";
+  printer.printFunctionalType(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Contracted dimensions
 //===----------------------------------------------------------------------===//
 
 /// `= [0] x [1]`

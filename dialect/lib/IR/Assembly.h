@@ -35,6 +35,23 @@ ParseResult parseDotDimensions(OpAsmParser &parser, DenseI64ArrayAttr &lhsBatch,
 void printDotDimensions(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr lhsBatch, DenseI64ArrayAttr rhsBatch,
                         DenseI64ArrayAttr lhsContracting, DenseI64ArrayAttr rhsContracting);
 
+/// `[0, ?, 2]`: a `?` for what is one of `sizes`.
+ParseResult parseSizes(OpAsmParser &parser, DenseI64ArrayAttr &numbers);
+void printSizes(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr numbers);
+
+/// `5` or `?`.
+ParseResult parseSize(OpAsmParser &parser, IntegerAttr &number);
+void printSize(OpAsmPrinter &printer, Operation *op, IntegerAttr number);
+
+/// `at(%i, %j) slice_sizes = [2, ?] sizes(%n)`; `sizes` are the last of the operands.
+ParseResult parseSlice(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &startsAndSizes,
+                       DenseI64ArrayAttr &numbers);
+void printSlice(OpAsmPrinter &printer, Operation *op, OperandRange startsAndSizes, DenseI64ArrayAttr numbers);
+
+/// `%x, %y) output_dims(%n)`, after the parenthesis; these are the last of the operands.
+ParseResult parseHostOperands(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inputs);
+void printHostOperands(OpAsmPrinter &printer, Operation *op, OperandRange inputs);
+
 } // namespace mlir::array
 
 #endif // ARRAY_LIB_IR_ASSEMBLY_H

@@ -47,13 +47,15 @@ LogicalResult CondOp::verifyRegions() {
 
 LogicalResult ScanOp::verifyRegions() {
   int64_t length = getLength();
-  if (length < 0)
+  if (failed(checkSizes(getLoc(), getOperationName(), {length}, getSizes().size(), "C6")))
+    return failure();
+  if (isBelow(length, 0))
     return emitOpError("length is ") << length << ", expected at least 0 (C1)";
   SmallVector<Type> arguments(getInits().getTypes());
   for (Value operand : getXs()) {
     auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getRank() == 0 || (!type.isDynamicDim(0) && type.getDimSize(0) != length))
-      return emitOpError("scans ") << type << ", expected a first dimension of length = " << length << " (C2)";
+    if (type.getRank() == 0 || !mergedSize(type.getDimSize(0), length))
+      return emitOpError("scans ") << type << ", expected a first dimension of length = " << spelled(length) << " (C2)";
     arguments.push_back(RankedTensorType::get(type.getShape().drop_front(), type.getElementType()));
   }
   if (getBody().getArgumentTypes() != TypeRange(arguments))
@@ -78,6 +80,12 @@ LogicalResult ScanOp::verifyRegions() {
   if (TypeRange(getResultTypes()).take_front(carry.size()) != carry || !areCompatible(results, getResultTypes()))
     return emitOpError("the results are ") << getResultTypes() << ", expected the types of the carry and of the joined "
                                            << "slices: " << TypeRange(results) << " (C5)";
+  int64_t dynamic = 0;
+  for (Type type : TypeRange(getResultTypes()).drop_front(carry.size()))
+    dynamic += cast<RankedTensorType>(type).getNumDynamicDims();
+  if (int64_t(getOutputDims().size()) != dynamic)
+    return emitOpError("has ") << getOutputDims().size() << " output_dims, expected " << dynamic
+                               << ": one for each dynamic dimension of the joined slices (C7)";
   return success();
 }
 

@@ -49,7 +49,8 @@ LogicalResult ConvGeneralDilatedOp::verify() {
   if (rank < 2 || rhs.getRank() != rank || result.getRank() != rank || lhs.getElementType() != rhs.getElementType())
     return emitOpError("takes arrays of one rank, at least 2, and one element type, got ")
            << lhs << ", " << rhs << " -> " << result << " (C1)";
-  if (failed(verifySpecs(*this, rank)))
+  if (failed(verifySpecs(*this, rank)) ||
+      failed(checkSizes(getLoc(), getOperationName(), {getLow(), getHigh()}, getSizes().size(), "C8")))
     return failure();
   ArrayRef<int64_t> lhsSpec = getLhsSpec(), rhsSpec = getRhsSpec(), outSpec = getOutSpec();
   int64_t batch = lhs.getDimSize(lhsSpec[0]), outFeatures = rhs.getDimSize(rhsSpec[0]);
@@ -59,11 +60,12 @@ LogicalResult ConvGeneralDilatedOp::verify() {
   shape[outSpec[0]] = ShapedType::isDynamic(batch) ? batch : batch / int64_t(getBatchGroupCount());
   shape[outSpec[1]] = outFeatures;
   for (int64_t i = 0; i + 2 < rank; ++i) {
-    int64_t size = lhs.getDimSize(lhsSpec[i + 2]), window = rhs.getDimSize(rhsSpec[i + 2]);
-    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(window))
-      continue;
-    int64_t padded = dilatedSize(size, getLhsDilation()[i]) + getLow()[i] + getHigh()[i];
-    shape[outSpec[i + 2]] = countWindows(padded, dilatedSize(window, getRhsDilation()[i]), getWindowStrides()[i]);
+    auto count = [&](int64_t size, int64_t window, int64_t low, int64_t high) {
+      int64_t padded = dilatedSize(size, getLhsDilation()[i]) + low + high;
+      return countWindows(padded, dilatedSize(window, getRhsDilation()[i]), getWindowStrides()[i]);
+    };
+    shape[outSpec[i + 2]] =
+        ifKnown(count, lhs.getDimSize(lhsSpec[i + 2]), rhs.getDimSize(rhsSpec[i + 2]), getLow()[i], getHigh()[i]);
   }
   if (failed(verifyCompatibleShape(shape, result.getShape())))
     return emitOpError("result is ") << result << ", expected " << result.clone(shape) << " (C6)";

@@ -15,23 +15,30 @@ LogicalResult FftOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
   auto rank = static_cast<size_t>(operand.getRank());
   if (lengths.empty() || lengths.size() > rank)
     return fail(location, getOperationName(), "has ", lengths.size(), " fft_lengths, expected 1 to ", rank, " (C2)");
+  if (failed(checkSizes(location, getOperationName(), {lengths}, adaptor.getSizes().size(), "C5")))
+    return failure();
   Type element = operand.getElementType();
   auto complex = dyn_cast<ComplexType>(element);
   if (isReal ? !element.isF32() && !element.isF64() : !complex)
     return fail(location, getOperationName(), "element type is ", element, ", expected ",
                 isReal ? "f32 or f64" : "a complex type", " (C3)");
+  auto halved = [](int64_t length) { return length / 2 + 1; };
   SmallVector<int64_t> taken(lengths);
   if (isInverse)
-    taken.back() = taken.back() / 2 + 1;
+    taken.back() = ifKnown(halved, taken.back());
   SmallVector<int64_t> shape(operand.getShape());
   size_t lead = rank - lengths.size();
   for (auto [index, length] : llvm::enumerate(taken))
-    if (!ShapedType::isDynamic(shape[lead + index]) && shape[lead + index] != length)
+    if (!mergedSize(shape[lead + index], length))
       return fail(location, getOperationName(), "dimension ", lead + index, " of ", operand, " is not ", length,
                   " (C4)");
-  llvm::copy(lengths, shape.begin() + static_cast<ptrdiff_t>(lead));
+  for (auto [index, length] : llvm::enumerate(lengths))
+    if (auto size = mergedSize(shape[lead + index], length)) // of IRFFT the last one differs
+      shape[lead + index] = *size;
   if (isReal)
-    shape.back() = lengths.back() / 2 + 1;
+    shape.back() = ifKnown(halved, shape.back());
+  if (isInverse)
+    shape.back() = lengths.back();
   Type result = isReal ? Type(ComplexType::get(element)) : isInverse ? complex.getElementType() : element;
   inferred.push_back(RankedTensorType::get(shape, result));
   return success();

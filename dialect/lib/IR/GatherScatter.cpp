@@ -70,8 +70,10 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   Windows windows{location, getOperationName(), operand, {}};
   ArrayRef<int64_t> collapsed = adaptor.getCollapsedSliceDims(), batching = adaptor.getOperandBatchingDims();
-  SmallVector<Type> inputs(adaptor.getInputs().getTypes());
-  if (failed(windows.checkMode(adaptor.getMode())))
+  TypeRange given = adaptor.getInputs().getTypes();
+  SmallVector<Type> inputs(given.drop_back(countSizes(given)));
+  if (failed(windows.checkMode(adaptor.getMode())) ||
+      failed(checkLastSizes(location, getOperationName(), adaptor.getSliceSizes(), given, "C8")))
     return failure();
   if (adaptor.getMode() == "fill" && !inputs.empty()) {
     auto fillType = cast<RankedTensorType>(inputs.pop_back_val());
@@ -90,8 +92,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   for (int64_t dim = 0; fits && dim < operand.getRank(); ++dim) {
     int64_t size = sizes[dim] == -1 ? operand.getDimSize(dim) : sizes[dim];
     bool isDropped = llvm::is_contained(collapsed, dim) || llvm::is_contained(batching, dim);
-    fits =
-        sizes[dim] >= -1 && (operand.isDynamicDim(dim) || size <= operand.getDimSize(dim)) && (!isDropped || size == 1);
+    fits = !isBelow(sizes[dim], -1) && (operand.isDynamicDim(dim) || size <= operand.getDimSize(dim)) &&
+           (!isDropped || size == 1);
     if (!isDropped)
       kept.push_back(size);
   }
@@ -113,6 +115,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   inferred.push_back(operand.clone(shape));
   return success();
 }
+
+ValueRange GatherOp::getSizes() { return getInputs().take_back(countSizes(getInputs().getTypes())); }
 
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                           SmallVectorImpl<Type> &inferred) {

@@ -19,13 +19,15 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *, std::optional<Loca
                                                SmallVectorImpl<Type> &inferred) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   ArrayRef<int64_t> sizes = adaptor.getSliceSizes();
-  if (failed(checkStarts(location, getOperationName(), operand, adaptor.getStartIndices().getTypes(), "C1", "C2")))
+  TypeRange inputs = adaptor.getStartsAndSizes().getTypes();
+  if (failed(checkLastSizes(location, getOperationName(), sizes, inputs, "C5")) ||
+      failed(checkStarts(location, getOperationName(), operand, inputs.drop_back(countSizes(inputs)), "C1", "C2")))
     return failure();
   if (int64_t(sizes.size()) != operand.getRank())
     return fail(location, getOperationName(), "has ", sizes.size(), " slice_sizes, expected ", operand.getRank(),
                 " for ", operand, " (C3)");
   for (auto [dim, size] : llvm::enumerate(sizes))
-    if (size < 0 || (!operand.isDynamicDim(dim) && size > operand.getDimSize(dim)))
+    if (isBelow(size, 0) || (!operand.isDynamicDim(dim) && size > operand.getDimSize(dim)))
       return fail(location, getOperationName(), "takes ", size, " elements of dimension ", dim, " of ", operand,
                   ", expected 0 <= size of the slice <= size (C4)");
   inferred.push_back(operand.clone(sizes));

@@ -6,10 +6,12 @@
 using namespace mlir;
 using namespace mlir::array;
 
+std::string array::spelled(int64_t size) { return ShapedType::isDynamic(size) ? "?" : std::to_string(size); }
+
 std::string array::listed(ArrayRef<int64_t> numbers) {
   std::string text = "[";
   llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(numbers, os);
+  llvm::interleaveComma(numbers, os, [&](int64_t number) { os << spelled(number); });
   return text + "]";
 }
 
@@ -35,6 +37,32 @@ std::optional<SmallVector<int64_t>> array::mergedShape(TypeRange tensors) {
     }
   }
   return shape;
+}
+
+size_t array::countSizes(TypeRange operands) {
+  size_t count = 0;
+  while (count < operands.size() && isa<IndexType>(operands[operands.size() - 1 - count]))
+    ++count;
+  return count;
+}
+
+LogicalResult array::checkSizes(std::optional<Location> location, StringRef op, ArrayRef<ArrayRef<int64_t>> numbers,
+                                size_t sizes, StringRef constraint) {
+  size_t expected = 0;
+  for (ArrayRef<int64_t> list : numbers)
+    expected += llvm::count(list, ShapedType::kDynamic);
+  if (sizes == expected)
+    return success();
+  return fail(location, op, "has ", sizes, " sizes, expected ", expected, ": one for each ? of its attributes (",
+              constraint, ")");
+}
+
+LogicalResult array::checkLastSizes(std::optional<Location> location, StringRef op, ArrayRef<int64_t> numbers,
+                                    TypeRange operands, StringRef constraint) {
+  size_t sizes = countSizes(operands);
+  if (llvm::any_of(operands.drop_back(sizes), llvm::IsaPred<IndexType>))
+    return fail(location, op, "has ", operands, ", expected its sizes behind all other operands (", constraint, ")");
+  return checkSizes(location, op, numbers, sizes, constraint);
 }
 
 bool array::areIncreasingDims(ArrayRef<int64_t> dims, int64_t rank) {

@@ -89,7 +89,12 @@ LogicalResult array::verifyMatrixShapes(Operation *op, StringRef shapes) {
         return failure();
     return success();
   };
-  if (failed(checkAll(op->getOperandTypes(), operandWords, "operand")))
+  SmallVector<Type> arrays(llvm::make_filter_range(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>));
+  if (failed(checkAll(arrays, operandWords, "operand")))
     return failure();
   return checkAll(op->getResultTypes(), resultWords, "result");
+}
+
+LogicalResult LuPivotsToPermutationOp::verify() {
+  return checkSizes(getLoc(), getOperationName(), {int64_t(getPermutationSize())}, getSizes().size(), "C4");
 }

@@ -74,16 +74,22 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   if (starts.size() != rank || limits.size() != rank || strides.size() != rank)
     return fail(location, getOperationName(), "has ", starts.size(), " start_indices, ", limits.size(),
                 " limit_indices and ", strides.size(), " strides, expected ", rank, " of each for ", operand, " (C1)");
+  if (failed(checkSizes(location, getOperationName(), {starts, limits}, adaptor.getSizes().size(), "C4")))
+    return failure();
   SmallVector<int64_t> shape;
   for (size_t dim = 0; dim < rank; ++dim) {
-    int64_t size = operand.getDimSize(dim);
-    if (starts[dim] < 0 || starts[dim] > limits[dim] || (!ShapedType::isDynamic(size) && limits[dim] > size))
-      return fail(location, getOperationName(), "slices dimension ", dim, " of ", operand, " from ", starts[dim],
-                  " to ", limits[dim], ", expected 0 <= start <= limit <= size (C2)");
+    int64_t size = operand.getDimSize(dim), start = starts[dim], limit = limits[dim];
+    auto isAbove = [](int64_t number, int64_t bound) { return !ShapedType::isDynamic(bound) && number > bound; };
+    if (isBelow(start, 0) || isBelow(limit, 0) || isAbove(start, limit) || isAbove(start, size) || isAbove(limit, size))
+      return fail(location, getOperationName(), "slices dimension ", dim, " of ", operand, " from ", spelled(start),
+                  " to ", spelled(limit), ", expected 0 <= start <= limit <= size (C2)");
     if (strides[dim] < 1)
       return fail(location, getOperationName(), "stride of dimension ", dim, " is ", strides[dim],
                   ", expected at least 1 (C3)");
-    shape.push_back(llvm::divideCeil(uint64_t(limits[dim] - starts[dim]), uint64_t(strides[dim])));
+    auto count = [&](int64_t from, int64_t to) -> int64_t {
+      return llvm::divideCeil(uint64_t(to - from), uint64_t(strides[dim]));
+    };
+    shape.push_back(ifKnown(count, start, limit));
   }
   inferred.push_back(operand.clone(shape));
   return success();
@@ -101,18 +107,18 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   if (low.size() != rank || high.size() != rank || interior.size() != rank)
     return fail(location, getOperationName(), "has ", low.size(), " low, ", high.size(), " high and ", interior.size(),
                 " interior, expected ", rank, " of each for ", operand, " (C2)");
+  if (failed(checkSizes(location, getOperationName(), {low, high}, adaptor.getSizes().size(), "C5")))
+    return failure();
   SmallVector<int64_t> shape;
   for (size_t dim = 0; dim < rank; ++dim) {
     if (interior[dim] < 0)
       return fail(location, getOperationName(), "interior padding of dimension ", dim, " is ", interior[dim],
                   ", expected at least 0 (C3)");
-    int64_t size = operand.getDimSize(dim);
-    if (ShapedType::isDynamic(size)) {
-      shape.push_back(size);
-      continue;
-    }
-    int64_t padded = low[dim] + size + std::max<int64_t>(size - 1, 0) * interior[dim] + high[dim];
-    if (padded < 0)
+    auto paddedSize = [&](int64_t size, int64_t before, int64_t behind) {
+      return before + size + std::max<int64_t>(size - 1, 0) * interior[dim] + behind;
+    };
+    int64_t padded = ifKnown(paddedSize, operand.getDimSize(dim), low[dim], high[dim]);
+    if (isBelow(padded, 0))
       return fail(location, getOperationName(), "result gets the size ", padded, " in dimension ", dim,
                   ", expected at least 0 (C4)");
     shape.push_back(padded);

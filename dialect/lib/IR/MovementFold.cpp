@@ -14,6 +14,9 @@ static bool isIdentity(ArrayRef<int64_t> permutation) {
   return llvm::all_of(llvm::enumerate(permutation), [](auto entry) { return int64_t(entry.index()) == entry.value(); });
 }
 
+/// Of what is empty anyway a dynamic size does not follow from the number of elements.
+static bool isKnownEmpty(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
+
 /// Whether the types say that both have the same shape.
 static bool haveSameKnownType(Type operand, Type result) {
   return operand == result && cast<RankedTensorType>(result).hasStaticShape();
@@ -30,9 +33,10 @@ OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {
 }
 
 /// The dimension of `reshaped` that each dimension of `source` becomes, where the reshape only adds or drops dimensions
-/// of size 1. A dropped one gets -1.
+/// of size 1. A dropped one gets -1. One dynamic size follows from the number of elements, of several nothing is known.
 static std::optional<SmallVector<int64_t>> matchUnitReshape(RankedTensorType source, RankedTensorType reshaped) {
-  if (!source.hasStaticShape() || !reshaped.hasStaticShape())
+  if (source.getNumDynamicDims() != reshaped.getNumDynamicDims() || source.getNumDynamicDims() > 1 ||
+      (source.getNumDynamicDims() == 1 && isKnownEmpty(source)))
     return std::nullopt;
   SmallVector<int64_t> targets;
   int64_t next = 0;
@@ -47,6 +51,9 @@ static std::optional<SmallVector<int64_t>> matchUnitReshape(RankedTensorType sou
       return std::nullopt;
     targets.push_back(next++);
   }
+  if (source.getNumDynamicDims() == 1 &&
+      llvm::any_of(reshaped.getShape().drop_front(next), [](int64_t size) { return size != 1; }))
+    return std::nullopt;
   return targets;
 }
 
@@ -98,7 +105,7 @@ void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns, 
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   RankedTensorType type = getType();
-  if (getOperand().getType() == type && type.getNumDynamicDims() <= 1)
+  if (getOperand().getType() == type && type.getNumDynamicDims() <= 1 && (type.hasStaticShape() || !isKnownEmpty(type)))
     return getOperand();
   if (!type.hasStaticShape())
     return {};

@@ -37,7 +37,10 @@ struct ReductionOfUnitDims : RewritePattern {
     auto result = cast<RankedTensorType>(op->getResult(0).getType());
     ArrayRef<int64_t> axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
     bool areUnits = llvm::all_of(axes, [&](int64_t axis) { return type.getDimSize(axis) == 1; });
-    if (axes.empty() || !areUnits || result.getNumDynamicDims() > 1)
+    // A dynamic size must follow from the number of elements.
+    bool follows =
+        result.hasStaticShape() || (result.getNumDynamicDims() == 1 && !llvm::is_contained(result.getShape(), 0));
+    if (axes.empty() || !areUnits || !follows)
       return failure();
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, operand, ValueRange());
     return success();

@@ -24,17 +24,17 @@ LogicalResult RuntimeCallOp::verify() {
     llvm::interleaveComma(routines, error);
     return error << " (C1)";
   }
-  if (!llvm::all_equal(llvm::map_range(getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); })))
-    return emitOpError("mixes tensors and memrefs: ") << getOperandTypes() << " (C2)";
-  if (getElementTypes().size() != getNumOperands())
-    return emitOpError("has ") << getElementTypes().size() << " element_types, expected " << getNumOperands()
-                               << " (C3)";
-  for (auto [type, attribute] : llvm::zip_equal(getOperandTypes(), getElementTypes())) {
+  TypeRange types = TypeRange(getOperandTypes()).drop_back(getSizes().size());
+  if (!llvm::all_equal(llvm::map_range(types, [](Type type) { return isa<RankedTensorType>(type); })))
+    return emitOpError("mixes tensors and memrefs: ") << types << " (C2)";
+  if (getElementTypes().size() != types.size())
+    return emitOpError("has ") << getElementTypes().size() << " element_types, expected " << types.size() << " (C3)";
+  for (auto [type, attribute] : llvm::zip_equal(types, getElementTypes())) {
     Type element = cast<TypeAttr>(attribute).getValue(), stored = getElementTypeOrSelf(type);
     if (storedWidth(element) == 0 || storedWidth(element) != storedWidth(stored))
       return emitOpError("element type ") << element << " is not stored in " << type << " (C3)";
   }
-  return success();
+  return checkSizes(getLoc(), getOperationName(), {getParams()}, getSizes().size(), "C4");
 }
 
 void RuntimeCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {

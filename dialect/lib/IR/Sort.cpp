@@ -29,7 +29,9 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   int64_t axis = adaptor.getAxis(), k = adaptor.getK();
   if (axis < 0 || axis >= operand.getRank())
     return fail(location, getOperationName(), "axis is ", axis, ", expected a dimension of ", operand, " (C1)");
-  if (k < 0 || (!operand.isDynamicDim(axis) && k > operand.getDimSize(axis)))
+  if (failed(checkSizes(location, getOperationName(), {k}, adaptor.getSizes().size(), "C3")))
+    return failure();
+  if (isBelow(k, 0) || (!operand.isDynamicDim(axis) && k > operand.getDimSize(axis)))
     return fail(location, getOperationName(), "k is ", k, ", expected 0 to the size of dimension ", axis, " of ",
                 operand, " (C2)");
   auto shape = llvm::to_vector(operand.getShape());

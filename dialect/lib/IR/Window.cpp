@@ -21,19 +21,25 @@ LogicalResult array::inferWindows(std::optional<Location> location, StringRef op
     if (numbers.size() != rank)
       return fail(location, op, "describes windows of ", numbers.size(), " dimensions, expected ", rank, " for ",
                   tensor, " (C1)");
+  if (failed(checkSizes(location, op, {windows.dimensions, windows.low, windows.high}, windows.sizes,
+                        windows.sizesConstraint)))
+    return failure();
   SmallVector<int64_t> shape(tensor.getShape());
   for (size_t dim = 0; dim < rank; ++dim) {
-    if (windows.dimensions[dim] < 1 || windows.strides[dim] < 1 || windows.baseDilation[dim] < 1 ||
+    if (isBelow(windows.dimensions[dim], 1) || windows.strides[dim] < 1 || windows.baseDilation[dim] < 1 ||
         windows.dilation[dim] < 1)
       return fail(location, op, "has a window, stride or dilation below 1 in dimension ", dim, " (C2)");
-    if (tensor.isDynamicDim(dim))
-      continue;
-    int64_t padded = dilatedSize(shape[dim], windows.baseDilation[dim]) + windows.low[dim] + windows.high[dim];
-    if (padded < 0)
+    auto paddedSize = [&](int64_t size, int64_t low, int64_t high) {
+      return dilatedSize(size, windows.baseDilation[dim]) + low + high;
+    };
+    int64_t padded = ifKnown(paddedSize, shape[dim], windows.low[dim], windows.high[dim]);
+    if (isBelow(padded, 0))
       return fail(location, op, "leaves ", padded, " elements of dimension ", dim, " of ", tensor,
                   ", expected a size that is not negative (C3)");
-    shape[dim] =
-        countWindows(padded, dilatedSize(windows.dimensions[dim], windows.dilation[dim]), windows.strides[dim]);
+    auto count = [&](int64_t padded, int64_t window) {
+      return countWindows(padded, dilatedSize(window, windows.dilation[dim]), windows.strides[dim]);
+    };
+    shape[dim] = ifKnown(count, padded, windows.dimensions[dim]);
   }
   inferred.push_back(tensor.clone(shape));
   return success();
@@ -44,7 +50,7 @@ template <typename Op> static LogicalResult verifySelection(Op op, Value windows
   SmallVector<Type> inferred;
   if (failed(inferWindows(op.getLoc(), op.getOperationName(), op.getOperand().getType(),
                           {op.getWindowDimensions(), op.getWindowStrides(), op.getLow(), op.getHigh(),
-                           op.getBaseDilation(), op.getWindowDilation()},
+                           op.getBaseDilation(), op.getWindowDilation(), op.getSizes().size(), "C6"},
                           inferred)))
     return failure();
   if (op.getSource().getType().getElementType() != op.getOperand().getType().getElementType())

@@ -156,8 +156,10 @@ FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRa
     llvm::append_range(types, inputs.getTypes());
   OperationState state(source.loc(), "array.scan", operands, types,
                        {source.namedNumber("length", whole.getDimSize(0)), source.namedFlag("reverse", reverse)});
-  state.addAttribute("operandSegmentSizes", source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(inits.size()),
-                                                                                 static_cast<int32_t>(inputs.size())}));
+  state.addAttribute("operandSegmentSizes",
+                     source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(inits.size()),
+                                                          static_cast<int32_t>(inputs.size()), /*sizes=*/0,
+                                                          /*output_dims=*/0}));
   Block &body = state.addRegion()->emplaceBlock();
   for (ValueRange group : {ValueRange(carries), inputs})
     for (Value value : group)

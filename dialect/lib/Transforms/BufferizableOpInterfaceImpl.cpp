@@ -40,7 +40,7 @@ struct RuntimeCallBufferization : DstBufferizableOpInterfaceExternalModel<Runtim
       results.push_back(*buffer);
     }
     RuntimeCallOp::create(rewriter, call.getLoc(), TypeRange(), call.getNameAttr(), call.getParamsAttr(),
-                          call.getElementTypesAttr(), inputs, outputs, call.getEffectfulAttr());
+                          call.getElementTypesAttr(), inputs, outputs, call.getSizes(), call.getEffectfulAttr());
     for (auto [dense, buffer] : llvm::zip_equal(outputs, results))
       if (dense != buffer && failed(options.createMemCpy(rewriter, call.getLoc(), dense, buffer)))
         return failure();

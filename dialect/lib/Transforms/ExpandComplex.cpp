@@ -295,8 +295,8 @@ SmallVector<Value> reducedProduct(PartBuilder &b, Operation *op) {
     SmallVector<int64_t> start(sizes.size(), 0), limit(sizes), stride(sizes.size(), 1);
     start[0] = from;
     limit[0] = to;
-    return {SliceOp::create(b.b, b.loc, z.re, start, limit, stride),
-            SliceOp::create(b.b, b.loc, z.im, start, limit, stride)};
+    return {SliceOp::create(b.b, b.loc, z.re, start, limit, stride, ValueRange()),
+            SliceOp::create(b.b, b.loc, z.im, start, limit, stride, ValueRange())};
   };
   Parts whole = operandParts(b, op, 0);
   Parts z{toFront(whole.re), toFront(whole.im)};

@@ -77,8 +77,18 @@ LogicalResult lower(TableCalls &calls, RuntimeCallOp call, Sizes &sizes) {
   if (failed(inputs) || failed(outputs))
     return failure();
   Value params = calls.reserve(call.getParams().size() * sizeof(int64_t));
-  for (auto [index, param] : llvm::enumerate(call.getParams()))
-    calls.store(calls.constant(param, 64), params, index * sizeof(int64_t));
+  ValueRange sizes = call.getSizes();
+  for (auto [index, param] : llvm::enumerate(call.getParams())) {
+    Value value;
+    if (ShapedType::isDynamic(param)) {
+      ImplicitLocOpBuilder &builder = calls.before(call);
+      value = arith::IndexCastOp::create(builder, builder.getI64Type(), sizes.front());
+      sizes = sizes.drop_front();
+    } else {
+      value = calls.constant(param, 64);
+    }
+    calls.store(value, params, index * sizeof(int64_t));
+  }
   calls.call(
       call, *slot,
       {*inputs, calls.constant(call.getIns().size(), 32), *outputs, calls.constant(call.getOuts().size(), 32), params});

@@ -147,3 +147,41 @@ func.func @after_all(%t: !array.token) -> !array.token {
   // CHECK: return %[[T]]
   return %0 : !array.token
 }
+
+// -----
+
+// Two dynamic sizes are not known to be equal: what may change something stays.
+// CHECK-LABEL: @dynamic_stays
+func.func @dynamic_stays(%x: tensor<?xf32>, %s: tensor<f32>, %i: tensor<i32>, %n: index, %y: tensor<?x0xf32>, %z: tensor<?x?xf32>)
+    -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?x0xf32>, tensor<?x?xf32>) {
+  // CHECK: array.slice
+  %0 = array.slice %x start_indices = [0] limit_indices = [?] strides = [1] sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+  // CHECK: array.pad
+  %1 = array.pad %x, %s low = [0] high = [?] interior = [0] sizes(%n) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  // CHECK: array.dynamic_slice
+  %2 = array.dynamic_slice %x at(%i) slice_sizes = [?] sizes(%n) : (tensor<?xf32>, tensor<i32>, index) -> tensor<?xf32>
+  // CHECK: array.reshape
+  %3 = array.reshape %y output_dims(%n) : (tensor<?x0xf32>) -> tensor<?x0xf32>
+  // CHECK: array.reshape
+  %4 = array.reshape %z output_dims(%n, %n) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0, %1, %2, %3, %4 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?x0xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// keepdims of one dynamic size is a broadcast; of several it is not known what becomes what.
+// CHECK-LABEL: @dynamic_keepdims
+// CHECK-SAME: (%[[X:.*]]: tensor<?x3xf32>, %[[N:.*]]: index
+func.func @dynamic_keepdims(%x: tensor<?x3xf32>, %n: index, %y: tensor<?x?xf32>, %z: tensor<?xf32>)
+    -> (tensor<?x3x4xf32>, tensor<?x?x4xf32>, tensor<?x2x4xf32>) {
+  // CHECK: array.broadcast_in_dim %[[X]] broadcast_dimensions = [0, 1] output_dims(%[[N]]) : (tensor<?x3xf32>) -> tensor<?x3x4xf32>
+  %0 = array.reshape %x output_dims(%n) : (tensor<?x3xf32>) -> tensor<?x3x1xf32>
+  %1 = array.broadcast_in_dim %0 broadcast_dimensions = [0, 1, 2] output_dims(%n) : (tensor<?x3x1xf32>) -> tensor<?x3x4xf32>
+  // CHECK: array.reshape
+  %2 = array.reshape %y output_dims(%n, %n) : (tensor<?x?xf32>) -> tensor<?x?x1xf32>
+  %3 = array.broadcast_in_dim %2 broadcast_dimensions = [0, 1, 2] output_dims(%n, %n) : (tensor<?x?x1xf32>) -> tensor<?x?x4xf32>
+  // CHECK: array.reshape
+  %4 = array.reshape %z output_dims(%n) : (tensor<?xf32>) -> tensor<?x2x1xf32>
+  %5 = array.broadcast_in_dim %4 broadcast_dimensions = [0, 1, 2] output_dims(%n) : (tensor<?x2x1xf32>) -> tensor<?x2x4xf32>
+  return %1, %3, %5 : tensor<?x3x4xf32>, tensor<?x?x4xf32>, tensor<?x2x4xf32>
+}

@@ -55,9 +55,12 @@ public:
 LogicalResult inferCumulative(std::optional<Location> location, StringRef op, Type operand, int64_t axis,
                               SmallVectorImpl<Type> &inferred);
 
-/// The windows over an operand, one number of each kind for each of its dimensions.
+/// The windows over an operand, one number of each kind for each of its dimensions; and how many operands say what a
+/// `?` is, whose number is the constraint `sizesConstraint`.
 struct WindowAttributes {
   ArrayRef<int64_t> dimensions, strides, low, high, baseDilation, dilation;
+  size_t sizes;
+  StringRef sizesConstraint;
 };
 LogicalResult inferWindows(std::optional<Location> location, StringRef op, Type operand,
                            const WindowAttributes &windows, SmallVectorImpl<Type> &inferred);

@@ -29,6 +29,16 @@ def Array_Dialect : Dialect {
     alone don't determine a dynamic size of the result, `output_dims` gives it: one `index` operand for each `?` of the
     result type.
 
+    An attribute that holds sizes may have a `?` in the place of each that is not a constant. `sizes` gives these: one
+    `index` operand for each `?`, in the order of the op's attributes and of the entries in them. In the generic form a
+    `?` is the least number of 64 bits, and where an op takes any number of operands `sizes`, then `output_dims`, are
+    the last of them.
+
+    ```mlir
+    %y = array.slice %x start_indices = [0, ?] limit_indices = [?, 5] strides = [1, 1] sizes(%start, %limit)
+           : (tensor<?x5xf32>) -> tensor<?x?xf32>
+    ```
+
     **Constraints.** Each op numbers its constraints C1, C2, ...; diagnostics and tests cite the number. Where the
     result types follow from operands and attributes there is C0 moreover: the result types are compatible with the
     inferred ones.
@@ -95,6 +105,11 @@ def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of
                              "::mlir::RankedTensorType">;
 def Array_BranchTensor : Type<0DTensorOf<[I32]>.predicate, "scalar tensor of i32", "::mlir::RankedTensorType">;
 def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType]>;
+
+// Of ops that take any number of operands, of which the last are sizes.
+def Array_TensorOrSize : AnyTypeOf<[Array_Tensor, Index], Array_Tensor.summary>;
+def Array_StartOrSize : AnyTypeOf<[Array_StartTensor, Index], Array_StartTensor.summary>;
+def Array_ValueOrSize : AnyTypeOf<[Array_Tensor, Array_TokenType, Index], Array_Value.summary>;
 
 //===----------------------------------------------------------------------===//
 // Op classes

@@ -83,12 +83,20 @@ def Array_ScanOp : Array_Op<"scan", [RecursiveMemoryEffects, AttrSizedOperandSeg
     The carry starts as `inits`. Iteration i of `length` takes the carry and slice i of each of `xs` along its first
     dimension; it yields the next carry, then slice i of each further result. With `reverse` the iterations go from the last
     slice to the first. The results are the last carry, then the slices joined. The body may use values from outside.
+    Where `length` is `?`, `sizes` gives it, also if there are `xs`. `output_dims` gives the sizes of the joined slices
+    that are not constants.
 
     Lowering updates the carry in place, reads the slices where they are, and writes those of the results where they belong.
 
     ```mlir
     %sum, %sums = array.scan(%zero) (%x) length = 5 reverse = false
         : (tensor<f32>, tensor<5xf32>) -> (tensor<f32>, tensor<5xf32>) {
+    ^bb0(%c: tensor<f32>, %e: tensor<f32>):
+      %d = array.add %c, %e : tensor<f32>
+      array.yield %d, %d : tensor<f32>, tensor<f32>
+    }
+    %s, %ss = array.scan(%zero) (%v) length = ? reverse = false sizes(%n) output_dims(%n)
+        : (tensor<f32>, tensor<?xf32>, index, index) -> (tensor<f32>, tensor<?xf32>) {
     ^bb0(%c: tensor<f32>, %e: tensor<f32>):
       %d = array.add %c, %e : tensor<f32>
       array.yield %d, %d : tensor<f32>, tensor<f32>
@@ -100,12 +108,16 @@ def Array_ScanOp : Array_Op<"scan", [RecursiveMemoryEffects, AttrSizedOperandSeg
     - C3: the arguments of the body have the types of `inits`, then those of the slices of `xs`.
     - C4: the body yields values of types that are compatible with those of `inits`, then tensors.
     - C5: the results have the types of `inits`, then types that are compatible with the joined slices.
+    - C6: `sizes` has one operand if `length` is `?`, else none.
+    - C7: `output_dims` has one operand for each dynamic dimension of the joined slices.
   }]>.description;
-  let arguments = (ins Variadic<Array_Value>:$inits, Variadic<Array_Tensor>:$xs, I64Attr:$length, BoolAttr:$reverse);
+  let arguments = (ins Variadic<Array_Value>:$inits, Variadic<Array_Tensor>:$xs, I64Attr:$length, BoolAttr:$reverse,
+                       Variadic<Index>:$sizes, Variadic<Index>:$output_dims);
   let results = (outs Variadic<Array_Value>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` $inits `)` `(` $xs `)` `length` `=` $length `reverse` `=` $reverse attr-dict `:`
+    `(` $inits `)` `(` $xs `)` `length` `=` custom<Size>($length) `reverse` `=` $reverse (`sizes` `(` $sizes^ `)`)?
+    (`output_dims` `(` $output_dims^ `)`)? attr-dict `:`
     functional-type(operands, $results) $body
   }];
   let hasRegionVerifier = 1;

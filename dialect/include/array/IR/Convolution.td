@@ -28,17 +28,20 @@ def Array_ConvGeneralDilatedOp : Array_Op<"conv_general_dilated", [Pure]> {
     - C5: the input features of `lhs` are `feature_group_count` times those of `rhs`.
     - C6: the shape of `result` is compatible with what follows from the operands.
     - C7: the element type of `result` is that of the operands or a wider one of the same kind.
+    - C8: `sizes` has one operand for each `?` in `low` and `high`.
   }]>.description;
   let arguments = (ins Array_ArithmeticTensor:$lhs, Array_ArithmeticTensor:$rhs, DenseI64ArrayAttr:$window_strides,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$lhs_dilation,
                        DenseI64ArrayAttr:$rhs_dilation, DenseI64ArrayAttr:$lhs_spec, DenseI64ArrayAttr:$rhs_spec,
-                       DenseI64ArrayAttr:$out_spec, I64Attr:$feature_group_count, I64Attr:$batch_group_count);
+                       DenseI64ArrayAttr:$out_spec, I64Attr:$feature_group_count, I64Attr:$batch_group_count,
+                       Variadic<Index>:$sizes);
   let results = (outs Array_ArithmeticTensor:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `window_strides` `=` $window_strides `low` `=` $low `high` `=` $high
+    $lhs `,` $rhs `window_strides` `=` $window_strides `low` `=` custom<Sizes>($low) `high` `=` custom<Sizes>($high)
     `lhs_dilation` `=` $lhs_dilation `rhs_dilation` `=` $rhs_dilation `lhs_spec` `=` $lhs_spec
     `rhs_spec` `=` $rhs_spec `out_spec` `=` $out_spec `feature_group_count` `=` $feature_group_count
-    `batch_group_count` `=` $batch_group_count attr-dict `:` functional-type(operands, results)
+    `batch_group_count` `=` $batch_group_count (`sizes` `(` $sizes^ `)`)? attr-dict
+    `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -1,4 +1,4 @@
-// Ops that make arrays out of nothing: constant, iota.
+// Ops that make arrays out of nothing: constant, iota, dim_as_value.
 #ifndef ARRAY_IR_CREATION_TD
 #define ARRAY_IR_CREATION_TD
 
@@ -35,6 +35,22 @@ def Array_IotaOp : Array_Op<"iota", [Pure]> {
   let results = (outs Array_NumberTensor:$result);
   let assemblyFormat = "`dimension` `=` $dimension (`output_dims` `(` $output_dims^ `)`)? attr-dict `:` type($result)";
   let hasVerifier = 1;
+}
+
+def Array_DimAsValueOp : Array_Op<"dim_as_value", [Pure]> {
+  let summary = "a size as a scalar array";
+  let description = Array_Doc<[{
+    Taken modulo the width of the result.
+
+    ```mlir
+    %x = array.dim_as_value sizes(%n) : tensor<i32>
+    ```
+  }], [{
+    - C1: `result` is a scalar tensor of i32 or i64.
+  }]>.description;
+  let arguments = (ins Index:$sizes);
+  let results = (outs Array_StartTensor:$result);
+  let assemblyFormat = "`sizes` `(` $sizes `)` attr-dict `:` type($result)";
 }
 
 #endif // ARRAY_IR_CREATION_TD

@@ -40,24 +40,33 @@ def Array_HostCallOp : Array_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEf
     the same results for the same arguments and does nothing else: one whose results nobody reads is erased, and two that
     are equal are one.
 
-    Lowering erases the tokens, and keeps what is effectful in the order of the program.
+    Lowering erases the tokens, and keeps what is effectful in the order of the program. The function is told the sizes
+    of its results, which `output_dims` give where they are not constants.
 
     ```mlir
     %next, %y = array.host_call slot = 0 effectful (%token, %x)
         : (!array.token, tensor<4xf32>) -> (!array.token, tensor<4xf32>)
     array.host_call slot = 1 effectful (%x) : (tensor<4xf32>) -> ()
     %z = array.host_call slot = 2 (%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %w = array.host_call slot = 3 (%v) output_dims(%n) : (tensor<?xf32>, index) -> tensor<?xf32>
     ```
   }], [{
     - C1: `slot` is not negative.
     - C2: among the operands is at most one token, the first; the results have one, the first, just when they do.
     - C3: with a token it is `effectful`.
     - C4: what is not `effectful` has results.
+    - C5: `output_dims`, the last operands, has one for each dynamic dimension of the results.
   }]>.description;
-  let arguments = (ins I64Attr:$slot, UnitAttr:$effectful, Variadic<Array_Value>:$operands);
+  let arguments = (ins I64Attr:$slot, UnitAttr:$effectful, Variadic<Array_ValueOrSize>:$inputs);
   let results = (outs Variadic<Array_Value>:$results);
   let assemblyFormat = [{
-    `slot` `=` $slot (`effectful` $effectful^)? `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+    `slot` `=` $slot (`effectful` $effectful^)? `(` custom<HostOperands>($inputs) attr-dict `:`
+    functional-type($inputs, $results)
+  }];
+  let extraClassDeclaration = [{
+    /// What is given to the function, after the token if there is one.
+    ::mlir::ValueRange getGiven() { return getInputs().drop_back(getOutputDims().size()); }
+    ::mlir::ValueRange getOutputDims();
   }];
   let hasVerifier = 1;
 }

@@ -19,11 +19,13 @@ def Array_FftOp : Array_InferredOp<"fft"> {
     - C2: there are 1 to rank `fft_lengths`.
     - C3: the element type is `f32` or `f64` for `RFFT`, complex for the others.
     - C4: the last dimensions of the operand are the lengths; for `IRFFT` the last one is `n / 2 + 1`.
+    - C5: `sizes` has one operand for each `?` in `fft_lengths`.
   }]>.description;
-  let arguments = (ins Array_Tensor:$operand, StrAttr:$fft_type, DenseI64ArrayAttr:$fft_lengths);
+  let arguments = (ins Array_Tensor:$operand, StrAttr:$fft_type, DenseI64ArrayAttr:$fft_lengths, Variadic<Index>:$sizes);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    $operand `type` `=` $fft_type `fft_lengths` `=` $fft_lengths attr-dict `:` functional-type(operands, results)
+    $operand `type` `=` $fft_type `fft_lengths` `=` custom<Sizes>($fft_lengths) (`sizes` `(` $sizes^ `)`)? attr-dict
+    `:` `(` type($operand) `)` `->` type($result)
   }];
 }
 

@@ -5,25 +5,32 @@
 include "array/IR/ArrayBase.td"
 
 def Array_DynamicSliceOp : Array_InferredOp<"dynamic_slice"> {
-  let summary = "a block of a fixed size at a position that is data";
+  let summary = "a block at a position that is data";
   let description = Array_Doc<[{
     Each start is clamped to `[0, size - slice_sizes[i]]`, so that the block lies inside.
 
     ```mlir
     %y = array.dynamic_slice %x at(%i, %j) slice_sizes = [2, 3]
            : (tensor<4x5xf32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
+    %z = array.dynamic_slice %v at(%i) slice_sizes = [?] sizes(%n)
+           : (tensor<?xf32>, tensor<i32>, index) -> tensor<?xf32>
     ```
   }], [{
     - C1: there is one start index for each dimension of `operand`.
     - C2: the start indices have the same element type.
     - C3: `slice_sizes` has one entry for each dimension of `operand`.
     - C4: `0 <= slice_sizes[i] <= size of dimension i`.
+    - C5: `sizes` has one operand for each `?` in `slice_sizes`.
   }]>.description;
-  let arguments = (ins Array_Tensor:$operand, Variadic<Array_StartTensor>:$start_indices,
+  let arguments = (ins Array_Tensor:$operand, Variadic<Array_StartOrSize>:$starts_and_sizes,
                        DenseI64ArrayAttr:$slice_sizes);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    $operand `at` `(` $start_indices `)` `slice_sizes` `=` $slice_sizes attr-dict `:` functional-type(operands, results)
+    $operand custom<Slice>($starts_and_sizes, $slice_sizes) attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::ValueRange getStartIndices() { return getStartsAndSizes().take_front(getSliceSizes().size()); }
+    ::mlir::ValueRange getSizes() { return getStartsAndSizes().drop_front(getSliceSizes().size()); }
   }];
   let hasFolder = 1;
 }
@@ -67,6 +74,9 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
     input (`"fill"`); `"promise_in_bounds"` says that there is none. That the indices are sorted or unique is a hint.
     `-1` in `slice_sizes` is the whole dimension.
 
+    With a `?` in `slice_sizes` they are written before the other attributes:
+    `%x at(%i) slice_sizes = [1, ?] sizes(%n) {...}`.
+
     ```mlir
     %y = array.gather %x at(%i) {collapsed_slice_dims = array<i64: 0>, mode = "clip", offset_dims = array<i64: 1>,
            slice_sizes = array<i64: 1, 8>, start_index_map = array<i64: 0>}
@@ -82,8 +92,9 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
     - C5: `offset_dims` has an increasing dimension of the result for each that the window keeps.
     - C6: `start_indices_batching_dims` are distinct dimensions of the indices, compatible with `operand_batching_dims`.
     - C7: `mode` is `clip`, `fill` or `promise_in_bounds`.
+    - C8: `sizes`, the last inputs, has one operand for each `?` in `slice_sizes`.
   }]>.description;
-  let arguments = (ins Array_Tensor:$operand, Variadic<Array_Tensor>:$inputs,
+  let arguments = (ins Array_Tensor:$operand, Variadic<Array_TensorOrSize>:$inputs,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offset_dims,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$collapsed_slice_dims,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$start_index_map,
@@ -93,7 +104,12 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
                        DefaultValuedAttr<BoolAttr, "false">:$indices_are_sorted,
                        DefaultValuedAttr<BoolAttr, "false">:$unique_indices);
   let results = (outs Array_Tensor:$result);
-  let assemblyFormat = "$operand `at` `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The indices, and with the mode fill the scalar.
+    ::mlir::ValueRange getTensorInputs() { return getInputs().drop_back(getSizes().size()); }
+    ::mlir::ValueRange getSizes();
+  }];
 }
 
 def Array_ScatterOp : Array_InferredOp<"scatter"> {

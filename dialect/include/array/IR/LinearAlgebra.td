@@ -62,9 +62,16 @@ def Array_LuOp : Array_MatrixOp<"lu", "\"mn->mn,i:r,i:m\""> {
 
 def Array_LuPivotsToPermutationOp : Array_MatrixOp<"lu_pivots_to_permutation", "\"i:k->i:p\""> {
   let summary = "the permutation that swaps of rows amount to";
-  let description = Array_MatrixDoc<"The result has `permutation_size` elements.", "`k -> permutation_size`">.description;
-  let arguments = (ins Array_I32Tensor:$pivots, I64Attr:$permutation_size);
+  let description = Array_MatrixDoc<[{
+    The result has `permutation_size` elements; where it is `?`, which the generic form and the list of attributes have
+    as the least number of 64 bits, `sizes` gives it.
+  }], "`k -> permutation_size`">.description # "    - C4: `sizes` has one operand if `permutation_size` is `?`, else none.\n";
+  let arguments = (ins Array_I32Tensor:$pivots, I64Attr:$permutation_size, Variadic<Index>:$sizes);
   let results = (outs Array_I32Tensor:$permutation);
+  let assemblyFormat = [{
+    $pivots (`sizes` `(` $sizes^ `)`)? attr-dict `:` `(` type($pivots) `)` `->` type($permutation)
+  }];
+  let hasVerifier = 1;
 }
 
 def Array_LinearSolveOp : Array_MatrixOp<"linear_solve", "\"nn,nn,i:n,nm->nm\""> {

@@ -77,23 +77,27 @@ def Array_TransposeOp : Array_InferredOp<"transpose"> {
 def Array_SliceOp : Array_InferredOp<"slice"> {
   let summary = "the elements from start_indices up to but not including limit_indices, every strides-th";
   let description = Array_Doc<[{
-    A limit above the size of a dynamic dimension is undefined behaviour.
+    A limit above the size of a dynamic dimension, and positions of `sizes` that are not as C2 has them, are undefined
+    behaviour.
 
     ```mlir
     %y = array.slice %x start_indices = [0, 1] limit_indices = [4, 5] strides = [1, 2]
            : (tensor<4x5xf32>) -> tensor<4x2xf32>
+    %z = array.slice %v start_indices = [1] limit_indices = [?] strides = [1] sizes(%n)
+           : (tensor<?xf32>) -> tensor<?xf32>
     ```
   }], [{
     - C1: `start_indices`, `limit_indices` and `strides` have one entry for each dimension of `operand`.
     - C2: `0 <= start_indices[i] <= limit_indices[i] <= size of dimension i`.
     - C3: `strides[i] >= 1`.
+    - C4: `sizes` has one operand for each `?` in `start_indices` and `limit_indices`.
   }]>.description;
   let arguments = (ins Array_Tensor:$operand, DenseI64ArrayAttr:$start_indices, DenseI64ArrayAttr:$limit_indices,
-                       DenseI64ArrayAttr:$strides);
+                       DenseI64ArrayAttr:$strides, Variadic<Index>:$sizes);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    $operand `start_indices` `=` $start_indices `limit_indices` `=` $limit_indices `strides` `=` $strides attr-dict
-    `:` functional-type(operands, results)
+    $operand `start_indices` `=` custom<Sizes>($start_indices) `limit_indices` `=` custom<Sizes>($limit_indices)
+    `strides` `=` $strides (`sizes` `(` $sizes^ `)`)? attr-dict `:` `(` type($operand) `)` `->` type($result)
   }];
   let hasFolder = 1;
 }
@@ -106,19 +110,22 @@ def Array_PadOp : Array_InferredOp<"pad"> {
 
     ```mlir
     %y = array.pad %x, %zero low = [1] high = [2] interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
+    %z = array.pad %v, %zero low = [?] high = [0] interior = [0] sizes(%n)
+           : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
     ```
   }], [{
     - C1: `padding_value` is a scalar of the element type of `operand`.
     - C2: `low`, `high` and `interior` have one entry for each dimension of `operand`.
     - C3: `interior[i] >= 0`.
     - C4: no dimension of the result gets a negative size.
+    - C5: `sizes` has one operand for each `?` in `low` and `high`.
   }]>.description;
   let arguments = (ins Array_Tensor:$operand, Array_Tensor:$padding_value, DenseI64ArrayAttr:$low,
-                       DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior);
+                       DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, Variadic<Index>:$sizes);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    $operand `,` $padding_value `low` `=` $low `high` `=` $high `interior` `=` $interior attr-dict
-    `:` functional-type(operands, results)
+    $operand `,` $padding_value `low` `=` custom<Sizes>($low) `high` `=` custom<Sizes>($high) `interior` `=` $interior
+    (`sizes` `(` $sizes^ `)`)? attr-dict `:` `(` type($operand) `,` type($padding_value) `)` `->` type($result)
   }];
   let hasFolder = 1;
 }

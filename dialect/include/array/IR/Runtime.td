@@ -14,7 +14,7 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
     has a result; on memrefs there are none. The routines and the meaning of their `params` are listed in runtime/Abi.h
     (`PCRT_LIBRARY_CALLS`). `element_types` names what the routine shall take the elements of `ins`, then `outs`, for:
     storage types don't tell `ui32` from `i32` or `i1` from `i8`. An `effectful` one acts on the world outside of the
-    program: it stays, also without results, and in its place.
+    program: it stays, also without results, and in its place. Where `params` has a `?`, `sizes` has its value.
 
     ```mlir
     %y = array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
@@ -25,14 +25,24 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
     - C2: `ins` and `outs` are all tensors or all memrefs.
     - C3: `element_types` has one type for each of `ins` and `outs`, of the width of its elements (`i1` is stored in
       `i8`).
+    - C4: `sizes` has one operand for each `?` in `params`.
   }]>.description;
   let arguments = (ins StrAttr:$name, DenseI64ArrayAttr:$params, TypeArrayAttr:$element_types,
                        Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$ins,
-                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs, UnitAttr:$effectful);
+                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs, Variadic<Index>:$sizes,
+                       UnitAttr:$effectful);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let builders = [
+    OpBuilder<(ins "::mlir::TypeRange":$outputs, "::llvm::StringRef":$name, "::llvm::ArrayRef<int64_t>":$params,
+                   "::mlir::ArrayAttr":$element_types, "::mlir::ValueRange":$ins, "::mlir::ValueRange":$outs,
+                   CArg<"bool", "false">:$effectful), [{
+      build($_builder, $_state, outputs, name, params, element_types, ins, outs, ::mlir::ValueRange(), effectful);
+    }]>,
+  ];
   let assemblyFormat = [{
-    $name (`effectful` $effectful^)? `params` `=` $params `element_types` `=` $element_types (`ins` `(` $ins^ `:` type($ins) `)`)?
-    (`outs` `(` $outs^ `:` type($outs) `)`)? attr-dict (`->` type($outputs)^)?
+    $name (`effectful` $effectful^)? `params` `=` custom<Sizes>($params) `element_types` `=` $element_types
+    (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)? (`sizes` `(` $sizes^ `)`)? attr-dict
+    (`->` type($outputs)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }

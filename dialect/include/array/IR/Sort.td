@@ -39,10 +39,14 @@ def Array_TopKOp : Array_InferredOp<"top_k"> {
   }], [{
     - C1: `axis` is a dimension of `operand`.
     - C2: `0 <= k <= size of the dimension`.
+    - C3: `sizes` has one operand if `k` is `?`, else none.
   }]>.description;
-  let arguments = (ins Array_RealTensor:$operand, I64Attr:$k, I64Attr:$axis);
+  let arguments = (ins Array_RealTensor:$operand, I64Attr:$k, I64Attr:$axis, Variadic<Index>:$sizes);
   let results = (outs Array_RealTensor:$values, Array_IntegerTensor:$indices);
-  let assemblyFormat = "$operand `k` `=` $k `axis` `=` $axis attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $operand `k` `=` custom<Size>($k) `axis` `=` $axis (`sizes` `(` $sizes^ `)`)? attr-dict
+    `:` `(` type($operand) `)` `->` `(` type($values) `,` type($indices) `)`
+  }];
 }
 
 #endif // ARRAY_IR_SORT_TD

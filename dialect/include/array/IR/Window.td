@@ -11,25 +11,30 @@ defvar Array_WindowConstraints = [{
     - C3: no dimension of the padded operand has a negative size.
 }];
 
+defvar Array_WindowSizes = [{: `sizes` has one operand for each `?` in `window_dimensions`, `low` and `high`.
+}];
+
 class Array_ReduceWindowOp<string mnemonic, Type type, string text> : Array_InferredOp<mnemonic> {
   let summary = text;
   let description = Array_Doc<[{
     The operand is spread by `base_dilation` and padded by `low` and `high` (negative ones take elements away), with
-    the neutral element. Window i takes the elements `i * window_strides + k * window_dilation`.
+    the neutral element. Window i takes the elements `i * window_strides + k * window_dilation`. There are as many as lie
+    in the padded operand, none where it is smaller than a window.
 
     ```mlir
     %y = array.}] # mnemonic # [{ %x window_dimensions = [2] window_strides = [2] low = [0] high = [1]
            base_dilation = [1] window_dilation = [1] : (tensor<5xf32>) -> tensor<3xf32>
     ```
-  }], Array_WindowConstraints>.description;
+  }], Array_WindowConstraints # "    - C4" # Array_WindowSizes>.description;
   let arguments = (ins type:$operand, DenseI64ArrayAttr:$window_dimensions, DenseI64ArrayAttr:$window_strides,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$base_dilation,
-                       DenseI64ArrayAttr:$window_dilation);
+                       DenseI64ArrayAttr:$window_dilation, Variadic<Index>:$sizes);
   let results = (outs type:$result);
   let assemblyFormat = [{
-    $operand `window_dimensions` `=` $window_dimensions `window_strides` `=` $window_strides `low` `=` $low
-    `high` `=` $high `base_dilation` `=` $base_dilation `window_dilation` `=` $window_dilation attr-dict
-    `:` functional-type(operands, results)
+    $operand `window_dimensions` `=` custom<Sizes>($window_dimensions) `window_strides` `=` $window_strides
+    `low` `=` custom<Sizes>($low) `high` `=` custom<Sizes>($high) `base_dilation` `=` $base_dilation
+    `window_dilation` `=` $window_dilation (`sizes` `(` $sizes^ `)`)? attr-dict
+    `:` `(` type($operand) `)` `->` type($result)
   }];
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
@@ -38,7 +43,7 @@ class Array_ReduceWindowOp<string mnemonic, Type type, string text> : Array_Infe
       return ::mlir::array::inferWindows(
           location, getOperationName(), adaptor.getOperand().getType(),
           {adaptor.getWindowDimensions(), adaptor.getWindowStrides(), adaptor.getLow(), adaptor.getHigh(),
-           adaptor.getBaseDilation(), adaptor.getWindowDilation()}, inferred);
+           adaptor.getBaseDilation(), adaptor.getWindowDilation(), adaptor.getSizes().size(), "C4"}, inferred);
     }
   }];
 }
@@ -63,16 +68,17 @@ class Array_SelectOp<string mnemonic, string text, string example> : Array_Op<mn
   }], Array_WindowConstraints # [{
     - C4: `source` and `operand` have the same element type.
     - C5: the shapes of `source` and `result` are compatible with the windows of `operand`.
-  }]>.description;
+    - C6}] # Array_WindowSizes>.description;
   let arguments = (ins Array_FloatTensor:$source, Array_FloatTensor:$operand, BoolAttr:$greatest,
                        DenseI64ArrayAttr:$window_dimensions, DenseI64ArrayAttr:$window_strides,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$base_dilation,
-                       DenseI64ArrayAttr:$window_dilation);
+                       DenseI64ArrayAttr:$window_dilation, Variadic<Index>:$sizes);
   let results = (outs Array_FloatTensor:$result);
   let assemblyFormat = [{
-    $source `,` $operand `greatest` `=` $greatest `window_dimensions` `=` $window_dimensions
-    `window_strides` `=` $window_strides `low` `=` $low `high` `=` $high `base_dilation` `=` $base_dilation
-    `window_dilation` `=` $window_dilation attr-dict `:` functional-type(operands, results)
+    $source `,` $operand `greatest` `=` $greatest `window_dimensions` `=` custom<Sizes>($window_dimensions)
+    `window_strides` `=` $window_strides `low` `=` custom<Sizes>($low) `high` `=` custom<Sizes>($high)
+    `base_dilation` `=` $base_dilation `window_dilation` `=` $window_dilation (`sizes` `(` $sizes^ `)`)? attr-dict
+    `:` `(` type($source) `,` type($operand) `)` `->` type($result)
   }];
   let hasVerifier = 1;
 }

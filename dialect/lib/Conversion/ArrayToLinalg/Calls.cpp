@@ -1,5 +1,5 @@
 // call, runtime calls (sort, top_k), and the ops of other dialects that only change their types.
-#include "Lowering.h"
+#include "IndexMath.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -46,7 +46,9 @@ struct TopKLowering : OpConversionPattern<TopKOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TopKOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), adaptor.getOperand());
-    sizes[op.getAxis()] = rewriter.getIndexAttr(op.getK());
+    ValueRange given = adaptor.getSizes();
+    sizes[op.getAxis()] = IndexMath(rewriter, op.getLoc()).numbers(int64_t(op.getK()), given).front();
+    sizes = knownSizes(rewriter, op.getValues().getType(), sizes);
     replaceByRoutine(rewriter, op, "top_k", {int64_t(op.getAxis())}, adaptor.getOperand(), {sizes, sizes});
     return success();
   }

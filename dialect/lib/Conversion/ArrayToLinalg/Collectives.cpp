@@ -1,5 +1,5 @@
 // Collectives: calls of one library routine, whose parameters say which and among whom (runtime/Abi.h).
-#include "Lowering.h"
+#include "IndexMath.h"
 #include "runtime/Abi.h"
 
 using namespace mlir;
@@ -50,18 +50,34 @@ Form formOf(ReduceScatterOp op) {
 Form formOf(AllToAllOp op) { return {PCRT_ALL_TO_ALL, 0, int64_t(op.getSplitAxis()), int64_t(op.getConcatAxis())}; }
 Form formOf(CollectivePermuteOp op) { return {PCRT_COLLECTIVE_PERMUTE, 0, 0, 0, op.getPairs()}; }
 
+/// The sizes of the result: those of the operand, where it is joined or cut among the members.
+template <typename Op> SmallVector<OpFoldResult> sizesOf(IndexMath &index, Op op, SmallVector<OpFoldResult> sizes) {
+  int64_t members = cast<ShapedType>(op.getGroups().getType()).getDimSize(1);
+  auto join = [&](OpFoldResult &size) { size = index.multiply(size, members); };
+  auto cut = [&](OpFoldResult &size) { size = index.divide(size, members); };
+  if constexpr (std::is_same_v<Op, AllGatherOp>) {
+    join(sizes[op.getDimension()]);
+  } else if constexpr (std::is_same_v<Op, ReduceScatterOp>) {
+    cut(sizes[op.getDimension()]);
+  } else if constexpr (std::is_same_v<Op, AllToAllOp>) {
+    cut(sizes[op.getSplitAxis()]);
+    join(sizes[op.getConcatAxis()]);
+  }
+  return sizes;
+}
+
 template <typename Op> struct CollectiveLowering : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   using OpAdaptor = typename Op::Adaptor;
   LogicalResult matchAndRewrite(Op op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     auto result = cast<RankedTensorType>(op.getType());
-    if (!result.hasStaticShape())
-      return rewriter.notifyMatchFailure(op, "dynamic sizes");
     constexpr bool reduces = std::is_same_v<Op, AllReduceOp> || std::is_same_v<Op, ReduceScatterOp>;
     Type element = result.getElementType();
     auto taken = TypeAttr::get(reduces ? element : bitsType(element));
-    Value init =
-        tensor::EmptyOp::create(rewriter, op.getLoc(), result.getShape(), storageType(result).getElementType());
+    IndexMath index(rewriter, op.getLoc());
+    auto sizes = sizesOf(index, op, tensor::getMixedSizes(rewriter, op.getLoc(), adaptor.getOperand()));
+    Value init = tensor::EmptyOp::create(rewriter, op.getLoc(), knownSizes(rewriter, result, sizes),
+                                         storageType(result).getElementType());
     auto call =
         RuntimeCallOp::create(rewriter, op.getLoc(), init.getType(), "collective", formOf(op).params(op.getGroups()),
                               rewriter.getArrayAttr({taken, taken}), adaptor.getOperand(), init);

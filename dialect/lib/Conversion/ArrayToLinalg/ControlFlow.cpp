@@ -1,6 +1,6 @@
 // while -> scf.while, scan -> scf.for, cond -> scf.if, on tensors. array-prepare-loops then gives each iteration the
 // buffers of the carry. A barrier stays, in storage types, until there are buffers.
-#include "Lowering.h"
+#include "IndexMath.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -31,11 +31,6 @@ void replaceAround(ConversionPatternRewriter &rewriter, Operation *op, ValueRang
 
 Value castTo(OpBuilder &b, Location loc, Type type, Value value) {
   return value.getType() == type ? value : tensor::CastOp::create(b, loc, type, value).getResult();
-}
-
-bool isStatic(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return !tensor || tensor.hasStaticShape();
 }
 
 struct WhileLowering : OpConversionPattern<WhileOp> {
@@ -101,13 +96,16 @@ struct CondLowering : OpConversionPattern<CondOp> {
 struct SlicePlace {
   SmallVector<OpFoldResult> offsets, sizes, strides;
 
-  SlicePlace(OpBuilder &b, RankedTensorType whole, Value index)
-      : offsets(whole.getRank(), b.getIndexAttr(0)), sizes(getAsIndexOpFoldResult(b.getContext(), whole.getShape())),
-        strides(whole.getRank(), b.getIndexAttr(1)) {
+  SlicePlace(ImplicitLocOpBuilder &b, Value whole, Value index) : sizes(tensor::getMixedSizes(b, b.getLoc(), whole)) {
+    offsets.assign(sizes.size(), b.getIndexAttr(0));
+    strides.assign(sizes.size(), b.getIndexAttr(1));
     offsets.front() = index;
     sizes.front() = b.getIndexAttr(1);
   }
 };
+
+/// Without an element, whatever its dynamic sizes are.
+bool isEmpty(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
 
 Value sliceOf(ImplicitLocOpBuilder &b, Value tensor, Value index) {
   auto whole = cast<RankedTensorType>(tensor.getType());
@@ -116,9 +114,9 @@ Value sliceOf(ImplicitLocOpBuilder &b, Value tensor, Value index) {
     Value element = tensor::ExtractOp::create(b, tensor, index);
     return tensor::FromElementsOp::create(b, type, element);
   }
-  if (type.getNumElements() == 0) // its offset could be its size, which the tensor dialect rejects
-    return tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-  SlicePlace place(b, whole, index);
+  SlicePlace place(b, tensor, index);
+  if (isEmpty(type)) // its offset could be its size, which the tensor dialect rejects
+    return tensor::EmptyOp::create(b, ArrayRef(place.sizes).drop_front(), type.getElementType());
   return tensor::ExtractSliceOp::create(b, type, tensor, place.offsets, place.sizes, place.strides);
 }
 
@@ -129,9 +127,9 @@ Value withSlice(ImplicitLocOpBuilder &b, Value tensor, Value slice, Value index)
     Value element = tensor::ExtractOp::create(b, slice, ValueRange());
     return tensor::InsertOp::create(b, element, tensor, index);
   }
-  if (type.getNumElements() == 0)
+  if (isEmpty(type))
     return tensor;
-  SlicePlace place(b, whole, index);
+  SlicePlace place(b, tensor, index);
   return tensor::InsertSliceOp::create(b, castTo(b, b.getLoc(), type, slice), tensor, place.offsets, place.sizes,
                                        place.strides);
 }
@@ -140,7 +138,8 @@ Value withSlice(ImplicitLocOpBuilder &b, Value tensor, Value slice, Value index)
 Value sliceIndex(ImplicitLocOpBuilder &b, scf::ForOp loop, bool reverse) {
   if (!reverse)
     return loop.getInductionVar();
-  Value last = arith::ConstantIndexOp::create(b, *getConstantIntValue(loop.getUpperBound()) - 1);
+  IndexMath math(b, b.getLoc());
+  Value last = math.value(math.add(getAsOpFoldResult(loop.getUpperBound()), -1));
   return arith::SubIOp::create(b, last, loop.getInductionVar());
 }
 
@@ -150,23 +149,26 @@ struct ScanLowering : OpConversionPattern<ScanOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
     TypeRange joined = TypeRange(op.getResultTypes()).drop_front(op.getInits().size());
-    if (!llvm::all_of(joined, isStatic) || !llvm::all_of(op.getXs().getTypes(), isStatic))
-      return rewriter.notifyMatchFailure(op, "slices of dynamic sizes");
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> inits = flatten(adaptor.getInits());
+    SmallVector<Value> outputDims = flatten(adaptor.getOutputDims()), length = flatten(adaptor.getSizes());
+    ValueRange dims = outputDims, given = length;
     for (Type type : joined) {
       auto stored = storageType(cast<RankedTensorType>(type));
-      inits.push_back(tensor::EmptyOp::create(b, stored.getShape(), stored.getElementType()));
+      auto sizes = sizesFrom(b, stored, dims.take_front(stored.getNumDynamicDims()));
+      dims = dims.drop_front(stored.getNumDynamicDims());
+      inits.push_back(tensor::EmptyOp::create(b, sizes, stored.getElementType()));
     }
     if (op.getLength() == 0) {
       replaceAround(rewriter, op, inits);
       return success();
     }
     auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
-    Value zero = number(0), length = number(op.getLength()), one = number(1);
-    auto loop = scf::ForOp::create(b, zero, length, one, inits);
+    IndexMath math(b, b.getLoc());
+    Value zero = number(0), count = math.value(math.numbers(int64_t(op.getLength()), given).front()), one = number(1);
+    auto loop = scf::ForOp::create(b, zero, count, one, inits);
     loop->setAttr(kControlFlowAttr, rewriter.getUnitAttr());
     if (inits.empty())
       rewriter.eraseOp(loop.getBody()->getTerminator()); // its own is the body's

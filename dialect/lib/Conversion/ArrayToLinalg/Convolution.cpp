@@ -2,6 +2,7 @@
 // recognises a large one, and then the padding before it; array-lower-contractions one whose windows are elements.
 // Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
+#include "IndexMath.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
 #include "array/Transforms/Products.h"
@@ -19,8 +20,26 @@ bool isPadded(ConvGeneralDilatedOp op) {
          llvm::any_of(op.getLhsDilation(), isNot(1));
 }
 
+/// The sizes of the padding, given in the order of the spatial dimensions, in that of the operand's.
+SmallVector<Value> inOrder(ConvGeneralDilatedOp op, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ValueRange given) {
+  SmallVector<Value> lowOf(low.size()), highOf(high.size()), ordered;
+  auto place = [&](ArrayRef<int64_t> padding, SmallVector<Value> &sizes) {
+    for (auto [dim, number] : llvm::zip_equal(op.getLhsSpec().drop_front(2), padding)) {
+      if (!ShapedType::isDynamic(number))
+        continue;
+      sizes[dim] = given.front();
+      given = given.drop_front();
+    }
+  };
+  place(op.getLow(), lowOf);
+  place(op.getHigh(), highOf);
+  for (const SmallVector<Value> &sizes : {lowOf, highOf})
+    llvm::append_range(ordered, llvm::make_filter_range(sizes, [](Value size) { return size != nullptr; }));
+  return ordered;
+}
+
 /// The op on an operand that is padded and spread by an op of its own.
-void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
+void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, ValueRange given) {
   Type element = op.getLhs().getType().getElementType();
   int64_t rank = op.getType().getRank(), spatial = rank - 2;
   auto scalar = RankedTensorType::get({}, element);
@@ -33,11 +52,12 @@ void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
     high[dim] = op.getHigh()[i];
     interior[dim] = op.getLhsDilation()[i] - 1;
   }
-  Value padded = PadOp::create(rewriter, op.getLoc(), op.getLhs(), zero, low, high, interior);
+  SmallVector<Value> sizes = inOrder(op, low, high, given);
+  Value padded = PadOp::create(rewriter, op.getLoc(), op.getLhs(), zero, low, high, interior, sizes);
   auto dense =
       ConvGeneralDilatedOp::create(rewriter, op.getLoc(), op.getType(), padded, op.getRhs(), op.getWindowStrides(),
                                    zeros, zeros, ones, op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(),
-                                   op.getOutSpec(), op.getFeatureGroupCount(), op.getBatchGroupCount());
+                                   op.getOutSpec(), op.getFeatureGroupCount(), op.getBatchGroupCount(), ValueRange());
   handOnPlan(op, dense);
   handOnPrecision(op, dense);
   rewriter.replaceOp(op, dense);
@@ -47,22 +67,33 @@ void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
 /// output positions, which are parallel, then input features and positions in the window.
 class ConvolutionLoops {
 public:
-  ConvolutionLoops(OpBuilder &b, ConvGeneralDilatedOp op)
+  ConvolutionLoops(OpBuilder &b, ConvGeneralDilatedOp op, Value lhs, Value rhs, ValueRange given)
       : b(b), op(op), strides(op.getWindowStrides()), dilation(op.getRhsDilation()) {
-    RankedTensorType rhs = op.getRhs().getType(), result = op.getType();
+    RankedTensorType result = op.getType();
+    IndexMath index(b, op.getLoc());
+    auto resultSize = [&](int64_t dim, function_ref<OpFoldResult()> compute) {
+      return result.isDynamicDim(dim) ? compute() : index.number(result.getDimSize(dim));
+    };
+    SmallVector<OpFoldResult> low = index.numbers(op.getLow(), given), high = index.numbers(op.getHigh(), given);
     groups = std::max(op.getFeatureGroupCount(), op.getBatchGroupCount());
     spatial = result.getRank() - 2;
     if (groups > 1)
-      sizes.push_back(groups);
+      sizes.push_back(index.number(groups));
     first = int64_t(sizes.size());
-    sizes.push_back(result.getDimSize(op.getOutSpec()[0]));
-    sizes.push_back(rhs.getDimSize(op.getRhsSpec()[0]) / groups);
+    sizes.push_back(resultSize(op.getOutSpec()[0], [&] {
+      return index.divide(index.size(lhs, op.getLhsSpec()[0]), int64_t(op.getBatchGroupCount()));
+    }));
+    sizes.push_back(index.divide(index.size(rhs, op.getRhsSpec()[0]), groups));
     for (int64_t i = 0; i < spatial; ++i)
-      sizes.push_back(result.getDimSize(op.getOutSpec()[i + 2]));
+      sizes.push_back(resultSize(op.getOutSpec()[i + 2], [&] {
+        OpFoldResult spread = index.dilated(index.size(lhs, op.getLhsSpec()[i + 2]), op.getLhsDilation()[i]);
+        OpFoldResult window = index.dilated(index.size(rhs, op.getRhsSpec()[i + 2]), dilation[i]);
+        return index.countWindows(index.add(spread, index.add(low[i], high[i])), window, strides[i]);
+      }));
     parallel = int64_t(sizes.size());
-    sizes.push_back(rhs.getDimSize(op.getRhsSpec()[1]));
+    sizes.push_back(index.size(rhs, op.getRhsSpec()[1]));
     for (int64_t i = 0; i < spatial; ++i)
-      sizes.push_back(rhs.getDimSize(op.getRhsSpec()[i + 2]));
+      sizes.push_back(index.size(rhs, op.getRhsSpec()[i + 2]));
   }
 
   int64_t batch() const { return first; }
@@ -71,30 +102,44 @@ public:
   int64_t inFeature() const { return parallel; }
   int64_t inWindow(int64_t i) const { return parallel + 1 + i; }
 
+  /// Sizes of the result; groups are one after the other in its features.
+  SmallVector<OpFoldResult> resultSizes() {
+    SmallVector<OpFoldResult> result(spatial + 2);
+    ArrayRef<int64_t> spec = op.getOutSpec();
+    result[spec[0]] = sizes[batch()];
+    result[spec[1]] = IndexMath(b, op.getLoc()).multiply(sizes[outFeature()], groups);
+    for (int64_t i = 0; i < spatial; ++i)
+      result[spec[i + 2]] = sizes[position(i)];
+    return result;
+  }
+
   AffineExpr loop(int64_t i) const { return b.getAffineDimExpr(i); }
   /// Where a window's element is in the padded operand.
   AffineExpr place(int64_t i) const { return loop(position(i)) * strides[i] + loop(inWindow(i)) * dilation[i]; }
   bool windowsAreElements() const {
     return llvm::all_of(llvm::seq<int64_t>(0, spatial),
-                        [&](int64_t i) { return sizes[inWindow(i)] == 1 && strides[i] == 1; });
+                        [&](int64_t i) { return isOneInteger(sizes[inWindow(i)]) && strides[i] == 1; });
   }
   AffineMap map(ArrayRef<AffineExpr> reads) const { return AffineMap::get(sizes.size(), 0, reads, b.getContext()); }
 
-  /// Whether a blocked product is faster than plain loops.
+  /// Whether a blocked product is faster than plain loops. One of unknown sizes is taken to be.
   bool isLargeProduct() const {
-    int64_t rows = sizes[batch()], terms = sizes[inFeature()];
+    auto expected = [&](int64_t loop) { return getConstantIntValue(sizes[loop]).value_or(kExpectedSize); };
+    int64_t rows = expected(batch()), terms = expected(inFeature());
     for (int64_t i = 0; i < spatial; ++i) {
-      rows *= sizes[position(i)];
-      terms *= sizes[inWindow(i)];
+      rows *= expected(position(i));
+      terms *= expected(inWindow(i));
     }
-    return isWorthBlocking(rows, sizes[outFeature()], terms);
+    return isWorthBlocking(rows, expected(outFeature()), terms);
   }
 
   OpBuilder &b;
   ConvGeneralDilatedOp op;
   ArrayRef<int64_t> strides, dilation;
-  SmallVector<int64_t> sizes;
+  SmallVector<OpFoldResult> sizes;
   int64_t groups, spatial, first, parallel;
+
+  static constexpr int64_t kExpectedSize = 64; // of what is not known
 };
 
 /// A tensor one of whose dims (`grouped`) is cut into groups, as a view, and the expressions that read it. `reads` has
@@ -108,12 +153,16 @@ struct GroupedOperand {
     if (loops.groups == 1)
       return;
     auto type = cast<RankedTensorType>(value.getType());
+    IndexMath index(loops.b, value.getLoc());
     SmallVector<int64_t> shape(type.getShape());
-    shape[grouped] /= loops.groups;
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(loops.b, value.getLoc(), value);
+    sizes[grouped] = index.divide(sizes[grouped], loops.groups);
+    shape[grouped] = getConstantIntValue(sizes[grouped]).value_or(ShapedType::kDynamic);
     shape.insert(shape.begin() + grouped, loops.groups);
+    sizes.insert(sizes.begin() + grouped, index.number(loops.groups));
     reads.insert(reads.begin() + grouped, loops.loop(0));
-    tensor =
-        tensor::ExpandShapeOp::create(loops.b, value.getLoc(), type.clone(shape), value, cut(shape.size(), grouped));
+    tensor = tensor::ExpandShapeOp::create(loops.b, value.getLoc(), type.clone(shape), value,
+                                           cut(shape.size(), grouped), sizes);
   }
 
   static SmallVector<ReassociationIndices> cut(int64_t rank, int64_t grouped) {
@@ -148,7 +197,7 @@ GroupedOperand groupedRhs(const ConvolutionLoops &loops, Value rhs) {
 }
 
 /// The op in the accumulator's type, for operands and a result of a narrower one.
-void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, Type accumulator) {
+void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, ValueRange given, Type accumulator) {
   auto convert = [&](Value x, Type element) -> Value {
     auto type = cast<RankedTensorType>(x.getType()).clone(element);
     return x.getType() == type ? x : ConvertOp::create(rewriter, op.getLoc(), type, x).getResult();
@@ -157,7 +206,7 @@ void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, Ty
                                            convert(op.getLhs(), accumulator), convert(op.getRhs(), accumulator),
                                            op.getWindowStrides(), op.getLow(), op.getHigh(), op.getLhsDilation(),
                                            op.getRhsDilation(), op.getLhsSpec(), op.getRhsSpec(), op.getOutSpec(),
-                                           op.getFeatureGroupCount(), op.getBatchGroupCount());
+                                           op.getFeatureGroupCount(), op.getBatchGroupCount(), given);
   handOnPlan(op, wide);
   handOnPrecision(op, wide);
   rewriter.replaceOp(op, convert(wide, op.getType().getElementType()));
@@ -173,26 +222,26 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
   LogicalResult matchAndRewrite(ConvGeneralDilatedOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     RankedTensorType result = op.getType();
-    if (!result.hasStaticShape() || !op.getLhs().getType().hasStaticShape() || !op.getRhs().getType().hasStaticShape())
-      return op.emitOpError("of a dynamic size can't be lowered yet");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type element = op.getLhs().getType().getElementType(), resultElement = result.getElementType();
-    bool isSumOfNothing = op.getRhs().getType().getNumElements() == 0 || op.getLhs().getType().getNumElements() == 0;
-    if (isSumOfNothing || result.getNumElements() == 0) {
+    auto isEmpty = [](Value tensor) {
+      return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
+    };
+    ConvolutionLoops loops(rewriter, op, adaptor.getLhs(), adaptor.getRhs(), adaptor.getSizes());
+    if (isEmpty(op.getLhs()) || isEmpty(op.getRhs()) || isEmpty(op.getResult())) { // a sum of nothing
       Type stored = storageType(resultElement);
       Value zero = isa<FloatType>(stored) ? constant(b, stored, 0) : intConstant(b, stored, 0);
-      replaceTyped(rewriter, op, filled(b, b.getLoc(), sizesLike(b, b.getLoc(), result, {}), zero));
+      replaceTyped(rewriter, op, filled(b, b.getLoc(), loops.resultSizes(), zero));
       return success();
     }
-    ConvolutionLoops loops(rewriter, op);
     Type accumulator = accumulatorType(resultElement);
     if (!narrowFactors && isa<FloatType>(accumulator) && (accumulator != element || accumulator != resultElement) &&
         loops.isLargeProduct()) {
-      widenFirst(rewriter, op, accumulator);
+      widenFirst(rewriter, op, adaptor.getSizes(), accumulator);
       return success();
     }
     if (isPadded(op)) {
-      padFirst(rewriter, op);
+      padFirst(rewriter, op, adaptor.getSizes());
       return success();
     }
     GroupedOperand lhs = groupedLhs(loops, adaptor.getLhs()), rhs = groupedRhs(loops, adaptor.getRhs());
@@ -222,7 +271,7 @@ private:
       std::rotate(writes.begin() + features, writes.begin() + features + 1, writes.end());
     SmallVector<OpFoldResult> sizes;
     for (AffineExpr write : writes)
-      sizes.push_back(b.getIndexAttr(loops.sizes[cast<AffineDimExpr>(write).getPosition()]));
+      sizes.push_back(loops.sizes[cast<AffineDimExpr>(write).getPosition()]);
     SmallVector<utils::IteratorType> iterators(loops.parallel, utils::IteratorType::parallel);
     iterators.resize(loops.sizes.size(), utils::IteratorType::reduction);
     Value sums =

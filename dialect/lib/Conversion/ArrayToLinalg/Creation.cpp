@@ -1,4 +1,4 @@
-// constant and iota.
+// constant, iota, dim_as_value.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -61,8 +61,19 @@ struct IotaLowering : OpConversionPattern<IotaOp> {
   }
 };
 
+struct DimAsValueLowering : OpConversionPattern<DimAsValueOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(DimAsValueOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    Value number = arith::IndexCastOp::create(rewriter, op.getLoc(), type.getElementType(), adaptor.getSizes());
+    rewriter.replaceOpWithNewOp<tensor::FromElementsOp>(op, type, number);
+    return success();
+  }
+};
+
 } // namespace
 
 void array::populateCreation(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConstantLowering, IotaLowering>(converter, patterns.getContext());
+  patterns.add<ConstantLowering, IotaLowering, DimAsValueLowering>(converter, patterns.getContext());
 }

@@ -26,18 +26,21 @@ struct HostCallLowering : OpConversionPattern<HostCallOp> {
     auto note = [&](Type type) { elements.push_back(TypeAttr::get(getElementTypeOrSelf(type))); };
     for (ValueRange operand : adaptor.getOperands()) // a token became none
       llvm::append_range(operands, operand);
-    for (Type type : op.getOperandTypes())
+    SmallVector<Value> sizes(ArrayRef<Value>(operands).take_back(op.getOutputDims().size()));
+    operands.truncate(operands.size() - sizes.size());
+    for (Type type : op.getGiven().getTypes())
       if (!isa<TokenType>(type))
         note(type);
+    ValueRange remainingSizes = sizes;
     for (Type type : op.getResultTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
         continue;
-      if (!tensor.hasStaticShape())
-        return rewriter.notifyMatchFailure(op, "a result of dynamic size");
       note(type);
-      RankedTensorType stored = storageType(tensor);
-      inits.push_back(tensor::EmptyOp::create(rewriter, op.getLoc(), stored.getShape(), stored.getElementType()));
+      auto sizesOfResult = sizesFrom(rewriter, tensor, remainingSizes.take_front(tensor.getNumDynamicDims()));
+      remainingSizes = remainingSizes.drop_front(tensor.getNumDynamicDims());
+      inits.push_back(
+          tensor::EmptyOp::create(rewriter, op.getLoc(), sizesOfResult, storageType(tensor).getElementType()));
     }
     auto call = RuntimeCallOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), "host_call",
                                       ArrayRef<int64_t>(op.getSlot()), rewriter.getArrayAttr(elements), operands, inits,

@@ -1,5 +1,5 @@
 // fft: a library routine.
-#include "Lowering.h"
+#include "IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -9,19 +9,15 @@ namespace {
 struct FftLowering : OpConversionPattern<FftOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(FftOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    auto result = cast<RankedTensorType>(op.getType());
-    // Only leading dimensions can be dynamic, and these are the operand's.
-    SmallVector<OpFoldResult> sizes = sizesLike(rewriter, op.getLoc(), result, adaptor.getOperand());
-    Value init = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, storageType(result).getElementType());
+    IndexMath index(rewriter, op.getLoc());
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), adaptor.getOperand());
+    ValueRange given = adaptor.getSizes();
+    OpFoldResult last = index.numbers(op.getFftLengths(), given).back();
+    sizes.back() = op.getFftType() == "RFFT" ? index.add(index.divide(last, 2), 1) : last; // the others are equal
     int64_t code =
         llvm::StringSwitch<int64_t>(op.getFftType()).Case("FFT", 0).Case("IFFT", 1).Case("RFFT", 2).Default(3);
     SmallVector<int64_t> params = {code, int64_t(op.getFftLengths().size())};
-    SmallVector<Attribute> elements;
-    for (Type type : {op.getOperand().getType().getElementType(), result.getElementType()})
-      elements.push_back(TypeAttr::get(type));
-    auto call = RuntimeCallOp::create(rewriter, op.getLoc(), init.getType(), "fft", params,
-                                      rewriter.getArrayAttr(elements), adaptor.getOperand(), init);
-    replaceTyped(rewriter, op, call.getResults());
+    replaceByRoutine(rewriter, op, "fft", params, adaptor.getOperand(), {knownSizes(rewriter, op.getType(), sizes)});
     return success();
   }
 };

@@ -1,6 +1,6 @@
 // gather: one parallel generic over the result, whose body computes the position and reads the operand there; so it
 // fuses with what computes the indices and with what reads it.
-#include "Lowering.h"
+#include "IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -11,25 +11,25 @@ namespace {
 struct Windows {
   GatherOp op;
   Value operand;
+  SmallVector<OpFoldResult> sliceSizes;
   SmallVector<int64_t> batchDims; // of the result
   SmallVector<Value> last;        // the greatest start of each index
   Value zero;
 
-  Windows(OpBuilder &b, GatherOp op, Value operand, int64_t batchRank) : op(op), operand(operand) {
+  Windows(OpBuilder &b, GatherOp op, Value operand, ValueRange given, int64_t batchRank) : op(op), operand(operand) {
     for (int64_t dim = 0; dim < batchRank + int64_t(op.getOffsetDims().size()); ++dim)
       if (!llvm::is_contained(op.getOffsetDims(), dim))
         batchDims.push_back(dim);
+    IndexMath index(b, op.getLoc());
+    sliceSizes = index.numbers(op.getSliceSizes(), given);
+    for (auto [dim, size] : llvm::enumerate(op.getSliceSizes()))
+      if (size == -1)
+        sliceSizes[dim] = index.size(operand, dim);
     zero = arith::ConstantIndexOp::create(b, op.getLoc(), 0);
     for (int64_t dim : op.getStartIndexMap()) {
-      Value size = getValueOrCreateConstantIndexOp(b, op.getLoc(), tensor::getMixedSize(b, op.getLoc(), operand, dim));
-      Value taken = getValueOrCreateConstantIndexOp(b, op.getLoc(), sliceSize(b, dim));
+      Value size = index.value(index.size(operand, dim)), taken = index.value(sliceSizes[dim]);
       last.push_back(arith::SubIOp::create(b, op.getLoc(), size, taken));
     }
-  }
-
-  OpFoldResult sliceSize(OpBuilder &b, int64_t dim) {
-    int64_t size = op.getSliceSizes()[dim];
-    return size == -1 ? tensor::getMixedSize(b, op.getLoc(), operand, dim) : OpFoldResult(b.getIndexAttr(size));
   }
 
   bool isDropped(int64_t dim) {
@@ -43,8 +43,8 @@ struct Windows {
     const int64_t *offsetDim = op.getOffsetDims().begin();
     for (int64_t dim = 0; dim < int64_t(op.getSliceSizes().size()); ++dim)
       if (!isDropped(dim))
-        sizes[*offsetDim++] = sliceSize(b, dim);
-    return sizes;
+        sizes[*offsetDim++] = sliceSizes[dim];
+    return knownSizes(b, op.getType(), sizes);
   }
 
   /// Where in the operand an element of the result is; sets `inside` to whether all of its window is, if that is asked.
@@ -80,7 +80,8 @@ struct GatherLowering : OpConversionPattern<GatherOp> {
     bool fills = op.getMode() == "fill";
     ValueRange indices = adaptor.getInputs().take_front(op.getStartIndexMap().size());
     int64_t batchRank = indices.empty() ? 0 : cast<RankedTensorType>(indices.front().getType()).getRank();
-    Windows windows(rewriter, op, adaptor.getOperand(), batchRank);
+    ValueRange given = adaptor.getInputs().take_back(op.getSizes().size());
+    Windows windows(rewriter, op, adaptor.getOperand(), given, batchRank);
     SmallVector<OpFoldResult> sizes = windows.resultSizes(rewriter, indices);
 
     SmallVector<AffineExpr> batch =
@@ -88,7 +89,7 @@ struct GatherLowering : OpConversionPattern<GatherOp> {
     SmallVector<AffineMap> maps(indices.size(), AffineMap::get(sizes.size(), 0, batch, rewriter.getContext()));
     Value fill;
     if (fills)
-      fill = tensor::ExtractOp::create(rewriter, loc, adaptor.getInputs().back(), ValueRange());
+      fill = tensor::ExtractOp::create(rewriter, loc, adaptor.getInputs()[indices.size()], ValueRange());
     auto body = [&](ImplicitLocOpBuilder &b, ValueRange stored) -> Value {
       Value inside;
       SmallVector<Value> position = windows.position(b, stored, fills ? &inside : nullptr);

@@ -1,48 +1,11 @@
 // slice, pad, concatenate, dynamic_slice, dynamic_update_slice: views and insertions of the tensor dialect, which
 // bufferize without copies where the operands allow it.
-#include "Lowering.h"
+#include "IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::array;
 
 namespace {
-
-/// Sizes and offsets that are constants until an operand is not.
-class IndexMath {
-public:
-  IndexMath(OpBuilder &b, Location loc) : b(b), loc(loc) {}
-
-  OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
-  SmallVector<OpFoldResult> numbers(ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); }
-  Value value(OpFoldResult operand) { return getValueOrCreateConstantIndexOp(b, loc, operand); }
-  OpFoldResult size(Value tensor, int64_t dim) { return tensor::getMixedSize(b, loc, tensor, dim); }
-
-  OpFoldResult add(OpFoldResult lhs, OpFoldResult rhs) {
-    if (isZeroInteger(lhs) || isZeroInteger(rhs))
-      return isZeroInteger(lhs) ? rhs : lhs;
-    return fold<arith::AddIOp>(lhs, rhs, [](int64_t x, int64_t y) { return x + y; });
-  }
-  OpFoldResult subtract(OpFoldResult lhs, OpFoldResult rhs) {
-    return fold<arith::SubIOp>(lhs, rhs, [](int64_t x, int64_t y) { return x - y; });
-  }
-  OpFoldResult multiply(OpFoldResult lhs, int64_t rhs) {
-    return rhs == 1 ? lhs : fold<arith::MulIOp>(lhs, number(rhs), [](int64_t x, int64_t y) { return x * y; });
-  }
-  OpFoldResult maximum(OpFoldResult lhs, int64_t rhs) {
-    return fold<arith::MaxSIOp>(lhs, number(rhs), [](int64_t x, int64_t y) { return std::max(x, y); });
-  }
-
-private:
-  template <typename Op, typename Function> OpFoldResult fold(OpFoldResult lhs, OpFoldResult rhs, Function function) {
-    auto x = getConstantIntValue(lhs), y = getConstantIntValue(rhs);
-    if (x && y)
-      return number(function(*x, *y));
-    return Op::create(b, loc, value(lhs), value(rhs)).getResult();
-  }
-
-  OpBuilder &b;
-  Location loc;
-};
 
 bool isEmpty(ArrayRef<OpFoldResult> sizes) {
   return llvm::any_of(sizes, [](OpFoldResult size) { return isZeroInteger(size); });
@@ -66,11 +29,14 @@ struct SliceLowering : OpConversionPattern<SliceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(SliceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     IndexMath index(rewriter, op.getLoc());
-    SmallVector<OpFoldResult> sizes;
-    for (auto [start, limit, stride] : llvm::zip(op.getStartIndices(), op.getLimitIndices(), op.getStrides()))
-      sizes.push_back(index.number(llvm::divideCeil(uint64_t(std::max<int64_t>(limit - start, 0)), uint64_t(stride))));
-    Value slice = extractSlice(rewriter, op.getLoc(), adaptor.getOperand(), index.numbers(op.getStartIndices()), sizes,
-                               index.numbers(op.getStrides()));
+    ValueRange given = adaptor.getSizes();
+    SmallVector<OpFoldResult> starts = index.numbers(op.getStartIndices(), given),
+                              limits = index.numbers(op.getLimitIndices(), given), counts;
+    for (auto [size, start, limit, stride] : llvm::zip_equal(op.getType().getShape(), starts, limits, op.getStrides()))
+      counts.push_back(ShapedType::isDynamic(size) ? index.divideUp(index.subtract(limit, start), stride)
+                                                   : index.number(size));
+    Value slice =
+        extractSlice(rewriter, op.getLoc(), adaptor.getOperand(), starts, counts, index.numbers(op.getStrides()));
     replaceTyped(rewriter, op, slice);
     return success();
   }
@@ -82,19 +48,23 @@ struct PaddedDim {
 };
 
 /// With step = interior + 1, element i of n lands at low + i * step, in a result of low + (n - 1) * step + 1 + high.
-/// The first one inside is ceil(-low / step), and max(0, ceil(-high / step)) are lost at the end.
-PaddedDim padDim(IndexMath &index, OpFoldResult size, int64_t low, int64_t high, int64_t interior) {
+/// The first one inside is max(0, ceil(-low / step)), and max(0, ceil(-high / step)) are lost at the end.
+PaddedDim padDim(IndexMath &index, OpFoldResult size, OpFoldResult low, OpFoldResult high, int64_t interior) {
   int64_t step = interior + 1;
-  int64_t first = low < 0 ? llvm::divideCeil(uint64_t(-low), uint64_t(step)) : 0;
-  int64_t lost = high < 0 ? llvm::divideCeil(uint64_t(-high), uint64_t(step)) : 0;
-  OpFoldResult count = index.add(size, index.number(-(first + lost)));
-  if (first + lost > 0)
-    count = index.maximum(count, 0);
-  OpFoldResult spread = size;
-  if (interior > 0) // the maximum is for n = 0
-    spread = index.maximum(index.add(index.multiply(size, step), index.number(-interior)), 0);
-  OpFoldResult resultSize = index.add(spread, index.number(low + high));
-  return {resultSize, count, index.number(first), index.number(low + first * step)};
+  auto dropped = [&](OpFoldResult padding) {
+    return index.divideUp(index.maximum(index.subtract(index.number(0), padding), 0), step);
+  };
+  OpFoldResult first = dropped(low), lost = index.add(first, dropped(high)), count = size;
+  if (!isZeroInteger(lost))
+    count = index.maximum(index.subtract(size, lost), 0);
+  OpFoldResult resultSize = index.add(index.dilated(size, step), index.add(low, high));
+  return {resultSize, count, first, index.add(low, index.multiply(first, step))};
+}
+
+/// Whether padding may drop elements.
+bool mayCrop(OpFoldResult padding) {
+  std::optional<int64_t> known = getConstantIntValue(padding);
+  return !known || *known < 0;
 }
 
 struct PadLowering : OpConversionPattern<PadOp> {
@@ -105,19 +75,22 @@ struct PadLowering : OpConversionPattern<PadOp> {
     auto result = storageType(cast<RankedTensorType>(op.getType()));
     Value operand = adaptor.getOperand();
     int64_t rank = result.getRank();
+    ValueRange given = adaptor.getSizes();
+    SmallVector<OpFoldResult> low = index.numbers(op.getLow(), given), high = index.numbers(op.getHigh(), given);
     SmallVector<OpFoldResult> resultSizes, counts, sources, targets, steps, ones(rank, index.number(1));
     bool crops = false;
     for (int64_t dim = 0; dim < rank; ++dim) {
-      int64_t low = op.getLow()[dim], high = op.getHigh()[dim], interior = op.getInterior()[dim];
-      PaddedDim padded = padDim(index, index.size(operand, dim), low, high, interior);
+      int64_t interior = op.getInterior()[dim];
+      PaddedDim padded = padDim(index, index.size(operand, dim), low[dim], high[dim], interior);
       resultSizes.push_back(padded.resultSize);
       counts.push_back(padded.count);
       sources.push_back(padded.source);
       targets.push_back(padded.target);
       steps.push_back(index.number(interior + 1));
-      crops |= low < 0 || high < 0;
+      crops |= mayCrop(low[dim]) || mayCrop(high[dim]);
     }
-    Value padded = filled(rewriter, loc, resultSizes, paddingScalar(rewriter, op, adaptor.getPaddingValue()));
+    Value padded = filled(rewriter, loc, knownSizes(rewriter, result, resultSizes),
+                          paddingScalar(rewriter, op, adaptor.getPaddingValue()));
     if (crops)
       operand = extractSlice(rewriter, loc, operand, sources, counts, ones);
     padded = insertSlice(rewriter, loc, operand, padded, targets, counts, steps);
@@ -149,7 +122,7 @@ struct ConcatenateLowering : OpConversionPattern<ConcatenateOp> {
       total = index.add(total, index.size(operand, dimension));
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getOperands().front());
     sizes[dimension] = total;
-    Value joined = tensor::EmptyOp::create(rewriter, loc, sizes, result.getElementType());
+    Value joined = tensor::EmptyOp::create(rewriter, loc, knownSizes(rewriter, result, sizes), result.getElementType());
     SmallVector<OpFoldResult> offsets(result.getRank(), index.number(0)), strides(result.getRank(), index.number(1));
     for (Value operand : adaptor.getOperands()) {
       sizes = tensor::getMixedSizes(rewriter, loc, operand);
@@ -183,9 +156,12 @@ struct DynamicSliceLowering : OpConversionPattern<DynamicSliceOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     IndexMath index(rewriter, loc);
-    SmallVector<OpFoldResult> sizes = index.numbers(op.getSliceSizes());
-    SmallVector<OpFoldResult> strides(sizes.size(), index.number(1));
-    auto offsets = clampedStarts(rewriter, loc, adaptor.getOperand(), adaptor.getStartIndices(), sizes);
+    size_t rank = op.getSliceSizes().size();
+    ValueRange starts = adaptor.getStartsAndSizes().take_front(rank),
+               given = adaptor.getStartsAndSizes().drop_front(rank);
+    SmallVector<OpFoldResult> sizes = knownSizes(rewriter, op.getType(), index.numbers(op.getSliceSizes(), given));
+    SmallVector<OpFoldResult> strides(rank, index.number(1));
+    auto offsets = clampedStarts(rewriter, loc, adaptor.getOperand(), starts, sizes);
     Value slice = extractSlice(rewriter, loc, adaptor.getOperand(), offsets, sizes, strides);
     replaceTyped(rewriter, op, slice);
     return success();

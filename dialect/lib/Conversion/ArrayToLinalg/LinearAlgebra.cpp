@@ -1,6 +1,6 @@
 // The decompositions: each op becomes a call of the library routine of its name, with its attributes, in alphabetical
 // order, as parameters.
-#include "Lowering.h"
+#include "IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -13,32 +13,80 @@ int64_t parameterOf(Attribute attribute) {
   return cast<IntegerAttr>(attribute).getInt();
 }
 
-/// Destination-style: each result is written over an empty tensor.
+/// The sizes of results from those of operands, by an op's words of letters (LinearAlgebra.td).
+class LetterSizes {
+public:
+  LetterSizes(OpBuilder &b, Location loc, StringRef operandWords, ValueRange operands) : index(b, loc), b(b), loc(loc) {
+    SmallVector<StringRef> words;
+    operandWords.split(words, ',');
+    for (auto [word, operand] : llvm::zip_equal(words, operands)) {
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, operand);
+      StringRef letters = lettersOf(word);
+      size_t lead = sizes.size() - letters.size();
+      batch.resize(std::max(batch.size(), lead));
+      for (size_t dim = 0; dim < sizes.size(); ++dim)
+        note(dim < lead ? batch[dim] : known[letters[dim - lead]], sizes[dim]);
+    }
+  }
+
+  void note(char letter, OpFoldResult size) { note(known[letter], size); }
+
+  SmallVector<OpFoldResult> of(StringRef word, RankedTensorType result) {
+    SmallVector<OpFoldResult> sizes(batch);
+    for (char letter : lettersOf(word))
+      sizes.push_back(sizeOf(letter));
+    return knownSizes(b, result, sizes);
+  }
+
+private:
+  /// Without the kind of elements that a word may open with.
+  static StringRef lettersOf(StringRef word) { return word.contains(':') ? word.drop_front(2) : word; }
+
+  /// A constant is preferred.
+  static void note(OpFoldResult &known, OpFoldResult size) {
+    if (!known || isa<Attribute>(size))
+      known = size;
+  }
+
+  OpFoldResult sizeOf(char letter) {
+    if (letter == 'r')
+      return index.minimum(known['m'], known['n']);
+    if (letter == 'l')
+      return index.maximum(index.add(known['n'], -1), 0);
+    return known[letter];
+  }
+
+  IndexMath index;
+  OpBuilder &b;
+  Location loc;
+  SmallVector<OpFoldResult> batch;
+  llvm::SmallDenseMap<char, OpFoldResult> known;
+};
+
 template <typename Op> struct MatrixLowering : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   using OpAdaptor = typename Op::Adaptor;
   LogicalResult matchAndRewrite(Op op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> inits;
-    SmallVector<Attribute> elements;
-    for (Type type : op->getOperandTypes())
-      elements.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
-    for (Type type : op->getResultTypes()) {
-      auto stored = cast<RankedTensorType>(this->getTypeConverter()->convertType(type));
-      if (!stored.hasStaticShape())
-        return op.emitError("a decomposition needs static sizes to be compiled, got ") << type;
-      inits.push_back(
-          tensor::EmptyOp::create(rewriter, op.getLoc(), stored.getShape(), stored.getElementType()).getResult());
-      elements.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
+    ValueRange operands = adaptor.getOperands(), ofParams;
+    if constexpr (std::is_same_v<Op, LuPivotsToPermutationOp>) {
+      ofParams = adaptor.getSizes();
+      operands = operands.drop_back(ofParams.size());
     }
+    auto [operandWords, resultWords] = op.getShapes().split("->");
+    LetterSizes letters(rewriter, op.getLoc(), operandWords, operands);
+    if (!ofParams.empty())
+      letters.note('p', getAsOpFoldResult(ofParams.front()));
+    SmallVector<StringRef> words;
+    resultWords.split(words, ',');
+    SmallVector<SmallVector<OpFoldResult>> sizes;
+    for (auto [word, type] : llvm::zip_equal(words, op->getResultTypes()))
+      sizes.push_back(letters.of(word, cast<RankedTensorType>(type)));
     SmallVector<int64_t> params;
     SmallVector<StringRef> names(Op::getAttributeNames());
     llvm::sort(names);
     for (StringRef name : names)
       params.push_back(parameterOf(op->getAttr(name)));
-    auto call = RuntimeCallOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(),
-                                      op.getOperationName().split('.').second, params, rewriter.getArrayAttr(elements),
-                                      adaptor.getOperands(), inits);
-    replaceTyped(rewriter, op, call.getResults());
+    replaceByRoutine(rewriter, op, op.getOperationName().split('.').second, params, operands, sizes, ofParams);
     return success();
   }
 };

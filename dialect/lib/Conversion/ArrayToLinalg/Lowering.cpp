@@ -1,5 +1,5 @@
 // Storage types and the small builders that every family of the lowering uses.
-#include "Lowering.h"
+#include "IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -89,6 +89,14 @@ SmallVector<OpFoldResult> array::sizesFrom(OpBuilder &b, RankedTensorType result
   return sizes;
 }
 
+SmallVector<OpFoldResult> array::knownSizes(OpBuilder &b, RankedTensorType result, ArrayRef<OpFoldResult> computed) {
+  SmallVector<OpFoldResult> sizes(computed);
+  for (auto [size, known] : llvm::zip_equal(sizes, result.getShape()))
+    if (!ShapedType::isDynamic(known))
+      size = b.getIndexAttr(known);
+  return sizes;
+}
+
 AffineMap array::leadingLoops(OpBuilder &b, int64_t loops, int64_t count) {
   return AffineMap::get(loops, 0, b.getMultiDimIdentityMap(loops).getResults().take_front(count), b.getContext());
 }
@@ -103,7 +111,8 @@ void array::replaceTyped(ConversionPatternRewriter &rewriter, Operation *op, Val
 }
 
 void array::replaceByRoutine(ConversionPatternRewriter &rewriter, Operation *op, StringRef routine,
-                             ArrayRef<int64_t> params, ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes) {
+                             ArrayRef<int64_t> params, ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes,
+                             ValueRange ofParams) {
   SmallVector<Value> inits; // destination style: each result is written over an empty tensor
   for (auto [type, resultSizes] : llvm::zip_equal(op->getResultTypes(), sizes))
     inits.push_back(
@@ -111,9 +120,10 @@ void array::replaceByRoutine(ConversionPatternRewriter &rewriter, Operation *op,
   SmallVector<Attribute> elements;
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
-      elements.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
+      if (isa<RankedTensorType>(type))
+        elements.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
   auto call = RuntimeCallOp::create(rewriter, op->getLoc(), ValueRange(inits).getTypes(), routine, params,
-                                    rewriter.getArrayAttr(elements), operands, inits);
+                                    rewriter.getArrayAttr(elements), operands, inits, ofParams);
   replaceTyped(rewriter, op, call.getResults());
 }
 

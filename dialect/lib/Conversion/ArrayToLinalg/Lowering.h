@@ -69,9 +69,10 @@ void replaceTyped(ConversionPatternRewriter &rewriter, Operation *op, ValueRange
 Value filled(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Value scalar);
 
 /// The results of a library routine (runtime/Abi.h) on operands in storage types, in place of `op`, whose operands and
-/// results they are. `sizes` has the sizes of each result.
+/// results they are, but for operands that are sizes. `sizes` has the sizes of each result, `ofParams` what stands for
+/// each `?` in the params.
 void replaceByRoutine(ConversionPatternRewriter &rewriter, Operation *op, StringRef routine, ArrayRef<int64_t> params,
-                      ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes);
+                      ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes, ValueRange ofParams = {});
 
 // One per family.
 void populateElementwise(const TypeConverter &converter, RewritePatternSet &patterns);

@@ -1,6 +1,7 @@
 // broadcast_in_dim, transpose, reverse: generics that read through a map, so that they fuse into consumers by composing
 // maps. reshape: views where it can be.
 #include "Lowering.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -162,6 +163,42 @@ Value reshapeStatic(OpBuilder &b, Location loc, Value value, RankedTensorType re
 
 ReassociationIndices allDims(int64_t rank) { return llvm::to_vector<2>(llvm::seq<int64_t>(0, rank)); }
 
+/// The groups of two shapes of one dynamic size each that are the same size, as the others have equal products on
+/// either side of it. Nothing where they have not, or where the size does not follow since there are no elements.
+std::optional<CommonGroups> groupsAroundDynamic(ArrayRef<int64_t> source, ArrayRef<int64_t> target) {
+  if (llvm::count(source, ShapedType::kDynamic) != 1 || llvm::count(target, ShapedType::kDynamic) != 1 ||
+      llvm::is_contained(source, 0) || llvm::is_contained(target, 0))
+    return std::nullopt;
+  size_t from = llvm::find(source, ShapedType::kDynamic) - source.begin(),
+         to = llvm::find(target, ShapedType::kDynamic) - target.begin();
+  ArrayRef<int64_t> sourceLead = source.take_front(from), targetLead = target.take_front(to);
+  ArrayRef<int64_t> sourceTail = source.drop_front(from + 1), targetTail = target.drop_front(to + 1);
+  if (computeProduct(sourceLead) != computeProduct(targetLead) ||
+      computeProduct(sourceTail) != computeProduct(targetTail))
+    return std::nullopt;
+  CommonGroups groups;
+  if (!sourceLead.empty() && !targetLead.empty())
+    groups = commonGroups(sourceLead, targetLead);
+  auto range = [](int64_t first, int64_t last) { return llvm::to_vector<2>(llvm::seq<int64_t>(first, last)); };
+  // Ones that have nothing beside them go with the dynamic size.
+  bool leads = !groups.source.empty(), trails = !sourceTail.empty() && !targetTail.empty();
+  groups.source.push_back(range(leads ? from : 0, trails ? from + 1 : source.size()));
+  groups.target.push_back(range(leads ? to : 0, trails ? to + 1 : target.size()));
+  if (trails) {
+    CommonGroups behind = commonGroups(sourceTail, targetTail);
+    auto shifted = [](ReassociationIndices group, int64_t by) {
+      for (int64_t &dim : group)
+        dim += by;
+      return group;
+    };
+    for (auto [sourceGroup, targetGroup] : llvm::zip_equal(behind.source, behind.target)) {
+      groups.source.push_back(shifted(sourceGroup, from + 1));
+      groups.target.push_back(shifted(targetGroup, to + 1));
+    }
+  }
+  return groups;
+}
+
 struct ReshapeLowering : OpConversionPattern<ReshapeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ReshapeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -169,31 +206,32 @@ struct ReshapeLowering : OpConversionPattern<ReshapeOp> {
     Value operand = adaptor.getOperand();
     auto source = cast<RankedTensorType>(operand.getType());
     RankedTensorType result = storageType(cast<RankedTensorType>(op.getType()));
-    if (!source.hasStaticShape() || !result.hasStaticShape())
-      return reshapeDynamic(op, adaptor, rewriter);
-    if (result.getNumElements() == 0)
-      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, result.getShape(), result.getElementType());
-    else
-      rewriter.replaceOp(op, reshapeStatic(rewriter, loc, operand, result));
+    if (source.hasStaticShape() && result.hasStaticShape()) {
+      if (result.getNumElements() == 0)
+        rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, result.getShape(), result.getElementType());
+      else
+        rewriter.replaceOp(op, reshapeStatic(rewriter, loc, operand, result));
+      return success();
+    }
+    auto groups = groupsAroundDynamic(source.getShape(), result.getShape());
+    rewriter.replaceOp(op, groups ? inGroups(rewriter, loc, operand, result, *groups, adaptor.getOutputDims())
+                                  : throughOneDim(rewriter, loc, operand, result, adaptor.getOutputDims()));
     return success();
   }
 
-  LogicalResult reshapeDynamic(ReshapeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const {
-    RankedTensorType result = storageType(cast<RankedTensorType>(op.getType()));
-    Value reshaped = result.getNumDynamicDims() > 1
-                         ? withShapeTensor(rewriter, op.getLoc(), adaptor.getOperand(), result, adaptor.getOutputDims())
-                         : throughOneDim(rewriter, op.getLoc(), adaptor.getOperand(), result, adaptor.getOutputDims());
-    rewriter.replaceOp(op, reshaped);
-    return success();
-  }
-
-  /// A shape that is data: upstream does not lower an expansion of one dim to several dynamic ones.
-  static Value withShapeTensor(OpBuilder &b, Location loc, Value operand, RankedTensorType result, ValueRange dynamic) {
-    SmallVector<Value> sizes;
-    for (OpFoldResult size : sizesFrom(b, result, dynamic))
-      sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
-    Value shape = tensor::FromElementsOp::create(b, loc, sizes);
-    return tensor::ReshapeOp::create(b, loc, result, operand, shape);
+  /// The dynamic size stays what it is: that of the operand, or the one that is given.
+  static Value inGroups(OpBuilder &b, Location loc, Value operand, RankedTensorType result, const CommonGroups &groups,
+                        ValueRange dynamic) {
+    Value grouped = collapse(b, loc, operand, groups.source);
+    if (!groupsDims(groups.target))
+      return grouped;
+    SmallVector<Value> sizes(dynamic);
+    if (sizes.empty()) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(grouped.getType()).getShape();
+      int64_t dim = llvm::find(shape, ShapedType::kDynamic) - shape.begin();
+      sizes.push_back(tensor::DimOp::create(b, loc, grouped, dim));
+    }
+    return tensor::ExpandShapeOp::create(b, loc, result, grouped, groups.target, sizesFrom(b, result, sizes));
   }
 
   /// Always a view of a dense tensor. A size that is not given follows from the number of elements.

@@ -1,35 +1,56 @@
 // reduce_window_*, select_and_gather, select_and_scatter: library routines.
-#include "Lowering.h"
+#include "IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::array;
 
 namespace {
 
-/// The routines' params: a number, then five for each dimension.
-template <typename Op> SmallVector<int64_t> windowParams(Op op, int64_t first) {
-  SmallVector<int64_t> params = {first};
-  for (size_t dim = 0; dim < op.getLow().size(); ++dim)
-    params.append({op.getWindowDimensions()[dim], op.getWindowStrides()[dim], op.getLow()[dim],
-                   op.getBaseDilation()[dim], op.getWindowDilation()[dim]});
-  return params;
-}
+/// The routines' params: a number, then five for each dimension. Those that are no constants stand in `ofParams`.
+template <typename Op> class Windows {
+public:
+  SmallVector<int64_t> params;
+  SmallVector<Value> ofParams;
 
-/// Windows are counted by the inference; a dynamic count would have to be computed here.
-template <typename Op> LogicalResult checkStatic(Op op) {
-  if (op.getType().hasStaticShape())
-    return success();
-  return op.emitOpError("of a dynamic size can't be lowered yet");
-}
+  Windows(OpBuilder &b, Op op, int64_t first, ValueRange sizes) : params{first}, op(op), index(b, op.getLoc()) {
+    window = index.numbers(op.getWindowDimensions(), sizes);
+    low = index.numbers(op.getLow(), sizes);
+    high = index.numbers(op.getHigh(), sizes);
+    for (size_t dim = 0; dim < low.size(); ++dim)
+      dispatchIndexOpFoldResults({window[dim], index.number(op.getWindowStrides()[dim]), low[dim],
+                                  index.number(op.getBaseDilation()[dim]), index.number(op.getWindowDilation()[dim])},
+                                 ofParams, params);
+  }
+
+  /// How many there are over an operand, in a result of this type.
+  SmallVector<OpFoldResult> counts(Value operand, RankedTensorType result) {
+    SmallVector<OpFoldResult> counts;
+    for (auto [dim, known] : llvm::enumerate(result.getShape())) {
+      if (!ShapedType::isDynamic(known)) {
+        counts.push_back(index.number(known));
+        continue;
+      }
+      OpFoldResult spread = index.dilated(index.size(operand, dim), op.getBaseDilation()[dim]);
+      OpFoldResult padded = index.add(spread, index.add(low[dim], high[dim]));
+      counts.push_back(index.countWindows(padded, index.dilated(window[dim], op.getWindowDilation()[dim]),
+                                          op.getWindowStrides()[dim]));
+    }
+    return counts;
+  }
+
+private:
+  Op op;
+  IndexMath index;
+  SmallVector<OpFoldResult> window, low, high;
+};
 
 template <typename Op, int64_t kind> struct ReduceWindowLowering : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (failed(checkStatic(op)))
-      return failure();
-    replaceByRoutine(rewriter, op, "reduce_window", windowParams(op, kind), adaptor.getOperand(),
-                     {getAsIndexOpFoldResult(op.getContext(), op.getType().getShape())});
+    Windows<Op> windows(rewriter, op, kind, adaptor.getSizes());
+    replaceByRoutine(rewriter, op, "reduce_window", windows.params, adaptor.getOperand(),
+                     {windows.counts(adaptor.getOperand(), op.getType())}, windows.ofParams);
     return success();
   }
 };
@@ -38,12 +59,14 @@ template <typename Op> struct SelectLowering : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (failed(checkStatic(op)))
-      return failure();
-    bool gathers = std::is_same_v<Op, SelectAndGatherOp>;
-    replaceByRoutine(rewriter, op, gathers ? "select_and_gather" : "select_and_scatter",
-                     windowParams(op, op.getGreatest()), adaptor.getOperands(),
-                     {getAsIndexOpFoldResult(op.getContext(), op.getType().getShape())});
+    constexpr bool gathers = std::is_same_v<Op, SelectAndGatherOp>;
+    Value operand = adaptor.getOperand();
+    Windows<Op> windows(rewriter, op, op.getGreatest(), adaptor.getSizes());
+    RankedTensorType result = op.getType();
+    SmallVector<OpFoldResult> sizes =
+        gathers ? windows.counts(operand, result) : sizesLike(rewriter, op.getLoc(), result, operand);
+    replaceByRoutine(rewriter, op, gathers ? "select_and_gather" : "select_and_scatter", windows.params,
+                     {adaptor.getSource(), operand}, {sizes}, windows.ofParams);
     return success();
   }
 };

@@ -109,9 +109,10 @@ func.func @nothing(%x: tensor<0x3xi1>) -> tensor<5x0xi1> {
 
 // -----
 
+// Several sizes that are given: through one dimension.
 // CHECK-LABEL: func @reshape_dynamic
-// CHECK: %[[SHAPE:.*]] = tensor.from_elements %arg1, %arg2 : tensor<2xindex>
-// CHECK: tensor.reshape %arg0(%[[SHAPE]]) : (tensor<?x4xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+// CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [%arg1, %arg2] : tensor<?xf32> into tensor<?x?xf32>
 func.func @reshape_dynamic(%x: tensor<?x4xf32>, %n: index, %m: index) -> tensor<?x?xf32> {
   %0 = array.reshape %x output_dims(%n, %m) : (tensor<?x4xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
@@ -127,4 +128,32 @@ func.func @reshape_dynamic(%x: tensor<?x4xf32>, %n: index, %m: index) -> tensor<
 func.func @reshape_inferred(%x: tensor<?x4xf32>) -> tensor<?x8xf32> {
   %0 = array.reshape %x : (tensor<?x4xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
+}
+
+// -----
+
+// A dynamic size with equal products on either side stays what it is, and the others are grouped as static ones are.
+// CHECK-LABEL: func @reshape_around
+// CHECK: %[[C:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0], [1], [2, 3]] : tensor<6x?x4x5xf32> into tensor<6x?x20xf32>
+// CHECK: %[[D:.*]] = tensor.dim %[[C]], %c1
+// CHECK: tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2], [3, 4]] output_shape [2, 3, %[[D]], 10, 2]
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] : tensor<1x?x3xf32> into tensor<?x3xf32>
+// CHECK: tensor.expand_shape %arg2 {{\[\[}}0, 1]] output_shape [%arg3, 1] : tensor<?xf32> into tensor<?x1xf32>
+func.func @reshape_around(%x: tensor<6x?x4x5xf32>, %y: tensor<1x?x3xf32>, %z: tensor<?xf32>, %n: index)
+    -> (tensor<2x3x?x10x2xf32>, tensor<?x3xf32>, tensor<?x1xf32>) {
+  %0 = array.reshape %x : (tensor<6x?x4x5xf32>) -> tensor<2x3x?x10x2xf32>
+  %1 = array.reshape %y : (tensor<1x?x3xf32>) -> tensor<?x3xf32>
+  %2 = array.reshape %z output_dims(%n) : (tensor<?xf32>) -> tensor<?x1xf32>
+  return %0, %1, %2 : tensor<2x3x?x10x2xf32>, tensor<?x3xf32>, tensor<?x1xf32>
+}
+
+// -----
+
+// Products that differ: the dynamic sizes do too.
+// CHECK-LABEL: func @reshape_across
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1]] : tensor<4x?xf32> into tensor<?xf32>
+// CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [2, %arg1] : tensor<?xf32> into tensor<2x?xf32>
+func.func @reshape_across(%x: tensor<4x?xf32>, %n: index) -> tensor<2x?xf32> {
+  %0 = array.reshape %x output_dims(%n) : (tensor<4x?xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
 }
