@@ -77,13 +77,13 @@ LogicalResult lower(TableCalls &calls, RuntimeCallOp call, Sizes &sizes) {
   if (failed(inputs) || failed(outputs))
     return failure();
   Value params = calls.reserve(call.getParams().size() * sizeof(int64_t));
-  ValueRange sizes = call.getSizes();
+  ValueRange ofParams = call.getSizes();
   for (auto [index, param] : llvm::enumerate(call.getParams())) {
     Value value;
     if (ShapedType::isDynamic(param)) {
       ImplicitLocOpBuilder &builder = calls.before(call);
-      value = arith::IndexCastOp::create(builder, builder.getI64Type(), sizes.front());
-      sizes = sizes.drop_front();
+      value = arith::IndexCastOp::create(builder, builder.getI64Type(), ofParams.front());
+      ofParams = ofParams.drop_front();
     } else {
       value = calls.constant(param, 64);
     }
