@@ -6,12 +6,13 @@ Before `shared_object`, which compiles them; runtime/Exported.h is what the sour
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import short
+from pycompiler.export.c_sizes import Size, elements
 from pycompiler.version import __version__
 
 # The C type of an element, and how many of it an element takes; other dtypes are bits in an unsigned integer.
@@ -72,10 +73,13 @@ class Parameter:
         """Of its elements, in C."""
         return _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[0]
 
-    @property
-    def count(self) -> int:
-        """How many of these there are."""
-        return self.aval.size * _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[1]
+    def count(self, names: Mapping[str, str]) -> str:
+        """How many of these there are, in C; `names` are those of the symbols' sizes."""
+        return elements(self.aval.shape, names, _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[1])
+
+    def bytes(self, names: Mapping[str, str]) -> str:
+        """Of all of them, in C."""
+        return elements(self.aval.shape, names, self.aval.dtype.itemsize)
 
     @property
     def about(self) -> str:
@@ -103,6 +107,13 @@ class Library:
     arena_bytes: int
     needs_lapack: bool
     sites: Sequence[tuple[str, str]]
+    # The symbols in the shapes of arrays, in the order of their numbers.
+    sizes: Sequence[Size] = ()
+
+    @property
+    def size_names(self) -> dict[str, str]:
+        """What the size of each symbol is called."""
+        return {size.symbol.name: size.name for size in self.sizes}
 
     @property
     def workspace_bytes(self) -> int:
@@ -110,9 +121,15 @@ class Library:
         return sum(map(_rounded, (self.arena_bytes, *(result.aval.nbytes for result in self.results)))) or _ALIGNMENT
 
     @property
+    def declared_sizes(self) -> str:
+        """The parameters that are sizes."""
+        return ", ".join(f"int64_t {size.name}" for size in self.sizes)
+
+    @property
     def declared(self) -> str:
         """The parameters of its function."""
-        given = [f"const {one.type} *{one.name}" for one in self.arguments]
+        given = [f"int64_t {size.name}" for size in self.sizes]
+        given += [f"const {one.type} *{one.name}" for one in self.arguments]
         given += [f"{one.type} *{one.name}" for one in self.results]
         return ", ".join(given)
 
@@ -149,14 +166,14 @@ extern "C" {{
 {sizes}
 
 /* Bytes, and alignment, of a workspace. */
-#define {upper}_WORKSPACE_BYTES {workspace}
+{workspace}
 #define {upper}_ALIGNMENT {alignment}
 
 /* What a call returns: 0, or a number of which {name}_error_message says what it means. */
 #define {upper}_OK 0
 
 /* Arguments:
-{arguments}
+{listed_sizes}{arguments}
  * Results:
 {results}
  */
@@ -187,7 +204,10 @@ def header(library: Library) -> str:
     """The text of the header."""
     upper = library.name.upper()
     every = (*library.arguments, *library.results)
-    sizes = [f"#define {upper}_{one.name.upper()}_SIZE {one.count}" for one in every]
+    given = f"({', '.join(size.name for size in library.sizes)})" if library.sizes else ""
+    names = {symbol: f"({name})" for symbol, name in library.size_names.items()}
+    sizes = [f"#define {upper}_{one.name.upper()}_SIZE{given} {one.count(names)}" for one in every]
+    listed_sizes = "".join(f" *   {size.name}: {size.about}\n" for size in library.sizes)
 
     def listed(parameters: Sequence[Parameter]) -> str:
         return "\n".join(f" *   {one.name}: {one.about}" for one in parameters) or " *   none"
@@ -206,7 +226,12 @@ def header(library: Library) -> str:
         guard=f"{upper}_H",
         lapack=lapack,
         sizes="\n".join(sizes) or "/* (none) */",
-        workspace=library.workspace_bytes,
+        workspace=(
+            f"int64_t {library.name}_workspace_bytes({library.declared_sizes});"
+            if library.sizes
+            else f"#define {upper}_WORKSPACE_BYTES {library.workspace_bytes}"
+        ),
+        listed_sizes=listed_sizes,
         alignment=_ALIGNMENT,
         arguments=listed(library.arguments),
         results=listed(library.results),
@@ -233,6 +258,13 @@ static const PcrtExported function = {{
     pcrt_main, {arg_count}, {const_count}, {result_count}, argBytes, resultBytes, consts, {arena_bytes}, {needs_lapack},
     {site_count}, sites, 0}};
 
+{functions}
+PUBLIC const char *{name}_error_message(int status) {{ return pcrtExportedMessage(status); }}
+PUBLIC const char *{name}_error_place(int status) {{ return pcrtExportedPlace(&function, status); }}
+PUBLIC int {name}_set_num_threads(int count) {{ return pcrtExportedSetThreads(count); }}
+"""
+
+_CALLS = """\
 PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
   const void *const args[] = {{{args}}};
   void *const results[] = {{{results}}};
@@ -246,10 +278,53 @@ PUBLIC int {name}({declared_alone}) {{
   void *const results[] = {{{results}}};
   return pcrtCallExported(&function, args, results, 0);
 }}
+"""
 
-PUBLIC const char *{name}_error_message(int status) {{ return pcrtExportedMessage(status); }}
-PUBLIC const char *{name}_error_place(int status) {{ return pcrtExportedPlace(&function, status); }}
-PUBLIC int {name}_set_num_threads(int count) {{ return pcrtExportedSetThreads(count); }}
+# Of a function whose arrays have sizes that a call says. What is there of it for all calls has no array's bytes.
+_SIZED_CALLS = """\
+extern int64_t pcrt_plan(const int64_t *sizes);
+
+static int isRefused({declared_sizes}) {{ return {refused}; }}
+
+static int64_t rounded(int64_t bytes) {{ return (bytes + {alignment} - 1) / {alignment} * {alignment}; }}
+
+static int run({declared_sizes}, const void *const *args, void *const *results, void *workspace) {{
+  if (isRefused({size_names}))
+    return PCRT_EXPORTED_BAD_SIZE;
+  const int64_t sizes[] = {{{size_names}}};
+  const int64_t argSizes[] = {{{arg_sizes}}}, resultSizes[] = {{{result_sizes}}};
+  PcrtExported sized = function;
+  sized.argBytes = argSizes;
+  sized.resultBytes = resultSizes;
+  sized.sizes = sizes;
+  sized.arenaBytes = pcrt_plan(sizes);
+  return sized.arenaBytes < 0 ? PCRT_EXPORTED_BAD_SIZE : pcrtCallExported(&sized, args, results, workspace);
+}}
+
+PUBLIC int64_t {name}_workspace_bytes({declared_sizes}) {{
+  if (isRefused({size_names}))
+    return -1;
+  const int64_t sizes[] = {{{size_names}}}, bytes[] = {{{result_sizes}}};
+  int64_t total = pcrt_plan(sizes);
+  if (total < 0)
+    return -1;
+  total = rounded(total);
+  for (int i = 0; i < {result_count}; ++i)
+    total += rounded(bytes[i]);
+  return total ? total : {alignment};
+}}
+
+PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
+  const void *const args[] = {{{args}}};
+  void *const results[] = {{{results}}};
+  return workspace ? run({size_names}, args, results, workspace) : PCRT_EXPORTED_BAD_POINTER;
+}}
+
+PUBLIC int {name}({declared_alone}) {{
+  const void *const args[] = {{{args}}};
+  void *const results[] = {{{results}}};
+  return run({size_names}, args, results, 0);
+}}
 """
 
 
@@ -267,12 +342,33 @@ def source(library: Library, header_name: str) -> str:
         for number, path in enumerate(library.const_files)
     ]
     sites = [_quoted(f"{primitive} at {place}" if place else primitive) for primitive, place in library.sites]
+    names = library.size_names
+    arg_bytes, result_bytes = (
+        _listed([one.bytes(names) for one in part]) for part in (library.arguments, library.results)
+    )
+    functions = (_SIZED_CALLS if library.sizes else _CALLS).format(
+        name=library.name,
+        declared=library.declared,
+        declared_alone=library.declared or "void",
+        declared_sizes=library.declared_sizes,
+        refused=" || ".join(size.refused for size in library.sizes),
+        size_names=", ".join(names.values()),
+        arg_sizes=arg_bytes,
+        result_sizes=result_bytes,
+        result_count=len(library.results),
+        alignment=_ALIGNMENT,
+        comma=", " if library.declared else "",
+        args=_listed([one.name for one in library.arguments]),
+        results=_listed([one.name for one in library.results]),
+    )
     return _SOURCE.format(
+        functions=functions,
         header=header_name,
         name=library.name,
         constants="\n".join(constants),
-        arg_bytes=_listed([one.aval.nbytes for one in library.arguments]),
-        result_bytes=_listed([one.aval.nbytes for one in library.results]),
+        # Those of arrays whose sizes a call says are filled in by it.
+        arg_bytes="0" if library.sizes else arg_bytes,
+        result_bytes="0" if library.sizes else result_bytes,
         consts=_listed([f"pcrt_const_{number}" for number in range(len(constants))]),
         sites=_listed(sites),
         arg_count=len(library.arguments),
@@ -281,11 +377,6 @@ def source(library: Library, header_name: str) -> str:
         arena_bytes=library.arena_bytes,
         needs_lapack=int(library.needs_lapack),
         site_count=len(sites),
-        declared=library.declared,
-        declared_alone=library.declared or "void",
-        comma=", " if library.declared else "",
-        args=_listed([one.name for one in library.arguments]),
-        results=_listed([one.name for one in library.results]),
     )
 
 

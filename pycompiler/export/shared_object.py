@@ -22,6 +22,8 @@ from pycompiler.cache import identity
 from pycompiler.compile import object_of
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.boundary import boundary
+from pycompiler.core.sizes import symbols_of
+from pycompiler.export.c_sizes import Size
 from pycompiler.export.c_source import Library, Parameter, header, identifiers, is_identifier, source
 from pycompiler.export.exported import Exported, export
 from pycompiler.ops import DECOMPOSITIONS
@@ -36,6 +38,8 @@ _COMPILERS = ("c++", "g++", "clang++")
 
 # What the source calls its own.
 _TAKEN = ("args", "results", "workspace", "function", "consts", "sites", "argBytes", "resultBytes")
+# And where sizes are parameters.
+_TAKEN_BY_SIZES = ("run", "isRefused", "rounded", "sizes", "sized", "argSizes", "resultSizes", "bytes", "total", "i")
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,10 @@ def to_shared_object(
 
     The library needs the system's C library alone (and LAPACK's, which it loads, for decompositions): neither Python
     nor MLIR. It is linked by a C++ compiler: that which the environment's CXX names, or c++, g++ or clang++.
+
+    Symbols in the arguments' shapes (`Dim`) are parameters of the C function, before the arrays: `int64_t n`. Then the
+    macros of the arrays' sizes take them, as does `name_workspace_bytes(n)`, a function, and a call with a size that is
+    not within its bounds returns an error.
 
     Args:
       fun: a function, exported for `args` and `kwargs` as `export` does it; or an Exported, without these.
@@ -108,7 +116,11 @@ def to_shared_object(
 def _library(exported: Exported, written: SharedObject, compiled: Any, cpu: str | None, work: Path) -> Library:
     """What the C says; the constants are written to files."""
     results = [f"out{path}" for path in exported.out_tree.paths()]
-    names = identifiers([*exported.argument_names, *results], (*_TAKEN, written.name))
+    symbols = symbols_of(exported.in_avals)
+    given = [*(symbol.name for symbol in symbols), *exported.argument_names, *results]
+    names = identifiers(given, (*_TAKEN, *(_TAKEN_BY_SIZES if symbols else ()), written.name))
+    sizes = [Size(name, symbol) for name, symbol in zip(names, symbols, strict=False)]
+    names = names[len(sizes) :]
     count = len(exported.in_avals)
     files: list[str] = []
     for number, const in enumerate(exported.consts):
@@ -124,6 +136,7 @@ def _library(exported: Exported, written: SharedObject, compiled: Any, cpu: str 
         compiled.arena_bytes,
         not exported.operations.isdisjoint(DECOMPOSITIONS),
         compiled.sites,
+        sizes,
     )
 
 

@@ -18,7 +18,9 @@ enum PcrtExportedStatus {
   // The function needs LAPACK, and the system's was not found.
   PCRT_EXPORTED_NO_LAPACK = 33,
   // The number of threads was set when threads were there already, or is not positive.
-  PCRT_EXPORTED_BAD_THREADS = 34
+  PCRT_EXPORTED_BAD_THREADS = 34,
+  // A size is none that its symbol can have.
+  PCRT_EXPORTED_BAD_SIZE = 35
 };
 
 typedef struct PcrtExported {
