@@ -19,6 +19,7 @@ from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
+from pycompiler.core.dim_value import dim_as_value
 from pycompiler.core.dims import Dim, Symbol
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal
@@ -318,7 +319,14 @@ class Emitter:
         if equation.effects:
             attributes["effectful"] = ir.UnitAttr.get(self.context)
         given = self._ordered(equation, operands)
+        sizes = [dim for var in equation.outputs for dim in dims_in(var.aval.shape)]
+        given = [*given, *[self._sizes.value(dim, ip) for dim in sizes]]
         return self._results(equation, self._operation("array.host_call", equation, given, ip, attributes))
+
+    def size_as_value(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.dim_as_value` of the size that its parameter is."""
+        size = self._sizes.value(equation.params["dim"], ip)
+        return list(self._operation("array.dim_as_value", equation, [size], ip).results)
 
     def nothing(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """What is said to checks, and not to the compiler."""
@@ -381,9 +389,10 @@ class Emitter:
         }
         given = self._ordered(equation, operands[first:])
         sliced = len(operands) - last
-        segments = (len(given) - sliced, sliced)
-        if isinstance(params["length"], Dim):
-            given = [*given, self._sizes.value(params["length"], ip)]
+        length = [params["length"]] if isinstance(params["length"], Dim) else []
+        stacked = [dim for var in equation.outputs[params["num_carry"] :] for dim in dims_in(var.aval.shape)]
+        segments = (len(given) - sliced, sliced, len(length), len(stacked))
+        given = [*given, *[self._sizes.value(dim, ip) for dim in (*length, *stacked)]]
         attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments, self.context)
         loop = self._operation("array.scan", equation, given, ip, attributes, regions=1)
         self._region(loop.regions[0], params["jaxpr"].graph, list(operands[:first]), equation)
@@ -460,6 +469,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     while_: Emitter.while_loop,
     scan: Emitter.scan,
     cond: Emitter.cond,
+    dim_as_value: Emitter.size_as_value,
     **dict.fromkeys(HOST_CALLS, Emitter.host_call),
 }
 

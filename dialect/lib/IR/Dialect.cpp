@@ -1,6 +1,6 @@
 // The dialect: registration, materialization of constants, inlining.
 #include "Assembly.h"
-#include "array/IR/Symbol.h"
+#include "array/IR/Array.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -17,8 +17,6 @@ using namespace mlir::array;
 
 #define GET_OP_CLASSES
 #include "array/IR/ArrayOps.cpp.inc"
-#define GET_OP_CLASSES
-#include "array/IR/Symbol.cpp.inc"
 
 namespace {
 
@@ -41,10 +39,6 @@ void ArrayDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "array/IR/ArrayOps.cpp.inc"
-      >();
-  addOperations<
-#define GET_OP_LIST
-#include "array/IR/Symbol.cpp.inc"
       >();
   addInterfaces<ArrayInlinerInterface>();
 }

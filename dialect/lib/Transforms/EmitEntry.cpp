@@ -1,7 +1,7 @@
 // array-emit-entry: the C function that the runtime calls. It maps the call frame (runtime/include/runtime/Abi.h, the
 // only source of the offsets) to @main, which keeps its memrefs but takes them as bare pointers: LLVM then knows that
 // they don't alias and how they are aligned, and constant shapes fold into the code.
-#include "array/IR/Symbol.h"
+#include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
 #include "array/Transforms/Sizes.h"

@@ -2,7 +2,7 @@
 // nothing. It runs when all temporaries are known, and how much of each: contractions have asked for their packing
 // buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
 #include "BufferUses.h"
-#include "array/IR/Symbol.h"
+#include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/MemoryPlan.h"
 #include "array/Transforms/Passes.h"

@@ -1,7 +1,7 @@
 // array-resolve-sizes: what a dimension's size is becomes arithmetic on the symbols of the call, at the start of the
 // function (Sizes.h). On tensors it comes right after convert-array-to-linalg, on buffers right after bufferization.
-#include "array/Conversion/Passes.h"
-#include "array/IR/Symbol.h"
+#include "array/IR/Array.h"
+#include "array/Transforms/Passes.h"
 #include "array/Transforms/Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +11,7 @@
 namespace mlir::array {
 
 #define GEN_PASS_DEF_RESOLVESIZES
-#include "array/Conversion/Passes.h.inc"
+#include "array/Transforms/Passes.h.inc"
 
 namespace {
 

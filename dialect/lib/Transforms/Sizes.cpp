@@ -1,6 +1,6 @@
 // Sizes as expressions in the symbols of a call, and as values at the start of a function (Sizes.h).
 #include "array/Transforms/Sizes.h"
-#include "array/IR/Symbol.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -18,13 +18,13 @@ constexpr int64_t unbounded = std::numeric_limits<int64_t>::max();
 
 //===--- Facts ----------------------------------------------------------------------------------------------------===//
 
-static SizeFacts exactly(int64_t size) { return {size, size, std::max<int64_t>(size, 1), size}; }
+static SizeFacts unknown() { return {-unbounded, unbounded, 1, SizeFacts().expected}; }
 
-static SizeFacts factsOfSymbol(SymbolOp symbol) {
+static SizeFacts exactly(int64_t size) { return {size, size, std::max<int64_t>(std::abs(size), 1), size}; }
+
+static SizeFacts factsOfSymbol(func::FuncOp function, uint64_t number) {
   SizeFacts facts;
-  auto function = symbol->getParentOfType<func::FuncOp>();
   auto all = function ? function->getAttrOfType<ArrayAttr>(kSymbolsAttr) : ArrayAttr();
-  auto number = static_cast<uint64_t>(symbol.getNumber());
   auto known = all && number < all.size() ? dyn_cast<DictionaryAttr>(all[number]) : DictionaryAttr();
   if (!known)
     return facts;
@@ -40,19 +40,38 @@ static SizeFacts factsOfSymbol(SymbolOp symbol) {
   return facts;
 }
 
-/// Of a sum or a product that does not overflow, as sizes do not; without a bound if it does.
-static int64_t bounded(std::optional<int64_t> value) { return value.value_or(unbounded); }
+/// A bound of a sum or of a product; none where one of them has none, or where it overflows, as sizes do not.
+static int64_t boundOf(std::optional<int64_t> value, bool isKnown, int64_t none) {
+  return isKnown ? value.value_or(none) : none;
+}
 
 static SizeFacts sumOf(const SizeFacts &a, const SizeFacts &b) {
-  bool isBounded = a.max != unbounded && b.max != unbounded;
-  return {a.min + b.min, isBounded ? bounded(llvm::checkedAdd(a.max, b.max)) : unbounded,
+  return {boundOf(llvm::checkedAdd(a.min, b.min), a.min != -unbounded && b.min != -unbounded, -unbounded),
+          boundOf(llvm::checkedAdd(a.max, b.max), a.max != unbounded && b.max != unbounded, unbounded),
           std::gcd(a.multipleOf, b.multipleOf), a.expected + b.expected};
 }
 
 static SizeFacts productOf(const SizeFacts &a, const SizeFacts &b) {
-  bool isBounded = a.max != unbounded && b.max != unbounded && a.min >= 0 && b.min >= 0;
-  return {a.min >= 0 && b.min >= 0 ? a.min * b.min : 0, isBounded ? bounded(llvm::checkedMul(a.max, b.max)) : unbounded,
-          std::max<int64_t>(1, a.multipleOf * b.multipleOf), a.expected * b.expected};
+  SizeFacts product = unknown();
+  product.multipleOf = llvm::checkedMul(a.multipleOf, b.multipleOf).value_or(1);
+  product.expected = a.expected * b.expected;
+  if (a.min == a.max && b.min != b.max)
+    return productOf(b, a);
+  bool isFactor = b.min == b.max;
+  if ((isFactor && b.min >= 0) || (a.min >= 0 && b.min >= 0)) {
+    product.min = boundOf(llvm::checkedMul(a.min, b.min), a.min != -unbounded, -unbounded);
+    product.max = boundOf(llvm::checkedMul(a.max, b.max), a.max != unbounded && b.max != unbounded, unbounded);
+  } else if (isFactor) {
+    product.min = boundOf(llvm::checkedMul(a.max, b.min), a.max != unbounded, -unbounded);
+    product.max = boundOf(llvm::checkedMul(a.min, b.min), a.min != -unbounded, unbounded);
+  }
+  return product;
+}
+
+static SizeFacts quotientOf(const SizeFacts &whole, int64_t divisor) {
+  return {whole.min == -unbounded ? -unbounded : llvm::divideFloorSigned(whole.min, divisor),
+          whole.max == unbounded ? unbounded : llvm::divideFloorSigned(whole.max, divisor),
+          whole.multipleOf % divisor == 0 ? whole.multipleOf / divisor : 1, whole.expected / divisor};
 }
 
 SizeFacts factsOf(OpFoldResult size) {
@@ -61,27 +80,38 @@ SizeFacts factsOf(OpFoldResult size) {
   auto value = dyn_cast<Value>(size);
   Operation *op = value ? value.getDefiningOp() : nullptr;
   if (auto symbol = dyn_cast_or_null<SymbolOp>(op))
-    return factsOfSymbol(symbol);
-  if (auto sum = dyn_cast_or_null<arith::AddIOp>(op))
-    return sumOf(factsOf(OpFoldResult(sum.getLhs())), factsOf(OpFoldResult(sum.getRhs())));
-  if (auto product = dyn_cast_or_null<arith::MulIOp>(op)) {
-    std::optional<int64_t> factor = getConstantIntValue(product.getRhs());
-    SizeFacts lhs = factsOf(OpFoldResult(product.getLhs()));
-    if (factor && *factor < 0) // of a difference
-      return {lhs.max == unbounded ? -unbounded : lhs.max * *factor, lhs.min * *factor, lhs.multipleOf * -*factor,
-              lhs.expected * *factor};
-    return productOf(lhs, factsOf(OpFoldResult(product.getRhs())));
+    return factsOfSymbol(symbol->getParentOfType<func::FuncOp>(), symbol.getNumber());
+  auto operand = [&](unsigned i) { return factsOf(OpFoldResult(op->getOperand(i))); };
+  if (isa_and_nonnull<arith::AddIOp>(op))
+    return sumOf(operand(0), operand(1));
+  if (isa_and_nonnull<arith::SubIOp>(op))
+    return sumOf(operand(0), productOf(operand(1), exactly(-1)));
+  if (isa_and_nonnull<arith::MulIOp>(op))
+    return productOf(operand(0), operand(1));
+  if (isa_and_nonnull<arith::DivSIOp>(op))
+    if (std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1)); divisor && *divisor > 0)
+      return quotientOf(operand(0), *divisor);
+  return unknown();
+}
+
+SizeFacts Sizes::factsOf(AffineExpr expression) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expression))
+    return exactly(number.getValue());
+  if (auto symbolExpr = dyn_cast<AffineSymbolExpr>(expression))
+    return factsOfSymbol(function, symbolExpr.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  SizeFacts lhs = factsOf(binary.getLHS());
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return sumOf(lhs, factsOf(binary.getRHS()));
+  case AffineExprKind::Mul:
+    return productOf(lhs, factsOf(binary.getRHS()));
+  case AffineExprKind::FloorDiv:
+    return divisor && divisor.getValue() > 0 ? quotientOf(lhs, divisor.getValue()) : unknown();
+  default:
+    return unknown();
   }
-  if (auto quotient = dyn_cast_or_null<arith::DivSIOp>(op)) {
-    std::optional<int64_t> divisor = getConstantIntValue(quotient.getRhs());
-    if (!divisor || *divisor <= 0)
-      return {};
-    SizeFacts whole = factsOf(OpFoldResult(quotient.getLhs()));
-    int64_t multiple = whole.multipleOf % *divisor == 0 ? whole.multipleOf / *divisor : 1;
-    return {whole.min / *divisor, whole.max == unbounded ? unbounded : whole.max / *divisor, multiple,
-            whole.expected / *divisor};
-  }
-  return {};
 }
 
 std::optional<int64_t> expectedSize(OpFoldResult size) {
@@ -159,6 +189,14 @@ AffineExpr Sizes::find(Value index) {
     bool mayDivide = divisor && divisor.getValue() > 0;
     if (!rhs)
       found = {};
+    else if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) { // where bounds decide
+      SizeFacts difference = factsOf(lhs - rhs);
+      bool isMax = isa<arith::MaxSIOp>(op);
+      if (difference.min >= 0)
+        found = isMax ? lhs : rhs;
+      else if (difference.max <= 0)
+        found = isMax ? rhs : lhs;
+    }
     else if (isa<arith::AddIOp>(op))
       found = lhs + rhs;
     else if (isa<arith::SubIOp>(op))

@@ -20,6 +20,22 @@ def ExpandComplex : Pass<"array-expand-complex"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+//===--- Sizes that a call decides --------------------------------------------------------------------------------===//
+
+def ResolveSizes : Pass<"array-resolve-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Compute the sizes that a call decides at the start of the function, from its symbols";
+  let description = [{
+    Every `tensor.dim` and `memref.dim`, and the index arithmetic on them, becomes arithmetic on `array.symbol` at the
+    start of the function, each expression once: equal sizes are the same value from here on (Sizes.h). An argument of
+    @main without `array.dims` gets a symbol for each `?`.
+
+    Invariants: afterwards no `dim` operation is left; one whose size does not follow from the arguments' sizes is an
+    error. Comes after convert-array-to-linalg, and once more after bufferization. Functions of static shapes stay as they
+    are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect"];
+}
+
 //===--- Linalg on tensors ----------------------------------------------------------------------------------------===//
 
 def WidenProducts : Pass<"array-widen-products", "::mlir::func::FuncOp"> {

@@ -47,6 +47,9 @@ public:
   /// The value of an expression at the start of the function.
   OpFoldResult valueOf(AffineExpr expression);
 
+  /// What is known of an expression.
+  SizeFacts factsOf(AffineExpr expression);
+
   /// Moves what depends on the symbols alone to the start of the function, each expression once.
   void hoist();
   /// Behind what this put at the start of the function.

@@ -2,7 +2,7 @@
 // calls inlined. After it: array-fuse-elementwise.
 #include "Contraction.h"
 #include "array/Conversion/Passes.h"
-#include "array/IR/Symbol.h"
+#include "array/IR/Array.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
