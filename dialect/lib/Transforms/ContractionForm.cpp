@@ -98,7 +98,7 @@ bool mayOverlap(Value x, Value y) {
 static bool anyNested(Operation *op, llvm::function_ref<bool(Operation *)> passes) {
   return op
       ->walk([&](Operation *nested) {
-        if (isa<scf::ForOp, memref::AllocOp>(nested) || isMemoryEffectFree(nested))
+        if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, memref::AllocOp>(nested) || isMemoryEffectFree(nested))
           return WalkResult::advance();
         return passes(nested) ? WalkResult::advance() : WalkResult::interrupt();
       })

@@ -3,7 +3,10 @@
 #ifndef ARRAY_LIB_TRANSFORMS_CONTRACTIONPRODUCT_H
 #define ARRAY_LIB_TRANSFORMS_CONTRACTIONPRODUCT_H
 
+#include "GemmSize.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace mlir::array {
 
@@ -11,7 +14,7 @@ namespace mlir::array {
 /// it).
 struct Operand {
   Value buffer;
-  SmallVector<int64_t> strides;
+  SmallVector<Size> strides;
   int64_t offset = 0; ///< dynamic for a slice at an index
   bool isSigned = true;
 };
@@ -19,8 +22,8 @@ struct Operand {
 /// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c and what else the
 /// product reads.
 struct Dimension {
-  int64_t size = 1;
-  SmallVector<int64_t, 4> strides;
+  Size size = 1;
+  SmallVector<Size> strides;
 };
 
 /// c[outer, m, n] += a[outer, m, k] * b[outer, k, n]: what is left over after m, n and k are loops around the product.
@@ -33,6 +36,9 @@ struct Product {
   bool isSwapped = false; ///< a is the operation's second operand
   /// Factors narrower than the sums, which have 32 bits.
   enum { None, Bytes, BFloat16 } narrow = None;
+
+  /// Whether there may be no terms at all: then the sums are what they start with.
+  bool maySumNothing() const;
 };
 
 /// Reads an operand's strides by loop; fails where they are not known or its map is not a projected permutation, which
@@ -45,6 +51,15 @@ FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more = {})
 
 /// Makes n the dimension in which c has unit stride, by computing c^T = b^T * a^T where it is m.
 LogicalResult orient(Product &product);
+
+/// The size of a dimension of a buffer; none where it depends on more than the sizes of a call.
+std::optional<Size> sizeOfBuffer(Value buffer, unsigned dim);
+
+/// The elements of a buffer.
+std::optional<Size> elementsOf(Value buffer);
+
+/// A buffer like `buffer`, of known sizes, whose dimension i is its dimension order[i].
+memref::AllocOp allocateOrdered(OpBuilder &b, Value buffer, ArrayRef<int64_t> order);
 
 } // namespace mlir::array
 

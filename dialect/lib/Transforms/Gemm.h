@@ -14,15 +14,15 @@ namespace mlir::array {
 struct GemmMatrix {
   Value buffer;
   Value offset;
-  int64_t rowStride;
-  int64_t columnStride;
+  Size rowStride;
+  Size columnStride;
 };
 
 /// Factors of which two share an element. The product's element is that of its sums and its depth counts pairs, k is
 /// the number of terms.
 struct GemmPairing {
   GemmNarrow left, right;
-  int64_t k;
+  Size k;
 };
 
 /// Rows and columns of a block, and the terms that are summed in registers at most.
@@ -36,7 +36,7 @@ struct GemmCall {
   GemmTile tile;
   GemmPacking packing;
   GemmBlocks blocks;
-  int64_t m, n, k;
+  Size m, n, k;
   GemmMatrix a, b, c;
   Value packBuffer; ///< 1-D, of gemmPackElements(...) elements from `packOffset` on; null where nothing is packed.
   Value packOffset;
@@ -58,28 +58,45 @@ LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorB
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 
-/// The tile with as many rows as leave the least of the last tile of `rows` empty.
-GemmTile fitGemmTile(GemmTile tile, int64_t rows);
+/// The tile with as many rows as leave the least of the last tile of `rows` empty. Where that depends on the call it is
+/// the tallest one, and emitGemm lets the call choose.
+GemmTile fitGemmTile(GemmTile tile, const Size &rows);
 
 /// The least rows of a tile that keeps the registers as busy: additions to one accumulator wait for each other.
 int64_t leastTileRows(const GemmTile &tile);
+
+/// The rows that fitGemmTile may choose for a call, of which emitGemm does: for many rows it means little.
+SmallVector<int64_t> goodTileRows(const GemmTile &tile, const Size &rows);
 
 /// The blocks for the caches of this machine. The depth is the same on all machines. Rows of the result are `rowStride`
 /// elements apart.
 GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride);
 
-/// Elements that the packed block of a k x n operand takes; 0 where it is read in place.
-int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, int64_t k, int64_t n);
+/// Rows of the left operand that stay in the cache.
+int64_t cachedRows(Type element);
 
-/// Elements of the left operand that are computed at a time.
-int64_t gemmLeftElements(const GemmBlocks &blocks, int64_t m, int64_t k);
+/// Blocks of k, of at most `most` terms, are of about the same size: a short last one would write c for little work.
+int64_t evenDepthBlock(int64_t k, int64_t most);
+
+/// The greatest one of all that `k` may be.
+int64_t mostDepthBlock(const Size &k, int64_t most);
+
+/// Whether there are so many rows that threads share blocks of `rowStep`.
+bool sharesRows(const Size &m, int64_t rowStep);
+
+/// Elements that the packed block of a k x n operand takes at most; 0 where it is read in place.
+int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, const Size &k,
+                         const Size &n);
+
+/// Elements of the left operand that are computed at a time, at most.
+Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k);
 
 /// What a product takes in one thread, roughly, in nanoseconds.
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
 
-/// Whether the rows of b are read in the order of memory, for all rows of a at the same time: where these are few and
-/// reading b is what takes the time. b has unit stride along n.
-bool isStreamed(Type element, unsigned vectorBits, int64_t m, int64_t n, int64_t k);
+/// With how many rows at most the rows of b are read in the order of memory, for all rows of a at the same time: where
+/// these are few and reading b is what takes the time. b has unit stride along n.
+int64_t mostStreamedRows(Type element, unsigned vectorBits, int64_t n, int64_t k);
 
 /// No product with more rows is streamed.
 inline constexpr int64_t kMostStreamedRows = 8;
@@ -87,7 +104,8 @@ inline constexpr int64_t kMostStreamedRows = 8;
 /// The tile of a product that is streamed.
 GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows);
 
-/// Emits a product that is streamed. Its packing is InPlace.
+/// Emits a product that is streamed. Its packing is InPlace; there is a function for each number of rows that it may
+/// have.
 void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call);
 
 /// Emits the product where `b` stands, and the functions that it calls where `module` has none yet.

@@ -1,6 +1,7 @@
 // Finds the operation that follows a product, joins their memory, and emits it block by block (GemmEpilogue.h).
 #include "GemmEpilogue.h"
 #include "ContractionForm.h"
+#include "ContractionProduct.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -55,7 +56,7 @@ linalg::GenericOp findEpilogue(linalg::LinalgOp product) {
 void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> isGood) {
   OpOperand *sums = product.getDpsInitOperand(0);
   auto alloc = sums->get().getDefiningOp<memref::AllocOp>();
-  if (!alloc || !alloc.getType().hasStaticShape() || !alloc.getType().getLayout().isIdentity())
+  if (!alloc || !alloc.getType().getLayout().isIdentity() || !elementsOf(alloc))
     return;
   linalg::GenericOp reader = findReader(product, alloc);
   AffineMap order = reader ? mapOf(reader, alloc) : AffineMap();
@@ -63,10 +64,11 @@ void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> 
     return;
   // The reader's element d is element order(d) of the product's: from here on both are d.
   AffineMap stored = product.getMatchingIndexingMap(sums);
-  SmallVector<int64_t> shape = applyPermutationMap(inversePermutation(order), alloc.getType().getShape());
+  SmallVector<int64_t> dims;
+  for (AffineExpr dim : inversePermutation(order).getResults())
+    dims.push_back(cast<AffineDimExpr>(dim).getPosition());
   OpBuilder b(alloc);
-  auto ordered = memref::AllocOp::create(b, alloc.getLoc(), MemRefType::get(shape, alloc.getType().getElementType()),
-                                         alloc.getAlignmentAttr());
+  memref::AllocOp ordered = allocateOrdered(b, alloc, dims);
   sums->set(ordered);
   setMap(product, sums->getOperandNumber(), inversePermutation(order).compose(stored));
   if (!isGood()) {
@@ -111,8 +113,12 @@ linalg::GenericOp takeEpilogue(linalg::LinalgOp product) {
   for (Operation *op = first; op != reader; op = op->getNextNode())
     if (op != product && mayTouch(op, result))
       return {};
-  if (alloc && first->isBeforeInBlock(alloc))
+  if (alloc && first->isBeforeInBlock(alloc)) {
+    for (Value size : alloc.getDynamicSizes())
+      if (Operation *source = size.getDefiningOp(); source && !source->isBeforeInBlock(first))
+        return {};
     alloc->moveBefore(first);
+  }
   buffer->replaceAllUsesWith(ValueRange(result));
   buffer->erase();
   return reader;

@@ -3,6 +3,8 @@
 #ifndef ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
 #define ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
 
+#include "GemmSize.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -65,17 +67,30 @@ struct GemmBuilder {
   explicit GemmBuilder(ImplicitLocOpBuilder &b) : b(b) {}
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+  Value index(const Size &size) {
+    if (size.isStatic())
+      return index(size.factor());
+    Value product = size.symbols().front();
+    for (Value symbol : size.symbols().drop_front())
+      product = arith::MulIOp::create(b, product, symbol);
+    return size.factor() == 1 ? product : mul(product, size.factor());
+  }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
   Value add(Value x, int64_t y) { return y == 0 ? x : add(x, index(y)); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
   Value sub(Value x, int64_t y) { return y == 0 ? x : sub(x, index(y)); }
   Value mul(Value x, int64_t y) { return arith::MulIOp::create(b, x, index(y)); }
+  Value mul(Value x, const Size &y) { return arith::MulIOp::create(b, x, index(y)); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
+  /// x / y, rounded up, of numbers that are not negative.
+  Value ceilDiv(Value x, int64_t y) { return arith::DivUIOp::create(b, add(x, y - 1), index(y)); }
   /// x + position * stride.
-  Value advance(Value x, Value position, int64_t stride) { return stride == 0 ? x : add(x, mul(position, stride)); }
+  Value advance(Value x, Value position, const Size &stride) {
+    return stride.isStatic(0) ? x : add(x, mul(position, stride));
+  }
 
   /// A loop over [begin, end) whose body is built by `body(induction variable)`.
-  scf::ForOp loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> body) {
+  scf::ForOp loop(Value begin, Value end, const Size &step, llvm::function_ref<void(Value)> body) {
     auto loop = scf::ForOp::create(b, begin, end, index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

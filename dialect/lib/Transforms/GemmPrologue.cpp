@@ -44,9 +44,11 @@ bool isReadBy(Value buffer, linalg::GenericOp reader) {
          });
 }
 
-int64_t bytesOf(Value buffer) {
+/// About as many as a call has.
+double bytesOf(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  std::optional<Size> elements = elementsOf(buffer);
+  return elements ? double(elements->expected()) * double(llvm::divideCeil(type.getElementTypeBitWidth(), 8)) : 0;
 }
 
 } // namespace
@@ -58,12 +60,12 @@ linalg::GenericOp findPrologue(linalg::LinalgOp product, OpOperand &operand) {
   // A product of a matrix with itself.
   if (llvm::count(product->getOperands(), operand.get()) != 1)
     return {};
-  int64_t saved = bytesOf(operand.get());
+  double saved = bytesOf(operand.get());
   for (OpOperand *input : producer.getDpsInputOperands()) {
     Value buffer = input->get();
     if (!isa<MemRefType>(buffer.getType()))
       continue;
-    if (!cast<MemRefType>(buffer.getType()).hasStaticShape() || mayOverlap(buffer, product.getDpsInits().front()))
+    if (mayOverlap(buffer, product.getDpsInits().front()))
       return {};
     for (Operation *op = producer->getNextNode(); op != product; op = op->getNextNode())
       if (mayWrite(op, buffer))
@@ -83,7 +85,7 @@ FailureOr<SmallVector<Operand>> readPrologue(linalg::GenericOp producer, linalg:
     FailureOr<Operand> read = readOperand(producer, *input);
     if (failed(read))
       return failure();
-    SmallVector<int64_t> strides(product.getNumLoops(), 0);
+    SmallVector<Size> strides(product.getNumLoops(), 0);
     for (auto [expr, stride] : llvm::zip_equal(map.getResults(), read->strides))
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         strides[dim.getPosition()] = stride;
@@ -105,17 +107,18 @@ void emitPrologueBlock(ImplicitLocOpBuilder &b, const GemmPrologue &prologue, Va
   for (Value input : producer.getDpsInputs()) {
     SmallVector<AffineExpr> results;
     if (auto type = dyn_cast<MemRefType>(input.getType())) {
-      int64_t steps[] = {matrix->rowStride, matrix->columnStride};
+      const Size steps[] = {matrix->rowStride, matrix->columnStride};
       SmallVector<OpFoldResult> sizes, strides;
       SmallVector<int64_t> shape, layout;
       for (int d = 0; d < 2; ++d) {
-        if (steps[d] == 0)
+        if (steps[d].isStatic(0))
           continue;
         results.push_back(dims[d]);
         sizes.push_back(extents[d]);
-        strides.push_back(b.getIndexAttr(steps[d]));
+        strides.push_back(steps[d].isStatic() ? OpFoldResult(b.getIndexAttr(steps[d].factor()))
+                                              : OpFoldResult(g.index(steps[d])));
         shape.push_back(getConstantIntValue(extents[d]).value_or(ShapedType::kDynamic));
-        layout.push_back(steps[d]);
+        layout.push_back(steps[d].inType());
       }
       Value offset = g.advance(g.advance(matrix->offset, row, steps[0]), column, steps[1]);
       auto strided = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, layout);

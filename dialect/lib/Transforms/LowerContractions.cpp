@@ -1,9 +1,9 @@
 // array-lower-contractions: products of matrices on buffers become the blocked products that Gemm.cpp emits. It
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
 // alone is for array-linalg-to-loops.
+#include "ContractionCut.h"
 #include "ContractionForm.h"
-#include "ContractionProduct.h"
-#include "Gemm.h"
+#include "ContractionParts.h"
 #include "GemmEpilogue.h"
 #include "GemmPlan.h"
 #include "GemmPrologue.h"
@@ -11,7 +11,6 @@
 #include "array/IR/Plan.h"
 #include "array/Transforms/Passes.h"
 #include "array/Transforms/ProductPlans.h"
-#include "array/Transforms/Products.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -22,121 +21,13 @@ namespace mlir::array {
 
 namespace {
 
-/// What a machine multiplies with.
-struct Registers {
-  unsigned bits;
-  bool bfloat16Pairs; ///< multiplies pairs of bf16
-};
-
-/// The ways to compute a product, by the functions of GemmKernels.h.
-enum class Strategy { Loops, Tiles, Stream, Pairs };
-
-/// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
-/// by memory: streamed where b lies that way, else left to the loops.
-Strategy chooseStrategy(const Product &product, Type element, const Registers &registers) {
-  int64_t m = product.m.size, n = product.n.size, k = product.k.size;
-  // The instruction for bytes is there from 256 bits on. The loops are as fast where making the pairs takes long.
-  if (product.narrow == Product::Bytes)
-    return registers.bits >= 256 && isWorthPairing(m, n, k) ? Strategy::Pairs : Strategy::Loops;
-  if (product.narrow == Product::BFloat16)
-    return registers.bits == 512 && registers.bfloat16Pairs && isWorthBlocking(m, n, k) ? Strategy::Pairs
-                                                                                        : Strategy::Loops;
-  if (product.n.strides[1] == 1 && isStreamed(element, registers.bits, m, n, k))
-    return Strategy::Stream;
-  return isWorthBlocking(m, n, k) ? Strategy::Tiles : Strategy::Loops;
-}
-
-/// Whether a product can be streamed at all: b lies that way, and the factors of a row of a have place in registers.
-bool canStream(const Product &product, Type element, unsigned vectorBits) {
-  constexpr int64_t mostRows = 16;
-  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
-  return product.narrow == Product::None && product.n.strides[1] == 1 && product.n.size >= lanes &&
-         product.m.size <= mostRows;
-}
-
-/// Whether b's panels can be copied by the first tiles that read them: there is one block of rows, and a panel has its
-/// place on the stack.
-bool canCopyOnce(const Product &product, const GemmBlocks &blocks) {
-  return product.n.strides[1] == 1 && product.m.size <= blocks.rows && blocks.depth <= kGemmDepth;
-}
-
-/// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
-/// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
-/// block of them, so it is copied on the way.
-GemmPacking choosePacking(const Product &product, const GemmTile &tile, const GemmBlocks &blocks, Type element) {
-  constexpr int64_t pageBytes = 4096, manyRows = 256;
-  const Dimension &m = product.m, &n = product.n, &k = product.k;
-  int64_t rowBytes = k.strides[1] * element.getIntOrFloatBitWidth() / 8;
-  if (n.strides[1] == 1) {
-    bool inPlace = n.size % tile.columns() == 0 &&
-                   (rowBytes < pageBytes / 2 || m.size <= tile.rows || (rowBytes < pageBytes && m.size < manyRows));
-    if (inPlace)
-      return GemmPacking::InPlace;
-    return canCopyOnce(product, blocks) ? GemmPacking::Once : GemmPacking::Rows;
-  }
-  bool hasSquares = product.k.strides[1] == 1 && product.k.size >= tile.squareSide();
-  return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
-}
-
-//===--- Plans ----------------------------------------------------------------------------------------------------===//
-
-/// How a product is cut.
-struct Cut {
-  Strategy strategy;
-  GemmTile tile;
-  GemmPacking packing;
-  GemmBlocks blocks;
-};
-
-/// By the cost model, but for what the plan of the operation says and the operands' layout allows.
-Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const Registers &registers) {
-  unsigned vectorBits = registers.bits;
-  int64_t m = product.m.size, n = product.n.size, k = product.k.size;
-  Strategy strategy = chooseStrategy(product, element, registers);
-  StringRef wanted = planned(op, "strategy", StringRef());
-  if (wanted == "loops")
-    strategy = Strategy::Loops;
-  else if (wanted == "stream" && canStream(product, element, vectorBits))
-    strategy = Strategy::Stream;
-  else if (wanted == "tiles" && product.narrow == Product::None)
-    strategy = Strategy::Tiles;
-  if (strategy == Strategy::Stream)
-    return {strategy, streamingTile(element, vectorBits, m), GemmPacking::InPlace, GemmBlocks{}};
-  // Pairs are multiplied by whole registers.
-  int64_t leastColumns = strategy == Strategy::Pairs ? vectorBits / element.getIntOrFloatBitWidth() : 1;
-  GemmTile tile = chooseGemmTile(element, vectorBits, std::max(n, leastColumns));
-  if (strategy == Strategy::Pairs) {
-    k = pairsOf(k);
-  } else {
-    tile = fitGemmTile(tile, m);
-    tile.rows = planned(op, "tile_rows", tile.rows);
-    tile.vectors = planned(op, "tile_vectors", tile.vectors);
-  }
-  GemmBlocks blocks = chooseGemmBlocks(element, tile, m, n, k, product.m.strides[2]);
-  blocks.rows = planned(op, "rows", blocks.rows);
-  blocks.columns = llvm::alignTo(planned(op, "columns", blocks.columns), tile.columns());
-  blocks.depth = planned(op, "depth", blocks.depth);
-  GemmPacking packing = GemmPacking::Rows;
-  if (strategy != Strategy::Pairs) {
-    packing = choosePacking(product, tile, blocks, element);
-    StringRef packs = planned(op, "packing", StringRef());
-    if (product.n.strides[1] == 1 && packs == "copied")
-      packing = GemmPacking::Rows;
-    else if (packs == "once" && canCopyOnce(product, blocks))
-      packing = GemmPacking::Once;
-    else if (product.n.strides[1] == 1 && n % tile.columns() == 0 && packs == "in-place")
-      packing = GemmPacking::InPlace;
-  }
-  return {strategy, tile, packing, blocks};
-}
-
 //===--- The call -------------------------------------------------------------------------------------------------===//
 
 class CallEmitter {
 public:
   CallEmitter(linalg::LinalgOp op, Product &product, const Cut &cut, Type element)
       : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
-        packing(cut.packing), gemmBlocks(cut.blocks) {
+        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows) {
     if (strategy == Strategy::Pairs)
       makePairs();
   }
@@ -154,12 +45,14 @@ public:
       takePrologues();
     planBatch();
     Value packed = packBuffer();
-    Value accumulate = arith::ConstantIntOp::create(b, fill ? 0 : 1, 1);
+    bool isFilled = fill && !product.maySumNothing();
+    Value accumulate = arith::ConstantIntOp::create(b, isFilled ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
       offsets.push_back(offsetOf(*operand));
     for (const Operand &operand : product.more)
       offsets.push_back(offsetOf(operand));
+    leaveFewToLoops(isFilled ? fill : linalg::FillOp());
     Value block = g.index(0);
     for (const Dimension &dimension : product.outer) {
       if (&dimension == product.outer.begin() && batchBlocks > 1)
@@ -181,16 +74,21 @@ public:
     call.packOffset = g.mul(block, packElements());
     call.pairing = pairing;
     call.leftBuffer = leftBuffer;
-    call.leftOffset = g.mul(block, leftElements());
+    call.leftOffset = g.mul(block, leftElements);
     bindPrologues(call, ArrayRef(offsets).drop_front(3));
-    bool isBlocked = strategy != Strategy::Stream && m.size > gemmBlocks.rows;
-    bool isWhole = product.outer.empty() && product.outerReductions.empty();
+    bool isBlocked = strategy != Strategy::Stream && m.size.expected() > gemmBlocks.rows;
+    bool isWhole = product.outer.empty() && product.outerReductions.empty() && !product.maySumNothing();
     if (epilogue && isBlocked && isWhole && canBlockEpilogue(epilogue, op))
       call.finish = [&](Value row, Value rows, Value column, Value width) {
         emitEpilogueBlock(b, epilogue, row, rows, column, width);
       };
-    (strategy == Strategy::Stream ? emitStream : emitGemm)(b, op->getParentOfType<ModuleOp>(), call);
-    if (fill)
+    emitCall(call);
+    if (call.finish)
+      for (Block *few : fewBlocks) {
+        b.setInsertionPoint(few->getTerminator());
+        call.finish(g.index(0), g.index(m.size), g.index(0), g.index(n.size));
+      }
+    if (isFilled)
       fill.erase();
     if (call.finish)
       epilogue.erase();
@@ -201,14 +99,77 @@ public:
   }
 
 private:
+  /// The ways to compute the product of which the call chooses one by its number of rows. Without any nothing is read.
+  void emitCall(GemmCall &call) {
+    OpBuilder::InsertionGuard guard(b);
+    if (call.m.least() <= 0 || call.n.least() <= 0) {
+      Value isThere;
+      for (const Size &size : {call.m, call.n}) {
+        Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, g.index(size), g.index(0));
+        isThere = isThere ? arith::AndIOp::create(b, isThere, isSome) : isSome;
+      }
+      b.setInsertionPointToStart(scf::IfOp::create(b, isThere).thenBlock());
+      call.m = call.m.within(1, call.m.most());
+    }
+    ModuleOp module = op->getParentOfType<ModuleOp>();
+    if (strategy == Strategy::Stream)
+      return emitStream(b, module, call);
+    int64_t few = call.produceLeft || call.produceRight ? 0 : fewRows;
+    if (call.m.isStatic() || call.m.least() > few)
+      return emitGemm(b, module, call);
+    Value isFew = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, g.index(call.m), g.index(few));
+    auto branch = scf::IfOp::create(b, isFew, /*withElseRegion=*/true);
+    GemmCall streamed = call, tiled = call;
+    streamed.m = call.m.within(1, few);
+    tiled.m = call.m.within(few + 1, call.m.most());
+    b.setInsertionPointToStart(branch.thenBlock());
+    emitStream(b, module, streamed);
+    if (call.finish)
+      call.finish(g.index(0), g.index(call.m), g.index(0), g.index(call.n));
+    b.setInsertionPointToStart(branch.elseBlock());
+    emitGemm(b, module, tiled);
+  }
+
+  /// Calls of fewer rows, columns or terms than a tile is worth are for the loops, as products with static sizes are:
+  /// row by row, column by column, or with a nest for each number of terms. What is emitted after this is for the
+  /// others.
+  void leaveFewToLoops(linalg::FillOp fill) {
+    if (strategy != Strategy::Tiles || prologues[0].producer || prologues[1].producer)
+      return;
+    SmallVector<Size> done;
+    for (auto [number, dimension] : llvm::enumerate(std::array{&product.m, &product.n, &product.k})) {
+      Size size = dimension->size;
+      bool isFewRows = number == 0 && fewRows > 0; // they are streamed
+      std::optional<unsigned> loop = loopAlong(op, product, number);
+      if (size.isStatic() || size.least() >= kLeastTiled || isFewRows || !loop || llvm::is_contained(done, size))
+        continue;
+      done.push_back(size);
+      Value isFew = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, g.index(size), g.index(kLeastTiled));
+      auto branch = scf::IfOp::create(b, isFew, /*withElseRegion=*/true);
+      fewBlocks.push_back(branch.thenBlock());
+      b.setInsertionPointToStart(branch.thenBlock());
+      if (number < 2)
+        g.loop(g.index(0), g.index(size), 1, [&](Value first) { emitPart(b, op, fill, *loop, first, 1); });
+      else
+        emitTerms(b, op, fill, *loop, size, kLeastTiled);
+      b.setInsertionPointToStart(branch.elseBlock());
+      dimension->size = size.within(kLeastTiled, size.most());
+    }
+  }
+
   /// From here on k counts pairs.
   void makePairs() {
-    auto factor = [](const Operand &operand, int64_t stride) {
+    auto factor = [](const Operand &operand, const Size &stride) {
       Type element = getElementTypeOrSelf(operand.buffer.getType());
-      return GemmNarrow{element, operand.isSigned && element.isInteger(), stride == 1};
+      return GemmNarrow{element, operand.isSigned && element.isInteger(), stride.isStatic(1)};
     };
-    int64_t terms = product.k.size;
-    product.k.size = pairsOf(terms);
+    Size terms = product.k.size;
+    if (terms.isStatic()) {
+      product.k.size = pairsOf(terms.factor());
+    } else {
+      int64_t most = terms.isAtMost(std::numeric_limits<int64_t>::max() - 1) ? pairsOf(terms.most()) : terms.most();
+      product.k.size = Size(g.ceilDiv(g.index(terms), 2), {pairsOf(terms.least()), most, 1, pairsOf(terms.expected())});
+    }
     pairing = {factor(product.a, product.k.strides[0]), factor(product.b, product.n.strides[1]), terms};
   }
 
@@ -217,30 +178,40 @@ private:
   void planBatch() {
     if (product.outer.empty())
       return;
-    int64_t size = product.outer.front().size, products = 1;
+    const Size &size = product.outer.front().size;
+    int64_t products = 1;
     for (const Dimension &dimension : llvm::drop_begin(product.outer))
-      products *= dimension.size;
+      products *= dimension.size.expected();
     for (const Dimension &dimension : product.outerReductions)
-      products *= dimension.size;
-    itemNs = double(products) * estimateGemmNs(tile, product.m.size, product.n.size, product.k.size);
-    if (itemNs * double(size) < kSharedNs || (products == 1 && itemNs > 8 * kSharedNs))
+      products *= dimension.size.expected();
+    itemNs = double(products) *
+             estimateGemmNs(tile, product.m.size.expected(), product.n.size.expected(), product.k.size.expected());
+    if (itemNs * double(size.most()) < kSharedNs || (products == 1 && itemNs > 8 * kSharedNs))
       return;
     constexpr int64_t mostBlocks = 16;
-    bool needsNoBuffer = packElements() == 0 && leftElements() == 0;
-    batchStep = needsNoBuffer ? 1 : llvm::divideCeil(size, mostBlocks);
-    batchBlocks = llvm::divideCeil(size, batchStep);
+    bool needsNoBuffer = packElements() == 0 && !needsLeft();
+    if (needsNoBuffer) {
+      batchBlocks = size.most();
+    } else if (size.isStatic()) {
+      batchStep = llvm::divideCeil(size.factor(), mostBlocks);
+      batchBlocks = llvm::divideCeil(size.factor(), batchStep.factor());
+    } else {
+      Value step = arith::MaxSIOp::create(b, g.ceilDiv(g.index(size), mostBlocks), g.index(1));
+      batchStep = Size(step, {1, size.most(), 1, int64_t(llvm::divideCeil(size.expected(), mostBlocks))});
+      batchBlocks = std::min(size.most(), mostBlocks);
+    }
   }
 
   /// enterLoop for a loop that threads share. Returns the number of the block, which has packing buffers of its own.
   Value enterSharedLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
-    int64_t step = batchStep;
-    auto blocks = scf::ForOp::create(b, g.index(0), g.index(dimension.size), g.index(step));
-    markParallel(blocks, batchBlocks, itemNs * double(step));
+    Value step = g.index(batchStep);
+    auto blocks = scf::ForOp::create(b, g.index(0), g.index(dimension.size), step);
+    markParallel(blocks, batchBlocks, itemNs * double(batchStep.expected()));
     b.setInsertionPointToStart(blocks.getBody());
     Value position = blocks.getInductionVar(), block = position;
-    if (step > 1) {
-      block = arith::DivUIOp::create(b, position, g.index(step));
-      Value end = g.min(g.add(position, step), g.index(dimension.size));
+    if (!batchStep.isStatic(1)) {
+      block = arith::DivUIOp::create(b, position, g.index(batchStep));
+      Value end = g.min(g.add(position, g.index(batchStep)), g.index(dimension.size));
       auto loop = scf::ForOp::create(b, position, end, g.index(1));
       b.setInsertionPointToStart(loop.getBody());
       position = loop.getInductionVar();
@@ -255,13 +226,16 @@ private:
     return llvm::alignTo(gemmPackElements(tile, packing, gemmBlocks, product.k.size, product.n.size), 16);
   }
 
-  /// Of the left operand where the tiles do not read it in place; whole cache lines.
-  int64_t leftElements() const {
-    if (pairing)
-      return llvm::alignTo(product.m.size * product.k.size, 16);
-    if (!prologues[0].producer)
-      return 0;
-    return llvm::alignTo(gemmLeftElements(gemmBlocks, product.m.size, product.k.size), 16);
+  /// Whether the tiles do not read the left operand in place.
+  bool needsLeft() const { return pairing || prologues[0].producer; }
+
+  /// Of its buffer; whole cache lines.
+  Size countLeftElements() {
+    Size elements =
+        pairing ? product.m.size * product.k.size : gemmLeftElements(g, gemmBlocks, product.m.size, product.k.size);
+    if (elements.isStatic())
+      return int64_t(llvm::alignTo(elements.factor(), 16));
+    return Size(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
   }
 
   /// Looks for what computes the operands, as long as that is done once for each element, or is little work beside the
@@ -286,8 +260,8 @@ private:
         continue;
       prologues[side].producer = producer;
       for (size_t i = product.more.size(); i < all.size(); ++i) {
-        int64_t row = (side == 0 ? extended->m : extended->k).strides[3 + i];
-        int64_t column = (side == 0 ? extended->k : extended->n).strides[3 + i];
+        const Size &row = (side == 0 ? extended->m : extended->k).strides[3 + i];
+        const Size &column = (side == 0 ? extended->k : extended->n).strides[3 + i];
         prologues[side].inputs.push_back({all[i].buffer, Value(), row, column});
       }
       firstInput[side] = product.more.size();
@@ -300,12 +274,12 @@ private:
   /// Whether an operand is worth computing by blocks: it is large, and no element is computed more than twice.
   bool paysToCompute(int side) const {
     constexpr int64_t leastElements = 4096, mostTimes = 2;
-    int64_t rows = side == 0 ? product.m.size : product.k.size,
-            times = side == 0 ? llvm::divideCeil(product.n.size, gemmBlocks.columns) : 1; // blocks compute it again
+    int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected(),
+            times = side == 0 ? llvm::divideCeil(n, gemmBlocks.columns) : 1; // blocks compute it again
     for (const auto *loops : {&product.outer, &product.outerReductions})
       for (const Dimension &dimension : *loops)
-        times *= dimension.strides[side] == 0 ? dimension.size : 1;
-    return rows * (side == 0 ? product.k.size : product.n.size) >= leastElements && times <= mostTimes;
+        times *= dimension.strides[side].isStatic(0) ? dimension.size.expected() : 1;
+    return k * (side == 0 ? m : n) >= leastElements && times <= mostTimes;
   }
 
   /// Tells the call how to compute operands; `offsets` are those of all that they are computed from.
@@ -340,18 +314,34 @@ private:
 
   /// The buffer for the packed block, allocated where array-plan-memory looks for it.
   Value packBuffer() {
-    if (int64_t elements = leftElements() * batchBlocks)
-      leftBuffer = allocate(elements);
-    int64_t elements = packElements() * batchBlocks;
-    return elements == 0 ? Value() : allocate(elements);
+    if (needsLeft())
+      leftBuffer = allocate([&] { return leftElements = countLeftElements(); });
+    int64_t elements = packElements();
+    return elements == 0 ? Value() : allocate([&] { return Size(elements); });
   }
 
-  Value allocate(int64_t elements) {
+  /// A buffer of `count()` elements for each block of the batch.
+  Value allocate(llvm::function_ref<Size()> count) {
     OpBuilder::InsertionGuard guard(b);
     auto function = op->getParentOfType<func::FuncOp>();
     if (op->getParentOp() != function)
-      b.setInsertionPointToStart(&function.getBody().front());
-    return memref::AllocOp::create(b, MemRefType::get({elements}, element), b.getI64IntegerAttr(64));
+      setInsertionPointAfterSizes(function);
+    Size elements = count() * batchBlocks;
+    SmallVector<Value> sizes;
+    if (!elements.isStatic())
+      sizes.push_back(g.index(elements));
+    return memref::AllocOp::create(b, MemRefType::get({elements.inType()}, element), sizes, b.getI64IntegerAttr(64));
+  }
+
+  /// At the function's start, or where it knows the sizes of rows and of depth.
+  void setInsertionPointAfterSizes(func::FuncOp function) {
+    Block &entry = function.getBody().front();
+    b.setInsertionPointToStart(&entry);
+    for (const Size &size : {product.m.size, product.k.size})
+      for (Value symbol : size.symbols())
+        if (Operation *source = symbol.getDefiningOp())
+          if (b.getInsertionPoint() == entry.end() || !source->isBeforeInBlock(&*b.getInsertionPoint()))
+            b.setInsertionPointAfter(source);
   }
 
   ImplicitLocOpBuilder b;
@@ -363,11 +353,15 @@ private:
   GemmTile tile;
   GemmPacking packing;
   GemmBlocks gemmBlocks;
+  int64_t fewRows;
   std::optional<GemmPairing> pairing;
-  GemmPrologue prologues[2];     ///< of the left and the right operand
-  size_t firstInput[2] = {0, 0}; ///< of theirs in product.more
+  GemmPrologue prologues[2];      ///< of the left and the right operand
+  size_t firstInput[2] = {0, 0};  ///< of theirs in product.more
+  SmallVector<Block *> fewBlocks; ///< of what is left to loops
   Value leftBuffer;
-  int64_t batchStep = 1, batchBlocks = 1;
+  Size leftElements = 0; ///< of its part for one block of the batch
+  Size batchStep = 1;
+  int64_t batchBlocks = 1;
   double itemNs = 0;
 };
 
@@ -381,11 +375,12 @@ void transposeNarrow(linalg::LinalgOp op) {
       !product->outerReductions.empty())
     return;
   // The narrow factor is the right one, or the left one.
-  bool isRight = product->n.size <= mostColumns;
+  bool isRight = product->n.size.isAtMost(mostColumns);
   const Dimension &narrow = isRight ? product->n : product->m, &wide = isRight ? product->m : product->n;
   int number = isRight ? 1 : 0;
-  if (narrow.size < 2 || narrow.size > mostColumns || wide.size < leastRows || product->k.size < leastDepth ||
-      product->k.strides[1 - number] != 1 || product->k.strides[number] == 1)
+  if (narrow.size.least() < 2 || !narrow.size.isAtMost(mostColumns) || wide.size.expected() < leastRows ||
+      product->k.size.expected() < leastDepth || !product->k.strides[1 - number].isStatic(1) ||
+      product->k.strides[number].isStatic(1))
     return;
   OpOperand *operand = op.getDpsInputOperand(number);
   AffineMap map = op.getMatchingIndexingMap(operand);
@@ -393,8 +388,8 @@ void transposeNarrow(linalg::LinalgOp op) {
   if (type.getRank() != 2 || type.getElementType() != getElementTypeOrSelf(product->c.buffer.getType()))
     return;
   ImplicitLocOpBuilder b(op->getLoc(), op);
-  int64_t shape[] = {type.getDimSize(1), type.getDimSize(0)}, swapped[] = {1, 0};
-  Value buffer = memref::AllocOp::create(b, MemRefType::get(shape, type.getElementType()), b.getI64IntegerAttr(64));
+  Value buffer = allocateOrdered(b, operand->get(), {1, 0});
+  int64_t swapped[] = {1, 0};
   linalg::TransposeOp::create(b, operand->get(), buffer, swapped);
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
   maps[number] = AffineMap::get(map.getNumDims(), 0, {map.getResult(1), map.getResult(0)}, b.getContext());
@@ -457,17 +452,18 @@ std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, 
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
   Cut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Pairs});
   if (cut.strategy == Strategy::Stream)
-    cut.tile = chooseGemmTile(element, vectorBits, product->n.size);
-  GemmFreedom freedom{product->m.size, product->n.size, product->k.size, cut.tile, cut.blocks};
+    cut.tile = chooseGemmTile(element, vectorBits, product->n.size.expected());
+  GemmFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(), cut.tile,
+                      cut.blocks};
   freedom.isTiled = cut.strategy == Strategy::Tiles || cut.strategy == Strategy::Pairs;
   freedom.isLooped = cut.strategy == Strategy::Loops;
   freedom.isPairs = product->narrow != Product::None;
-  if (!freedom.isPairs && product->n.strides[1] == 1) {
+  if (!freedom.isPairs && product->n.strides[1].isStatic(1)) {
     if (cut.packing != GemmPacking::Rows)
       freedom.packings.push_back("copied");
     if (cut.packing != GemmPacking::Once && canCopyOnce(*product, cut.blocks))
       freedom.packings.push_back("once");
-    if (cut.packing != GemmPacking::InPlace && product->n.size % cut.tile.columns() == 0)
+    if (cut.packing != GemmPacking::InPlace && product->n.size.isMultipleOf(cut.tile.columns()))
       freedom.packings.push_back("in-place");
   }
   freedom.canStream = cut.strategy != Strategy::Stream && canStream(*product, element, vectorBits);

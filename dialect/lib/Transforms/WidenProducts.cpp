@@ -4,6 +4,7 @@
 #include "GemmPairs.h"
 #include "array/Transforms/Passes.h"
 #include "array/Transforms/Products.h"
+#include "array/Transforms/Sizes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -19,28 +20,42 @@ struct ProductSizes {
   int64_t m = 1, n = 1, k = 1;
 };
 
-std::optional<ProductSizes> measure(linalg::GenericOp op) {
+/// What is expected of a loop's size.
+std::optional<int64_t> sizeOfLoop(Sizes &sizes, linalg::GenericOp op, unsigned loop) {
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (expr == getAffineDimExpr(loop, op.getContext()))
+        if (OpFoldResult size = sizes.sizeOf(operand.get(), dim))
+          return factsOf(size).expected;
+  return std::nullopt;
+}
+
+std::optional<ProductSizes> measure(Sizes &known, linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (!llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
     return std::nullopt;
   ProductSizes sizes;
-  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
-    if (ShapedType::isDynamic(size))
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    std::optional<int64_t> size = sizeOfLoop(known, op, loop);
+    if (!size)
       return std::nullopt;
     bool inLeft = maps[0].isFunctionOfDim(loop), inRight = maps[1].isFunctionOfDim(loop);
     if (!maps[2].isFunctionOfDim(loop))
-      sizes.k *= size;
+      sizes.k *= *size;
     else if (inLeft != inRight)
-      (inLeft ? sizes.m : sizes.n) *= size;
+      (inLeft ? sizes.m : sizes.n) *= *size;
   }
   return sizes;
 }
 
-Value widen(OpBuilder &b, Location loc, Value narrow, Type element) {
+Value widen(Sizes &known, OpBuilder &b, Location loc, Value narrow, Type element) {
   auto type = cast<RankedTensorType>(narrow.getType());
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), element);
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    sizes.push_back(known.sizeOf(narrow, dim));
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   return linalg::GenericOp::create(b, loc, empty.getType(), narrow, empty, maps, loops,
@@ -52,12 +67,12 @@ Value widen(OpBuilder &b, Location loc, Value narrow, Type element) {
 }
 
 /// The operation on operands of the type of its sums.
-void widenOperands(linalg::GenericOp op) {
+void widenOperands(Sizes &known, linalg::GenericOp op) {
   OpBuilder b(op);
   Block *body = op.getBody();
   Type element = body->getArgument(2).getType();
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    operand->set(widen(b, op.getLoc(), operand->get(), element));
+    operand->set(widen(known, b, op.getLoc(), operand->get(), element));
     BlockArgument factor = body->getArgument(operand->getOperandNumber());
     Operation *extension = *factor.user_begin();
     factor.setType(element);
@@ -70,9 +85,10 @@ struct WidenProducts : impl::WidenProductsBase<WidenProducts> {
   using Base::Base;
 
   void runOnOperation() override {
+    Sizes known(getOperation());
     SmallVector<linalg::GenericOp> products;
     getOperation().walk([&](linalg::GenericOp op) {
-      std::optional<ProductSizes> sizes = measure(op);
+      std::optional<ProductSizes> sizes = measure(known, op);
       if (!sizes || !widensFloats(op.getBody()) || !isWorthBlocking(sizes->m, sizes->n, sizes->k))
         return;
       bool hasPairs = bfloat16Pairs && isBFloat16MultiplyAdd(op.getBody());
@@ -80,7 +96,7 @@ struct WidenProducts : impl::WidenProductsBase<WidenProducts> {
         products.push_back(op);
     });
     for (linalg::GenericOp op : products)
-      widenOperands(op);
+      widenOperands(known, op);
   }
 };
 

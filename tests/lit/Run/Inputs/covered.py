@@ -9,6 +9,7 @@ from pathlib import Path
 
 # Why no file runs them.
 EXCUSED = {
+    "arena": "stands in what the pipeline makes of a module, behind bufferization, and in no module that is read",
     "host_call": "calls a function of the Python program; errors.mlir has what array-run says of it",
     "spend": "stands in what the pipeline makes of a module, behind bufferization, and in no module that is read",
 }

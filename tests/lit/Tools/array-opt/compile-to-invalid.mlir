@@ -17,14 +17,14 @@
 // PASS: error: array-compile-to: there is no stage 'machine'
 // RUN: rm -f %t.s && not array-opt %s --compile-to=asm -o %t.s 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not ls %t.s
-// DYNAMIC: compile-to-invalid.mlir:[[# @LINE + 7]]:{{.*}}: error: argument #0 of @main has the dynamic shape
+// DYNAMIC: compile-to-invalid.mlir:[[# @LINE + 7]]:{{.*}}: error: argument #0 of @main is {{.*}}, but its array.dims is
 // RUN: not array-opt %s --compile-to=asm --mlir-pass-pipeline-crash-reproducer=%t.failed.mlir 2>/dev/null
 // RUN: FileCheck %s --check-prefix=FAILED < %t.failed.mlir
 // RUN: not array-opt %t.failed.mlir --run-reproducer 2>&1 | FileCheck %s --check-prefix=AGAIN
 // FAILED: pipeline: "builtin.module(array-compile-to{{.*}}stage=asm
-// AGAIN: error: argument #0 of @main has the dynamic shape
+// AGAIN: error: argument #0 of @main is {{.*}}, but its array.dims is
 // RUN: not array-opt %s.missing --compile-to=asm 2>&1 | FileCheck %s --check-prefix=MISSING
-func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n, n)>}) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
 // MISSING: cannot open input file

@@ -32,7 +32,7 @@
 // USERS: array.neg {{.*}} // user:
 // RUN: array-opt %s --mlir-print-skip-regions | FileCheck %s --check-prefix=SKIP
 // SKIP: module {...}
-func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n, n)>}) -> tensor<?xf32> {
   %0 = array.neg %x : tensor<?xf32>
   %1 = array.neg %0 : tensor<?xf32>
   return %1 : tensor<?xf32>

@@ -1,0 +1,151 @@
+// Decides how a product is cut (Gemm.h): by what is expected of its sizes, and by the caches of this machine.
+#include "Caches.h"
+#include "Gemm.h"
+#include "Parallel.h"
+
+#include <numeric>
+
+namespace mlir::array {
+
+namespace {
+
+/// Blocks of at most kGemmDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
+/// while the panels of `columns` of the right one pass, which take at most twice that cache.
+struct CacheBlocks {
+  int64_t rows, columns;
+};
+
+CacheBlocks cacheBlocks(Type element) {
+  int64_t terms = secondCacheBytes() / (kGemmDepth * element.getIntOrFloatBitWidth() / 8);
+  auto size = [](int64_t count, int64_t least, int64_t most) {
+    return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
+  };
+  return {size(terms / 4, 32, 256), size(terms * 2, 512, 4096)};
+}
+
+/// Where threads share the rows, there are more blocks of fewer rows, but not so few that panels are loaded too often.
+constexpr int64_t leastRowBlock = 32, rowBlocks = 16;
+
+/// A product of at most this depth writes more than it computes.
+constexpr int64_t shallowDepth = 16, pageBytes = 4096;
+
+/// A row takes its time in each tile, and what a tile loads and stores takes as long as another one.
+int64_t costOfTiles(int64_t height, int64_t rows) { return llvm::divideCeil(rows, height) * (height + 1); }
+
+/// The rows of the tile that costs least.
+int64_t bestTileRows(const GemmTile &tile, int64_t rows) {
+  int64_t best = tile.rows;
+  for (int64_t height = tile.rows - 1; height >= leastTileRows(tile); --height)
+    if (costOfTiles(height, rows) < costOfTiles(best, rows))
+      best = height;
+  return best;
+}
+
+/// Rows of a block.
+int64_t rowStepOf(const GemmTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+  // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
+  // sets. They are next to each other, so the panels stay in the caches.
+  if (k <= shallowDepth && n > tile.columns()) {
+    int64_t places = pageBytes / std::gcd(rowBytes, pageBytes);
+    return std::min(tile.rows * places, cached.rows);
+  }
+  double blockNs = estimateGemmNs(tile, m, std::min(n, cached.columns), evenDepthBlock(k, kGemmDepth));
+  if (blockNs < kSharedNs || m < 4 * leastRowBlock)
+    return cached.rows;
+  int64_t rows = llvm::alignTo(llvm::divideCeil(m, rowBlocks), tile.rows);
+  return std::clamp<int64_t>(rows, leastRowBlock, cached.rows);
+}
+
+} // namespace
+
+int64_t evenDepthBlock(int64_t k, int64_t most) {
+  return llvm::divideCeil(k, std::max<int64_t>(llvm::divideCeil(k, most), 1));
+}
+
+int64_t mostDepthBlock(const Size &k, int64_t most) {
+  return k.isStatic() ? evenDepthBlock(k.factor(), most) : std::min(k.most(), most);
+}
+
+bool sharesRows(const Size &m, int64_t rowStep) { return m.expected() >= 2 * rowStep; }
+
+SmallVector<int64_t> goodTileRows(const GemmTile &tile, const Size &rows) {
+  constexpr int64_t many = 128;
+  SmallVector<int64_t> heights{tile.rows};
+  for (int64_t m = 1; m <= many; ++m)
+    if (int64_t best = bestTileRows(tile, m); rows.mayBe(m) && !llvm::is_contained(heights, best))
+      heights.push_back(best);
+  return heights;
+}
+
+int64_t cachedRows(Type element) { return cacheBlocks(element).rows; }
+
+LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorBits) {
+  if (vectorBits == 128 || vectorBits == 256 || vectorBits == 512)
+    return success();
+  return module.emitError(pass) << ": vector-bits is " << vectorBits << ", not 128, 256 or 512";
+}
+
+GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
+  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach
+  // the peak already), 16 narrower ones.
+  int64_t rows = vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4;
+  while (lanes > 4 && columns <= lanes / 2)
+    lanes /= 2;
+  return {rows, columns <= lanes ? 1 : 2, lanes};
+}
+
+int64_t leastTileRows(const GemmTile &tile) {
+  constexpr int64_t leastSums = 8;
+  return std::min(tile.rows, std::max<int64_t>(llvm::divideCeil(leastSums, tile.vectors), tile.rows / 2 + 1));
+}
+
+GemmTile fitGemmTile(GemmTile tile, const Size &rows) {
+  if (rows.isStatic())
+    tile.rows = bestTileRows(tile, rows.factor());
+  return tile;
+}
+
+GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {
+  CacheBlocks cached = cacheBlocks(element);
+  int64_t rowBytes = rowStride * element.getIntOrFloatBitWidth() / 8;
+  return {rowStepOf(tile, cached, m, n, k, rowBytes), cached.columns, kGemmDepth};
+}
+
+int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, const Size &k,
+                         const Size &n) {
+  if (packing == GemmPacking::InPlace || packing == GemmPacking::Once)
+    return 0;
+  return mostDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n.most(), blocks.columns), tile.columns());
+}
+
+Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k) {
+  int64_t rows = blocks.rows;
+  Size depth = mostDepthBlock(k, blocks.depth);
+  if (!sharesRows(m, rows))
+    return depth * std::min(m.most(), rows);
+  if (m.isStatic())
+    return depth * int64_t(llvm::alignTo(m.factor(), rows));
+  return depth * Size(g.ceilDiv(g.index(m), rows), SizeFacts()) * rows;
+}
+
+double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
+  // Six multiply-adds of a vector in a nanosecond.
+  return double(m) * double(n) * double(k) / (6 * double(tile.lanes));
+}
+
+int64_t mostStreamedRows(Type element, unsigned vectorBits, int64_t n, int64_t k) {
+  // Up to three rows, tiles would compute more that is thrown away than what is needed. Up to eight, they are faster
+  // where b is in the second cache.
+  constexpr int64_t fewRows = 3, cachedBytes = 1 << 20, leastElements = 4096, leastDepth = 8;
+  int64_t bits = element.getIntOrFloatBitWidth(), elements = n * k;
+  if (n < vectorBits / bits || k < leastDepth || elements < leastElements)
+    return 0;
+  return elements * bits / 8 > cachedBytes ? kMostStreamedRows : fewRows;
+}
+
+GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows) {
+  return {rows, 1, vectorBits / element.getIntOrFloatBitWidth()};
+}
+
+} // namespace mlir::array
