@@ -18,6 +18,7 @@ import numpy as np
 
 from pycompiler.core.checkpoint import checkpoint, name_value
 from pycompiler.core.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.dim_value import dim_as_value
 from pycompiler.core.dims import Dim
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.graph import ClosedGraph, Equation, Graph, Literal
@@ -46,6 +47,7 @@ READ: dict[Primitive, tuple[str, ...]] = {
     scan: ("num_consts", "num_carry", "length", "reverse", "jaxpr"),
     cond: ("branches",),
     module_call: ("module",),
+    dim_as_value: ("dim",),
 }
 
 _PLAIN = frozenset({int, bool, str, float, type(None)})
