@@ -79,6 +79,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
 
 void buildConversionToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createLowerMasks());
+  pm.addPass(createLowerViews());
   // Views become arithmetic on their offsets, then one conversion takes every dialect to LLVM's.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

@@ -30,4 +30,14 @@ def ConvertArrayToLinalg : Pass<"convert-array-to-linalg", "ModuleOp"> {
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }
 
+def LowerViews : Pass<"array-lower-views"> {
+  let summary = "Cut dimensions of buffers into several sizes that a call decides";
+  let description = [{
+    A `memref.expand_shape` that cuts one dimension into several of sizes that are not constants becomes a
+    `memref.reinterpret_cast` with the strides that follow: expand-strided-metadata, which comes next, takes one such size
+    for each dimension.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 #endif // ARRAY_CONVERSION_PASSES_TD

@@ -1,0 +1,67 @@
+// array-lower-views: what upstream's expand-strided-metadata can't take: one dimension of a buffer cut into several of
+// sizes that a call decides. Before it: all passes that look through views; after it: expand-strided-metadata.
+#include "array/Conversion/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_LOWERVIEWS
+#include "array/Conversion/Passes.h.inc"
+
+namespace {
+
+/// Whether a group has two sizes or more that are not constants.
+bool isAmbiguous(memref::ExpandShapeOp expand) {
+  ArrayRef<int64_t> shape = expand.getResultType().getShape();
+  return llvm::any_of(expand.getReassociationIndices(), [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dim) { return ShapedType::isDynamic(shape[dim]); }) > 1;
+  });
+}
+
+/// The same memory with the sizes that are given; the last dimension of a group has the stride of the one that was cut.
+void cut(memref::ExpandShapeOp expand, IRRewriter &rewriter) {
+  Location loc = expand.getLoc();
+  rewriter.setInsertionPoint(expand);
+  auto source = memref::ExtractStridedMetadataOp::create(rewriter, loc, expand.getSrc());
+  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape(), strides(sizes.size());
+  SmallVector<OpFoldResult> sourceStrides = source.getConstifiedMixedStrides();
+  for (auto [dim, group] : llvm::enumerate(expand.getReassociationIndices())) {
+    OpFoldResult stride = sourceStrides[dim];
+    for (int64_t part : llvm::reverse(group)) {
+      strides[part] = stride;
+      if (part == group.front())
+        break;
+      auto size = getConstantIntValue(sizes[part]), step = getConstantIntValue(stride);
+      if (size && step)
+        stride = rewriter.getIndexAttr(*size * *step);
+      else
+        stride = arith::MulIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, stride),
+                                       getValueOrCreateConstantIndexOp(rewriter, loc, sizes[part]))
+                     .getResult();
+    }
+  }
+  Value view = memref::ReinterpretCastOp::create(rewriter, loc, source.getBaseBuffer(),
+                                                 source.getConstifiedMixedOffset(), sizes, strides);
+  if (view.getType() != expand.getType())
+    view = memref::CastOp::create(rewriter, loc, expand.getType(), view);
+  rewriter.replaceOp(expand, view);
+}
+
+struct LowerViews : impl::LowerViewsBase<LowerViews> {
+  void runOnOperation() override {
+    SmallVector<memref::ExpandShapeOp> found;
+    getOperation()->walk([&](memref::ExpandShapeOp expand) {
+      if (isAmbiguous(expand))
+        found.push_back(expand);
+    });
+    IRRewriter rewriter(&getContext());
+    for (memref::ExpandShapeOp expand : found)
+      cut(expand, rewriter);
+  }
+};
+
+} // namespace
+} // namespace mlir::array
