@@ -170,6 +170,16 @@ Value Sizes::symbol(unsigned number) {
   return op->getResult(0);
 }
 
+/// With equal terms added up, as `n + (n - 1) - n` has them.
+static AffineExpr simplified(AffineExpr expression) {
+  unsigned symbols = 0;
+  expression.walk([&](AffineExpr part) {
+    if (auto symbolExpr = dyn_cast<AffineSymbolExpr>(part))
+      symbols = std::max(symbols, symbolExpr.getPosition() + 1);
+  });
+  return simplifyAffineExpr(expression, /*numDims=*/0, symbols);
+}
+
 AffineExpr Sizes::find(Value index) {
   if (auto known = expressions.find(index); known != expressions.end())
     return known->second;
@@ -196,8 +206,7 @@ AffineExpr Sizes::find(Value index) {
         found = isMax ? lhs : rhs;
       else if (difference.max <= 0)
         found = isMax ? rhs : lhs;
-    }
-    else if (isa<arith::AddIOp>(op))
+    } else if (isa<arith::AddIOp>(op))
       found = lhs + rhs;
     else if (isa<arith::SubIOp>(op))
       found = lhs - rhs;
@@ -217,7 +226,7 @@ AffineExpr Sizes::find(Value index) {
         found = getAffineConstantExpr(1, context);
     }
   }
-  return expressions[index] = found;
+  return expressions[index] = found ? simplified(found) : found;
 }
 
 AffineExpr Sizes::expressionOf(OpFoldResult size) {

@@ -68,3 +68,21 @@ func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) -> (t
   %t = tensor.empty(%b) : tensor<?xf32>
   return %s, %t : tensor<?xf32>, tensor<?xf32>
 }
+
+// -----
+
+// Equal terms are added up, also before bounds are asked: n + (n - 1) - n + 1 is n.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[N:.*]] = array.symbol 0 : index
+// CHECK:         return %{{.*}}, %[[N]]
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) -> (tensor<?xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = array.symbol 0 : index
+  %less = arith.subi %n, %c1 : index
+  %padded = arith.addi %n, %less : index
+  %windows = arith.subi %padded, %n : index
+  %count = arith.addi %windows, %c1 : index
+  %size = arith.maxsi %count, %c0 : index
+  return %x, %size : tensor<?xf32>, index
+}
