@@ -271,10 +271,70 @@ SmallVector<Value> sort(PartBuilder &b, Operation *op) {
   return results;
 }
 
+/// The sizes of these dimensions that are not constants.
+SmallVector<Value> dynamicSizes(PartBuilder &b, Value tensor, ArrayRef<int64_t> dims) {
+  SmallVector<Value> sizes;
+  for (int64_t dim : dims)
+    if (cast<RankedTensorType>(tensor.getType()).isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(b.b, b.loc, tensor, dim));
+  return sizes;
+}
+
+/// The product along dimensions of which not all sizes are constants: one row after the other.
+SmallVector<Value> scannedProduct(PartBuilder &b, ReduceProdOp reduce) {
+  Parts whole = operandParts(b, reduce, 0);
+  auto type = cast<RankedTensorType>(whole.re.getType());
+  SmallVector<int64_t> axes(reduce.getAxes()), kept, shape{1};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(axes, dim))
+      kept.push_back(dim);
+  Value count; // of the rows, if it is not a constant
+  for (int64_t axis : axes) {
+    bool isCounted = ShapedType::isDynamic(shape[0]) || type.isDynamicDim(axis);
+    if (isCounted) {
+      Value before = count ? count : arith::ConstantIndexOp::create(b.b, b.loc, shape[0]).getResult();
+      Value size = b.b.createOrFold<tensor::DimOp>(b.loc, whole.re, axis);
+      count = arith::MulIOp::create(b.b, b.loc, before, size);
+    }
+    shape[0] = isCounted ? ShapedType::kDynamic : shape[0] * type.getDimSize(axis);
+  }
+  SmallVector<int64_t> order(axes);
+  for (int64_t dim : kept) {
+    order.push_back(dim);
+    shape.push_back(type.getDimSize(dim));
+  }
+  SmallVector<Value> lengths, sizes = dynamicSizes(b, whole.re, kept);
+  if (count)
+    lengths.push_back(count);
+  SmallVector<Value> rowSizes(lengths);
+  llvm::append_range(rowSizes, sizes);
+  auto rows = [&](Value x) -> Value {
+    Value moved = TransposeOp::create(b.b, b.loc, x, order);
+    return ReshapeOp::create(b.b, b.loc, type.clone(shape), moved, rowSizes);
+  };
+  auto row = type.clone(ArrayRef(shape).drop_front());
+  auto filled = [&](double value) -> Value {
+    auto scalarType = RankedTensorType::get({}, type.getElementType());
+    Value scalar = ConstantOp::create(
+        b.b, b.loc, DenseElementsAttr::get(scalarType, b.b.getFloatAttr(type.getElementType(), value)));
+    return BroadcastInDimOp::create(b.b, b.loc, row, scalar, ArrayRef<int64_t>(), sizes);
+  };
+  SmallVector<Value> inits{filled(1), filled(0)}, xs{rows(whole.re), rows(whole.im)};
+  auto scan = ScanOp::create(b.b, b.loc, TypeRange{row, row}, inits, xs, shape[0], /*reverse=*/false, lengths,
+                             /*output_dims=*/ValueRange());
+  Block *body = b.b.createBlock(&scan.getBody(), {}, SmallVector<Type>(4, row), SmallVector<Location>(4, b.loc));
+  Parts next = b.product({body->getArgument(0), body->getArgument(1)}, {body->getArgument(2), body->getArgument(3)});
+  YieldOp::create(b.b, b.loc, ValueRange{next.re, next.im});
+  b.b.setInsertionPointAfter(scan);
+  return one(b.join({scan.getResult(0), scan.getResult(1)}));
+}
+
 /// The product along dimensions as a tree of products of halves.
 SmallVector<Value> reducedProduct(PartBuilder &b, Operation *op) {
   auto reduce = cast<ReduceProdOp>(op);
   RankedTensorType type = reduce.getOperand().getType(), result = reduce.getType();
+  if (!type.hasStaticShape())
+    return scannedProduct(b, reduce);
   ArrayRef<int64_t> axes = reduce.getAxes();
   SmallVector<int64_t> order(axes);
   SmallVector<int64_t> sizes{1};
@@ -331,7 +391,8 @@ template <typename Reduce, int sign> SmallVector<Value> reducedExtremum(PartBuil
     if (!llvm::is_contained(axes, dim))
       kept.push_back(dim);
   Value re = Reduce::create(b.b, b.loc, z.re, axes);
-  Value beside = BroadcastInDimOp::create(b.b, b.loc, type, re, kept, ValueRange());
+  SmallVector<Value> sizes = dynamicSizes(b, z.re, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+  Value beside = BroadcastInDimOp::create(b.b, b.loc, type, re, kept, sizes);
   double beyond = -sign * std::numeric_limits<double>::infinity();
   Value im = Reduce::create(b.b, b.loc, b.select(b.equal(z.re, beside), z.im, b.number(z.im, beyond)), axes);
   Value anyNan = ReduceOrOp::create(b.b, b.loc, b.either(b.isNan(z.re), b.isNan(z.im)), axes);
