@@ -1,0 +1,54 @@
+// Windows and convolutions over arrays of sizes that a call decides.
+
+// Running sums by a window as long as the array, with padding that is: then every second maximum.
+// RUN: array-run %s --entry=windows --sizes=4 --input='[3, 1, 4, 2]' --expect='[3, 4, 8, 10]' --expect='[3, 4]' --expect='[3, 0, 4, 0]'
+// RUN: array-run %s --entry=windows --sizes=2 --input='[3, 5]' --expect='[3, 8]' --expect='[5]' --expect='[0, 5]'
+func.func @windows(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>)
+    attributes {array.symbols = [{min = 2 : i64, multiple_of = 2 : i64}]} {
+  %n = array.symbol 0 : index
+  %c1 = arith.constant 1 : index
+  %before = arith.subi %n, %c1 : index
+  %0 = array.reduce_window_sum %x window_dimensions = [?] window_strides = [1] low = [?] high = [0] base_dilation = [1]
+         window_dilation = [1] sizes(%n, %before) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = array.reduce_window_max %x window_dimensions = [2] window_strides = [2] low = [0] high = [0] base_dilation = [1]
+         window_dilation = [1] : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = array.select_and_scatter %1, %x greatest = true window_dimensions = [2] window_strides = [2] low = [0] high = [0]
+         base_dilation = [1] window_dilation = [1] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0, %1, %2 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}
+
+// RUN: array-run %s --entry=gathered --sizes=4 --input='[10, 20, 30, 40]' --input='[3, 1, 4, 2]' --expect='[10, 30, 30]'
+// RUN: array-run %s --entry=gathered --sizes=2 --input='[10, 20]' --input='[3, 5]' --expect='[20]'
+func.func @gathered(%s: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}, %x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>})
+    -> tensor<?xf32> attributes {array.symbols = [{min = 2 : i64}]} {
+  %0 = array.select_and_gather %s, %x greatest = true window_dimensions = [2] window_strides = [1] low = [0] high = [0]
+         base_dilation = [1] window_dilation = [1] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// A batch and a length that a call decides; the padding keeps the length.
+// RUN: array-run %s --entry=convolved --sizes=2,4 --input='[[[1, 2, 3, 4]], [[0, 1, 0, 1]]]' --input='[[[1, 1, 1]], [[0, 1, 0]]]' \
+// RUN:   --expect='[[[3, 6, 9, 7], [1, 2, 3, 4]], [[1, 1, 2, 1], [0, 1, 0, 1]]]'
+// RUN: array-run %s --entry=convolved --sizes=1,1 --input='[[[5]]]' --input='[[[1, 1, 1]], [[0, 1, 0]]]' --expect='[[[5], [5]]]'
+func.func @convolved(%x: tensor<?x1x?xf32>, %w: tensor<2x1x3xf32>) -> tensor<?x2x?xf32>
+    attributes {array.symbols = [{min = 1 : i64}, {min = 1 : i64}]} {
+  %0 = array.conv_general_dilated %x, %w window_strides = [1] low = [1] high = [1] lhs_dilation = [1] rhs_dilation = [1]
+      lhs_spec = [0, 1, 2] rhs_spec = [0, 1, 2] out_spec = [0, 1, 2] feature_group_count = 1 batch_group_count = 1
+      : (tensor<?x1x?xf32>, tensor<2x1x3xf32>) -> tensor<?x2x?xf32>
+  return %0 : tensor<?x2x?xf32>
+}
+
+// Groups of features, and a window as long as the operand with padding that is: the derivative of a convolution.
+// RUN: array-run %s --entry=grouped --sizes=1,2 --input='[[[1, 2], [3, 4]]]' --input='[[[1, 1]], [[1, 2]]]' --expect='[[[1, 3, 2], [6, 11, 4]]]'
+// RUN: array-run %s --entry=grouped --sizes=2,1 --input='[[[1], [3]], [[2], [5]]]' --input='[[[2]], [[3]]]' --expect='[[[2], [9]], [[4], [15]]]'
+func.func @grouped(%x: tensor<?x2x?xf32> {array.dims = affine_map<()[b, n] -> (b, 2, n)>},
+                   %w: tensor<2x1x?xf32> {array.dims = affine_map<()[b, n] -> (2, 1, n)>}) -> tensor<?x2x?xf32>
+    attributes {array.symbols = [{min = 1 : i64}, {min = 1 : i64}]} {
+  %n = array.symbol 1 : index
+  %c1 = arith.constant 1 : index
+  %pad = arith.subi %n, %c1 : index
+  %0 = array.conv_general_dilated %x, %w window_strides = [1] low = [?] high = [?] lhs_dilation = [1] rhs_dilation = [1]
+      lhs_spec = [0, 1, 2] rhs_spec = [0, 1, 2] out_spec = [0, 1, 2] feature_group_count = 2 batch_group_count = 1
+      sizes(%pad, %pad) : (tensor<?x2x?xf32>, tensor<2x1x?xf32>) -> tensor<?x2x?xf32>
+  return %0 : tensor<?x2x?xf32>
+}
