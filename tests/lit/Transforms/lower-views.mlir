@@ -3,7 +3,7 @@
 
 // The strides follow from the sizes behind. What has one size that is not a constant stays.
 // CHECK-LABEL: func @several
-// CHECK-SAME:    %[[X:.*]]: memref<?x5xf32>, %[[N:.*]]: index, %[[M:.*]]: index
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<?x5xf32>, %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %{{.*}}: index)
 // CHECK:         %[[INNER:.*]] = arith.muli %{{.*}}, %[[M]]
 // CHECK:         memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%[[N]], 4, %[[M]], 5], strides: [%{{.*}}, %[[INNER]], 5, 1]
 // CHECK:         memref.expand_shape %[[X]] {{\[\[}}0, 1], [2]] output_shape [%[[N]], 4, 5]
