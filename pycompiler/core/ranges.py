@@ -6,7 +6,19 @@ Of ints they are Python's own. Raises InconclusiveDimensionError where a bound o
 
 from __future__ import annotations
 
+from pycompiler.core.decisions import place
 from pycompiler.core.dims import Dimension, surely_below
+from pycompiler.core.errors import InconclusiveDimensionError
+
+
+def fixed(name: str, size: Dimension) -> int:
+    """A size whose value is needed while tracing. Raises InconclusiveDimensionError for a symbolic one."""
+    if isinstance(size, int):
+        return size
+    raise InconclusiveDimensionError(
+        f"{place()}{name}: what it does depends on the size {size}, whose value is not known while it is traced.\n"
+        "What to do: make this size an int; other axes may be symbols"
+    )
 
 
 def larger(a: Dimension, b: Dimension) -> Dimension:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
 from pycompiler.core import errors
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import Dimension, dim_product
 from pycompiler.core.source import Source, function_place, user_frame_source
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Tracer:
     def __len__(self) -> int:
         if not self.aval.shape:
             raise TypeError("len() of an array without dimensions")
-        return self.aval.shape[0]
+        return _counted("len()", self.aval)
 
     def __bool__(self) -> bool:
         value = self.concrete_value()
@@ -214,6 +214,17 @@ class Tracer:
 
 
 set_tracer_type(Tracer)
+
+
+def _counted(what: str, aval: ShapedArray) -> int:
+    """The size of the first dimension, for what Python wants as an int."""
+    size: Dimension = aval.shape[0]
+    if isinstance(size, int):
+        return size
+    raise errors.InconclusiveDimensionError(
+        f"{_place()}{what} of a traced {short(aval)} must be an int, and {size} has no fixed size.\n"
+        "What to do: use x.shape[0], which is a dimension; or lax.scan or vmap, to go over the rows"
+    )
 
 
 def _place() -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import Dim
 from pycompiler.lax import elementwise
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
 from pycompiler.ops import PRIMITIVES, reduction
@@ -85,7 +86,9 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     aval = get_aval(operand)
     if not aval.shape:
         raise ValueError(f"top_k: takes an array with at least one dimension, got {short(aval)}")
-    return sorting.top_k.bind(operand, k=int(k), axis=canonical_axis("top_k", axis, len(aval.shape)))
+    return sorting.top_k.bind(
+        operand, k=k if isinstance(k, Dim) else int(k), axis=canonical_axis("top_k", axis, len(aval.shape))
+    )
 
 
 def _check_floats(name: str, operand: Array) -> None:

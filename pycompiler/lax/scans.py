@@ -8,7 +8,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.call import call_graph
-from pycompiler.core.dims import is_dimension
+from pycompiler.core.dims import Dim, is_dimension
 from pycompiler.core.flat import check_arrays
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.lax import movement
@@ -213,10 +213,32 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool =
 
     if reverse:
         leaves = each(lambda at, x: movement.rev(x, (at,)), leaves)
-    outs = joined(leaves, sizes[0]) if leaves else []
+    if leaves and isinstance(sizes[0], Dim):
+        outs = _one_by_one(combine, leaves, axes)
+    else:
+        outs = joined(leaves, sizes[0]) if leaves else []
     if reverse:
         outs = each(lambda at, x: movement.rev(x, (at,)), outs)
     return tree.unflatten(outs)
+
+
+def _one_by_one(combine: Callable[..., list[Any]], xs: Sequence[Any], axes: Sequence[int]) -> list[Any]:
+    """The results in their order, by a loop: how deep a tree of them is, a symbolic size does not say."""
+
+    def front(x: Any, at: int, to: int) -> Any:
+        order = [axis for axis in range(len(get_aval(x).shape)) if axis != at]
+        order.insert(to, at)
+        return movement.transpose(x, order) if at != to else x
+
+    def step(carry: Any, slices: Any) -> tuple[Any, Any]:
+        wide = [movement.expand_dims(x, (at,)) for x, at in zip(slices, axes, strict=True)]
+        outs = combine(carry, wide)
+        return outs, [movement.squeeze(x, (at,)) for x, at in zip(outs, axes, strict=True)]
+
+    first = [movement.slice_in_dim(x, 0, 1, 1, at) for x, at in zip(xs, axes, strict=True)]
+    later = [front(movement.slice_in_dim(x, 1, None, 1, at), at, 0) for x, at in zip(xs, axes, strict=True)]
+    found = scan(step, first, later)[1]
+    return [movement.concatenate([head, front(x, 0, at)], at) for head, x, at in zip(first, found, axes, strict=True)]
 
 
 def _interleaved(axis: int, even: Any, odd: Any) -> Any:

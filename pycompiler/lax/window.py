@@ -13,12 +13,14 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.dims import Dim
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import record
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.scans import scan
 from pycompiler.ops import compare, reduction, window
 from pycompiler.ops.reduction import highest, lowest
 from pycompiler.ops.window import count_windows, dilated
@@ -194,6 +196,8 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     count = prod(shape[axis] for axis in axes)
     apply = _elementwise(computation, tree)
     rows = [movement.reshape(movement.transpose(x, (*axes, *kept)) if shape else x, (count, *sizes)) for x in flat]
+    if isinstance(count, Dim):
+        return tree.unflatten(_reduced_one_by_one(apply, inits, rows, sizes))
     while count > 1:
         even = [movement.slice_in_dim(x, 0, count - count % 2, 2) for x in rows]
         odd = [movement.slice_in_dim(x, 1, count, 2) for x in rows]
@@ -206,6 +210,12 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     if count == 0:
         return tree.unflatten(start)
     return tree.unflatten(apply(start, [movement.reshape(x, sizes) for x in rows]))
+
+
+def _reduced_one_by_one(apply: Any, inits: Sequence[Any], rows: Sequence[Any], sizes: tuple[Any, ...]) -> list[Any]:
+    """The rows joined in their order: how deep a tree of them is, a symbolic size does not say."""
+    start = [cast(broadcast_to(init, sizes), get_aval(x).dtype) for init, x in zip(inits, rows, strict=True)]
+    return scan(lambda carry, row: (apply(carry, row), None), start, list(rows))[0]
 
 
 def reduce_xor(operand: Array, axes: Sequence[int]) -> Array:

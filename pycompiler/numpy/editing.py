@@ -6,8 +6,9 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import Dim, dim_product
 from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.ranges import fixed
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
@@ -47,7 +48,7 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
     if axis is None:
         arr, axis = flattened(arr), 0
     axis = canonical_axis("delete", axis, len(get_aval(arr).shape))
-    size = get_aval(arr).shape[axis]
+    size = fixed("delete", get_aval(arr).shape[axis])
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
     if isinstance(obj, Tracer) and assume_unique_indices and get_aval(obj).dtype != dtypes.bool_:
@@ -84,7 +85,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
         arr, axis = flattened(arr), 0
     shape = get_aval(arr).shape
     axis = canonical_axis("insert", axis, len(shape))
-    size = shape[axis]
+    size = fixed("insert", shape[axis])
     values = cast(values, get_aval(arr).dtype)
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
@@ -139,6 +140,9 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
     sizes = get_aval(a).shape
     axis = canonical_axis("repeat", axis, len(sizes))
     count = sizes[axis]
+    if isinstance(repeats, Dim):
+        wide = broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], repeats, *sizes[axis + 1 :]))
+        return movement.reshape(wide, (*sizes[:axis], count * repeats, *sizes[axis + 1 :]))
     if not isinstance(repeats, Tracer):
         repeats = np.asarray(repeats)
     if get_aval(repeats).dtype == dtypes.bool_:
@@ -148,7 +152,8 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
     if given not in ((), (1,), (count,)):
         raise ValueError(f"repeat: {short(get_aval(repeats))} repeats for the {count} elements of axis {axis}")
     if total_repeat_length is not None:
-        total = total_repeat_length.__index__()
+        total: Any = total_repeat_length
+        total = total if isinstance(total, Dim) else total.__index__()
         if count == 0 and total:
             raise ValueError(f"repeat: there is nothing to repeat in {short(get_aval(a))}")
         ends = cumsum(broadcast_to(cast(repeats, index_dtype()), (count,)))
@@ -164,4 +169,4 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
         return movement.reshape(wide, (*sizes[:axis], count * times, *sizes[axis + 1 :]))
     if np.any(repeats < 0):
         raise ValueError(f"repeat: nothing is repeated less than 0 times, got {repeats.min()}")
-    return take(a, np.repeat(np.arange(count, dtype=np.int32), repeats), axis=axis, mode="clip")
+    return take(a, np.repeat(np.arange(fixed("repeat", count), dtype=np.int32), repeats), axis=axis, mode="clip")

@@ -8,6 +8,8 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product, surely_below
+from pycompiler.core.ranges import fixed
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
@@ -32,14 +34,14 @@ def _indices(places: Sequence[Any]) -> tuple[Array, ...]:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and below its k-th diagonal."""
     (size,) = canonical_shape("tril_indices", n)
-    rows, columns = _indices(np.tril_indices(size, k, size if m is None else m))
+    rows, columns = _indices(np.tril_indices(fixed("tril_indices", size), k, size if m is None else m))
     return rows, columns
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and above its k-th diagonal."""
     (size,) = canonical_shape("triu_indices", n)
-    rows, columns = _indices(np.triu_indices(size, k, size if m is None else m))
+    rows, columns = _indices(np.triu_indices(fixed("triu_indices", size), k, size if m is None else m))
     return rows, columns
 
 
@@ -121,7 +123,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
             raise ValueError(f"ix_: takes vectors, got {short(one)}")
         if get_aval(one).dtype == dtypes.bool_:
             (one,) = _indices(np.nonzero(_known("ix_", one, "the number of indices")))
-        if get_aval(one).size == 0:
+        if dim_product(get_aval(one).shape) == 0:
             one = cast(one, dtypes.scalar_dtype(int))
         results.append(movement.expand_dims(array(one), [i for i in range(len(args)) if i != axis]))
     return tuple(results)
@@ -166,7 +168,7 @@ def ravel_multi_index(
         if not dtypes.is_integer(get_aval(one).dtype):
             raise TypeError(f"ravel_multi_index: indices are integers, got {short(one)}")
     wanted = requested("ravel_multi_index", dtype) or dtypes.result_type(int, *parts)[0]
-    if not dtypes.is_integer(wanted) or prod(sizes) - 1 > np.iinfo(wanted).max:
+    if not dtypes.is_integer(wanted) or surely_below(np.iinfo(wanted).max, prod(sizes) - 1):
         raise ValueError(f"ravel_multi_index: {wanted.name} does not hold the places of {sizes}; give another dtype=")
     result: Array = 0
     step = 1
@@ -198,7 +200,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     count = min(shape)
     if get_aval(val).ndim:
         val = ravel(val)
-        times = -(-count // max(get_aval(val).size, 1))
+        times = -(-count // max(dim_product(get_aval(val).shape), 1))
         val = movement.slice_in_dim(tile(val, times), 0, count)
     return IndexUpdate(a)[diag_indices(count, len(shape))].set(val)
 

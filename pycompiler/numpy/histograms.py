@@ -9,6 +9,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
@@ -39,7 +40,7 @@ def _edges(name: str, a: Any, bins: Any, limits: Any) -> Array:
     except AttributeError:
         raise TypeError(f"{name}: bins is a number of bins or a vector of edges, got {bins!r}") from None
     if limits is None:
-        limits = [reductions.min(a), reductions.max(a)] if get_aval(a).size else [0, 1]
+        limits = [reductions.min(a), reductions.max(a)] if dim_product(get_aval(a).shape) else [0, 1]
     if len(limits) != 2:
         raise ValueError(f"{name}: range is (low, high), got {limits!r}")
     low, high = (cast(array(limits[i]), dtype) for i in (0, 1))

@@ -10,7 +10,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import Dim, surely_below
+from pycompiler.core.dims import Dim, decidedly_equal, dim_product, surely_below
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.ranges import larger, range_length, smaller
 from pycompiler.core.trace import Tracer
@@ -151,7 +151,9 @@ def squeeze(a: Any, axis: Any = None) -> Array:
     """a without its dimensions of size 1, or without those named."""
     sizes = shape(a)
     axes = (
-        tuple(i for i, n in enumerate(sizes) if n == 1) if axis is None else canonical_axes("squeeze", axis, len(sizes))
+        tuple(i for i, n in enumerate(sizes) if decidedly_equal(n, 1))
+        if axis is None
+        else canonical_axes("squeeze", axis, len(sizes))
     )
     return movement.squeeze(a, axes)
 
@@ -593,7 +595,7 @@ def resize(a: Any, new_shape: Any) -> Array:
     """The elements of a, from the first again where they do not suffice, in another shape; zeros where a is empty."""
     check_arrays("resize", a)
     sizes = canonical_shape("resize", new_shape)
-    given, wanted = get_aval(a).size, prod(sizes)
+    given, wanted = dim_product(get_aval(a).shape), prod(sizes)
     if given == 0:
         return movement.full(sizes, 0, get_aval(a).dtype)
     flat = tile(ravel(a), -(-wanted // given))

@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.bits import population_count
@@ -229,5 +230,5 @@ def _lines(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
     check_arrays(name, a)
     shape = get_aval(a).shape
     if axis is None:
-        return movement.reshape(a, (get_aval(a).size,)), 0
+        return movement.reshape(a, (dim_product(get_aval(a).shape),)), 0
     return a, canonical_axis(name, axis, len(shape))

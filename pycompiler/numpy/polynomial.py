@@ -7,6 +7,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.dims import dim_product
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -101,9 +102,9 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     _vectors("polymul", a1, a2)
     dtype = inexact(dtypes.result_type(a1, a2)[0])
     a1, a2 = (lax.convert_element_type(one, dtype) for one in (a1, a2))
-    if trim_leading_zeros and max(get_aval(a1).size, get_aval(a2).size) > 1:
+    if trim_leading_zeros and max(dim_product(get_aval(a1).shape), dim_product(get_aval(a2).shape)) > 1:
         a1, a2 = _trimmed("polymul", a1), _trimmed("polymul", a2)
-    a1, a2 = (one if get_aval(one).size else movement.full((1,), 0, dtype) for one in (a1, a2))
+    a1, a2 = (one if dim_product(get_aval(one).shape) else movement.full((1,), 0, dtype) for one in (a1, a2))
     return fused(_product, a1, a2)
 
 
@@ -114,7 +115,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
     """
     u, v = (atleast_1d(one) for one in (u, v))
     _vectors("polydiv", u, v)
-    if get_aval(v).size == 0:
+    if dim_product(get_aval(v).shape) == 0:
         raise ValueError("polydiv: the divisor has no coefficients")
     dtype = inexact(dtypes.result_type(u, v)[0])
     u, v = (lax.convert_element_type(one, dtype) for one in (u, v))
@@ -178,7 +179,7 @@ def poly(seq_of_zeros: Any) -> Array:
     zeros = atleast_1d(zeros)
     if get_aval(zeros).ndim != 1:
         raise ValueError(f"poly: takes a vector of zeros, got {short(zeros)}")
-    if get_aval(zeros).size == 0:
+    if dim_product(get_aval(zeros).shape) == 0:
         return movement.full((), 1, get_aval(zeros).dtype)
     return fused(_from_zeros, zeros)
 
@@ -261,7 +262,7 @@ def polyfit(
     check_arrays("polyfit", x, y, *(() if w is None else (w,)))
     order = _order("polyfit", deg) + 1
     (x,), (y,) = promoted_inexact("polyfit", x), promoted_inexact("polyfit", y)
-    if get_aval(x).ndim != 1 or get_aval(x).size == 0 or get_aval(y).ndim not in (1, 2):
+    if get_aval(x).ndim != 1 or dim_product(get_aval(x).shape) == 0 or get_aval(y).ndim not in (1, 2):
         raise TypeError(f"polyfit: x is a vector, y a vector or a matrix, got {short(x)} and {short(y)}")
     count = get_aval(x).shape[0]
     if get_aval(y).shape[0] != count:

@@ -90,7 +90,10 @@ def put_along_axis(
     index = [
         indices
         if dim == axis
-        else np.arange(size, dtype=np.int32).reshape([-1 if d == dim else 1 for d in range(len(shape))])
+        else movement.reshape(
+            np.arange(size, dtype=np.int32) if isinstance(size, int) else movement.iota(np.int32, size),
+            [size if d == dim else 1 for d in range(len(shape))],
+        )
         for dim, size in enumerate(shape)
     ]
     return Place(arr, tuple(index)).set(values, mode=mode)

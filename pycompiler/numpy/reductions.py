@@ -14,7 +14,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims import broadcast_shapes, is_empty
 from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -159,7 +159,7 @@ def _extremum(
         axes = canonical_axes(name, axis, len(aval.shape))
         if where is not None and initial is None:
             raise ValueError(f"{name}: where= needs initial=, the value for no elements")
-        if initial is None and builtins.any(aval.shape[i] == 0 for i in axes):
+        if initial is None and builtins.any(is_empty(aval.shape[i]) for i in axes):
             raise ValueError(f"{name}: {short(aval)} has no elements over axes {axes}, and no initial= is given")
         x = _masked(name, cast(a, aval.dtype), where, identity(aval.dtype))
         result = _restored(function(x, axes), aval.shape, axes, keepdims)

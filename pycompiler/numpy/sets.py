@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import dim_product, typical
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
@@ -218,7 +218,7 @@ def _isin(x: Array, tests: Array, *, invert: bool, search: bool) -> Array:
     count = get_aval(tests).shape[0]
     if count == 0:
         return movement.full(get_aval(x).shape, invert)
-    if search or count > 32:
+    if search or typical(count) > 32:
         tests = sorting.sort(tests)
         found = ufuncs.equal(take(tests, sorting.searchsorted(tests, x), mode="clip"), x)
     else:

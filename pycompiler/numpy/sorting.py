@@ -195,10 +195,14 @@ def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
     if not shape:
         raise ValueError(f"{name}: takes an array with at least one dimension, got {short(get_aval(a))}")
     axis = canonical_axis(name, axis, len(shape))
-    return fused(_partitioned, a, kth=canonical_axis(f"{name}, kth", kth, shape[axis]), axis=axis)
+    size = shape[axis]
+    place = canonical_axis(f"{name}, kth", kth, size) if isinstance(size, int) else kth + size if kth < 0 else kth
+    if not 0 <= place < size:
+        raise ValueError(f"{name}: kth {kth} is out of range for the {size} elements of axis {axis}")
+    return fused(_partitioned, a, kth=place, axis=axis)
 
 
-def _partitioned(a: Array, *, kth: int, axis: int) -> tuple[Array, Array]:
+def _partitioned(a: Array, *, kth: Any, axis: int) -> tuple[Array, Array]:
     # Of the elements in descending order the last are the least: as many as are wanted, turned around, then the others.
     count = get_aval(a).shape[axis]
     values, places = reduction.top_k(a, count, axis=axis)

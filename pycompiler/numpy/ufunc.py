@@ -14,6 +14,7 @@ from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary, leaving
+from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_
@@ -259,7 +260,7 @@ def _reduced(lines: Array, *rest: Array, of: ufunc, axis: int, dtype: Any, start
 
 def _accumulated(a: Array, *, of: ufunc, axis: int, dtype: Any) -> Array:
     lines = moveaxis(cast(a, _result_dtype(of, a, dtype)), axis, 0)
-    if get_aval(lines).size == 0:
+    if dim_product(get_aval(lines).shape) == 0:
         return moveaxis(lines, 0, axis)
     parts = [_element(lines, 0)]
     for i in range(1, get_aval(lines).shape[0]):

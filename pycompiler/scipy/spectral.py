@@ -16,6 +16,7 @@ import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.ranges import fixed
 from pycompiler.lax.operands import canonical_axis, check_arrays
 from pycompiler.numpy import fft as _fft
 
@@ -361,6 +362,7 @@ def welch(
 
 def _smooth_length(length: int) -> int:
     """The least length from `length` on without prime factors above 5: its transform is fast."""
+    length = fixed("fftconvolve", length)
     while True:
         rest = length
         for factor in (2, 3, 5):

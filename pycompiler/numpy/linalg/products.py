@@ -6,6 +6,7 @@ from typing import Any
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import typical
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, check_arrays
@@ -73,6 +74,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
 
 def _best_order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
     """Where to split each span of matrices, the i-th of which is sizes[i] x sizes[i + 1]."""
+    sizes = [typical(size) for size in sizes]
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     split: dict[tuple[int, int], int] = {}

@@ -9,6 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.ranges import fixed
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -75,7 +76,7 @@ def _diagonals(c: Array, r: Array, *, rising: bool) -> Array:
     m, n = get_aval(c).shape[-1], get_aval(r).shape[-1]
     if m == 0 or n == 0:
         return full((*get_aval(c).shape[:-1], m, n), 0, get_aval(c).dtype)
-    i, j = np.indices((m, n))
+    i, j = np.indices((fixed("toeplitz", m), fixed("toeplitz", n)))
     both = movement.concatenate([c, movement.slice_in_dim(r, 1, n, axis=-1)], len(get_aval(c).shape) - 1)
     if rising:
         return _chosen(both, i + j)

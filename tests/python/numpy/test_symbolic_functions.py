@@ -9,7 +9,12 @@ from pycompiler.core.dims import Dim
 
 # n and m are of any size, k of 4 and more, b a multiple of 8.
 N, M, K, B = Dim("n"), Dim("m"), Dim("k", min=4), Dim("b", multiple_of=8)
-SIZES = [{"n": 5, "m": 7, "k": 6, "b": 16}, {"n": 6, "m": 3, "k": 4, "b": 8}, {"n": 2, "m": 9, "k": 9, "b": 24}]
+SIZES = [
+    {"n": 1, "m": 1, "k": 4, "b": 8},
+    {"n": 5, "m": 7, "k": 6, "b": 16},
+    {"n": 6, "m": 3, "k": 4, "b": 8},
+    {"n": 2, "m": 9, "k": 9, "b": 24},
+]
 I32 = "int32"
 KEY = "key"
 
@@ -99,7 +104,7 @@ CASES = {
     "swapaxes": (lambda x: x.swapaxes(0, 1), (N, M, 2)),
     "moveaxis": (lambda x: jnp.moveaxis(x, 0, -1), (N, M, 2)),
     "expand_dims": (lambda x: jnp.expand_dims(x, 1), (N, M)),
-    "squeeze": (lambda x: jnp.squeeze(x), (N, 1, M)),
+    "squeeze": (lambda x: jnp.squeeze(x), (K, 1, K)),
     "broadcast_to": (lambda x: jnp.broadcast_to(x, (4, *x.shape)), (N, 1)),
     "broadcast_arrays": (lambda x, y: jnp.broadcast_arrays(x, y), (N, 1), (M,)),
     "concatenate": (lambda x, y: jnp.concatenate([x, y]), (N, 3), (M, 3)),
@@ -200,8 +205,8 @@ CASES = {
     "average by weights": (lambda x, w: jnp.average(x, 0, weights=w), (N, M), (N,)),
     "count_nonzero": (lambda x: jnp.count_nonzero(x, 0), (N, M)),
     "nanmean": (lambda x: jnp.nanmean(x, 0), (N, M)),
-    "cov": (lambda x: jnp.cov(x), (N, M)),
-    "corrcoef": (lambda x: jnp.corrcoef(x), (N, M)),
+    "cov": (lambda x: jnp.cov(x), (K, M)),
+    "corrcoef": (lambda x: jnp.corrcoef(x), (K, M)),
     "cumsum": (lambda x: jnp.cumsum(x, 0), (N, M)),
     "cumsum flat": (lambda x: jnp.cumsum(x), (N, M)),
     "cumprod": (lambda x: jnp.cumprod(x, 1), (N, M)),
