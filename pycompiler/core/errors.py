@@ -60,7 +60,7 @@ class KeyReuseError(ExplainedError):
 
 
 class InconclusiveDimensionError(ExplainedError, ValueError):
-    """A comparison between symbolic dimensions holds for some of their sizes and not for others."""
+    """A question about a symbolic dimension has no one answer for all of its sizes: give the symbol a bound."""
 
 
 class NotDifferentiableError(ExplainedError, TypeError):
