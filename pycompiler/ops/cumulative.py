@@ -195,7 +195,7 @@ def _cumulative(
         pair = tuple(_reversed(y, axis) if reverse else y for y in (x, t))
         if isinstance(get_aval(x).shape[axis], Dim):
             assert along_symbol is not None
-            tangent = along_symbol(*pair, _reversed(out, axis) if reverse else out, axis)
+            tangent = along_symbol(pair[0], pair[1], _reversed(out, axis) if reverse else out, axis)
             return out, _reversed(tangent, axis) if reverse else tangent
         _, tangent = _scan(combine, pair, axis)
         return out, _reversed(tangent, axis) if reverse else tangent
