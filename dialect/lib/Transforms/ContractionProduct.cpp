@@ -111,8 +111,7 @@ FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
   return result;
 }
 
-/// The size of a loop: a number, if one of the operands tells it; none where no operand tells it.
-static std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop) {
+std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop) {
   std::optional<std::pair<Value, unsigned>> dynamic;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());

@@ -55,6 +55,9 @@ LogicalResult orient(Product &product);
 /// The size of a dimension of a buffer; none where it depends on more than the sizes of a call.
 std::optional<Size> sizeOfBuffer(Value buffer, unsigned dim);
 
+/// The size of a loop: a number, if one of the operands tells it; none where no operand tells it.
+std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop);
+
 /// The elements of a buffer.
 std::optional<Size> elementsOf(Value buffer);
 

@@ -2,6 +2,7 @@
 // they move.
 #include "ConvolutionForm.h"
 #include "ContractionForm.h"
+#include "ContractionProduct.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -21,7 +22,7 @@ struct Padded {
   static FailureOr<Padded> whole(Value value) {
     auto type = dyn_cast<MemRefType>(value.getType());
     Padded padded;
-    if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(padded.strides, padded.offset)) ||
+    if (!type || failed(type.getStridesAndOffset(padded.strides, padded.offset)) ||
         llvm::any_of(padded.strides, ShapedType::isDynamic))
       return failure();
     padded.buffer = value;
@@ -131,8 +132,8 @@ FailureOr<SmallVector<int64_t>> readStrides(linalg::LinalgOp op, OpOperand &oper
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
   SmallVector<int64_t> strides, result(op.getNumLoops(), 0);
-  if (!type || !type.hasStaticShape() || !map.isProjectedPermutation() ||
-      failed(type.getStridesAndOffset(strides, offset)) || llvm::any_of(strides, ShapedType::isDynamic))
+  if (!type || !map.isProjectedPermutation() || failed(type.getStridesAndOffset(strides, offset)) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
     return failure();
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
     result[cast<AffineDimExpr>(expr).getPosition()] = stride;
@@ -145,8 +146,7 @@ public:
 
   FailureOr<Convolution> run() {
     if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() ||
-        !isMultiplyAdd(op.getBlock()) ||
-        llvm::any_of(sizes, [](int64_t size) { return size == 0 || ShapedType::isDynamic(size); }))
+        !isMultiplyAdd(op.getBlock()) || failed(findBatch()) || llvm::is_contained(sizes, 0))
       return failure();
     OpOperand &left = *op.getDpsInputOperand(0);
     AffineMap windows = op.getMatchingIndexingMap(&left);
@@ -174,6 +174,25 @@ public:
   }
 
 private:
+  /// One loop may have a size that the call decides, of which an expected one stands in `sizes`.
+  LogicalResult findBatch() {
+    for (auto [loop, size] : llvm::enumerate(sizes)) {
+      if (!ShapedType::isDynamic(size))
+        continue;
+      std::optional<Size> known = sizeOfLoop(op, loop);
+      if (!known || result.batch)
+        return failure();
+      if (known->isStatic()) {
+        size = known->factor();
+        continue;
+      }
+      result.batch = known;
+      batchLoop = loop;
+      size = std::max<int64_t>(known->expected(), 2);
+    }
+    return success();
+  }
+
   LogicalResult readWindows(AffineMap windows, const Padded &padded) {
     result.lhs = padded.buffer;
     result.lhsOffset = padded.offset;
@@ -190,7 +209,7 @@ private:
     for (auto [loop, size] : llvm::enumerate(sizes)) {
       if (size == 1 || isSeen[loop])
         continue;
-      if (rhs[loop] == 0 || out[loop] == 0)
+      if (rhs[loop] == 0 || out[loop] == 0 || loop == batchLoop)
         return failure();
       ConvolutionLoop columns{size, 0, rhs[loop], out[loop]};
       if (columns.out == 1)
@@ -220,9 +239,11 @@ private:
       isSeen[loop] = true;
       bool moves = out[loop] != 0, weighs = rhs[loop] != 0;
       if (terms.size() == 1 && factor == 1 && !isPadded) {
-        plain.push_back({sizes[loop], window.lhs, rhs[loop], out[loop]});
+        plain.push_back({sizes[loop], window.lhs, rhs[loop], out[loop], loop == batchLoop});
         return success();
       }
+      if (loop == batchLoop)
+        return failure();
       if (moves == weighs || (moves ? window.positions : window.taps) != 1)
         return failure();
       if (moves) {
@@ -235,6 +256,8 @@ private:
         window.rhs = rhs[loop];
       }
     }
+    if (ShapedType::isDynamic(window.size))
+      return failure();
     // Elements that no window reads are left out.
     int64_t step = window.taps == 1 ? window.step : window.positions == 1 ? window.dilation : 1;
     if (!isPadded && step > 1) {
@@ -250,8 +273,14 @@ private:
   /// long sum. What is left becomes windows of one position or one tap.
   LogicalResult chooseChannels(ArrayRef<ConvolutionLoop> plain) {
     result.sumsChannels = result.positions() >= result.taps();
+    int64_t batchStride = 0;
     for (const ConvolutionLoop &loop : plain) {
       bool isTerm = loop.out == 0;
+      bool isWindow = !(loop.out != 0 && loop.rhs != 0) && !(loop.lhs == 1 && isTerm == result.sumsChannels);
+      if (loop.isBatch && !isWindow)
+        return failure();
+      if (loop.isBatch)
+        batchStride = loop.lhs;
       if (loop.out != 0 && loop.rhs != 0) {
         result.groups.push_back(loop);
       } else if (loop.lhs == 1 && isTerm == result.sumsChannels) {
@@ -269,7 +298,8 @@ private:
     if (hasMuch && !canSplit())
       return failure();
     llvm::stable_sort(result.dims, [](const WindowDim &x, const WindowDim &y) { return x.lhs > y.lhs; });
-    return success();
+    bool isFirst = llvm::all_of(llvm::drop_begin(result.dims), [&](auto &dim) { return dim.lhs < batchStride; });
+    return success(!result.batch || (!result.dims.empty() && result.dims[0].lhs == batchStride && isFirst));
   }
 
   /// Interior zeros are left out by splitting the positions.
@@ -285,6 +315,7 @@ private:
 
   linalg::LinalgOp op;
   SmallVector<int64_t> sizes, rhs, out;
+  std::optional<unsigned> batchLoop;
   Convolution result{};
 };
 

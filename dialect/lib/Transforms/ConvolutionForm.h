@@ -2,6 +2,8 @@
 #ifndef ARRAY_LIB_TRANSFORMS_CONVOLUTIONFORM_H
 #define ARRAY_LIB_TRANSFORMS_CONVOLUTIONFORM_H
 
+#include "GemmSize.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <vector>
 
@@ -10,6 +12,7 @@ namespace mlir::array {
 /// A loop, and the stride of each operand in it.
 struct ConvolutionLoop {
   int64_t size = 1, lhs = 0, rhs = 0, out = 0;
+  bool isBatch = false; ///< whose size the call decides
 };
 
 /// One dimension of the operand that is read through windows: position p and tap q of a window read its element
@@ -34,6 +37,7 @@ struct Convolution {
   SmallVector<WindowDim> dims; ///< by falling stride of the operand
   ConvolutionLoop channels;    ///< with unit stride in the operand, or one
   ConvolutionLoop columns;     ///< with unit stride in the result
+  std::optional<Size> batch;   ///< of the first dimension, where the call decides it; what it has is expected then
   bool sumsChannels = true;    ///< Whether a channel is a term (or an output).
 
   int64_t positions() const;

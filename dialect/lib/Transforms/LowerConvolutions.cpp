@@ -7,6 +7,7 @@
 // them, and its rows are finished at once; where taps are many (the gradient of a kernel), it holds some taps of all
 // windows, and sums go on from slab to slab.
 #include "ContractionForm.h"
+#include "ContractionProduct.h"
 #include "ConvolutionForm.h"
 #include "ConvolutionKernels.h"
 #include "ConvolutionPlan.h"
@@ -104,8 +105,11 @@ public:
   void emit() {
     multiply = getConvolutionTiles(module, element, tile);
     fill = getConvolutionPack(module, element, tile);
+    if (convolution.batch)
+      batch = g.index(*convolution.batch);
     planPacking();
     planBlocks();
+    tiles = countTiles();
     slab = allocate(slabSize() * blocks);
     panels = allocate(plan.depth * llvm::alignTo(plan.columns, tile.columns()));
     emitTables();
@@ -176,6 +180,18 @@ private:
 
   //===--- Pieces ---===//
 
+  /// The tiles of this call.
+  Value countTiles() {
+    if (!batch)
+      return g.index(plan.tiles());
+    if (plan.tiled == 0 && plan.taken[0] > 1)
+      return g.ceilDiv(batch, plan.taken[0]);
+    return g.mul(batch, plan.tiles() / plan.count(0));
+  }
+
+  /// The elements of a dimension.
+  Value sizeOf(int64_t i) { return batch && i == 0 ? batch : g.index(plan.dim(i).size); }
+
   Value allocate(int64_t elements) {
     OpBuilder::InsertionGuard guard(b);
     auto function = op->getParentOfType<func::FuncOp>();
@@ -194,6 +210,15 @@ private:
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
     return loop;
+  }
+
+  /// Goes on in the body of a loop to `end`, where there may be more than one iteration.
+  void loop(int64_t most, Value end, llvm::function_ref<void(Value)> body) {
+    if (most <= 1)
+      return body(g.index(0));
+    auto loop = scf::ForOp::create(b, g.index(0), end, g.index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
   }
 
   Value start(Value buffer, int64_t offset, int64_t from) {
@@ -232,7 +257,7 @@ private:
     SmallVector<Value> first(plan.dims, g.index(0));
     for (int64_t i = plan.tiled; i >= 0; --i) {
       int64_t number = i == plan.tiled ? llvm::divideCeil(plan.count(i), plan.taken[i]) : plan.count(i);
-      if (number == 1)
+      if (number == 1 && !(batch && i == 0))
         continue;
       bool isFirst = llvm::all_of(llvm::seq<int64_t>(0, i), [&](int64_t outer) { return plan.count(outer) == 1; });
       Value here = isFirst ? tile : arith::RemUIOp::create(b, tile, g.index(number)).getResult();
@@ -246,6 +271,8 @@ private:
   /// How many positions (or taps) of the tiled dimension the tile has.
   Value tileSize(ArrayRef<Value> first) {
     int64_t all = plan.count(plan.tiled), taken = plan.taken[plan.tiled];
+    if (batch && plan.tiled == 0)
+      return g.min(g.sub(batch, first[0]), g.index(taken));
     return all % taken == 0 ? g.index(taken) : g.min(g.sub(g.index(all), first[plan.tiled]), g.index(taken));
   }
 
@@ -258,11 +285,13 @@ private:
       Value begin = g.mul(first[i], convolution.sumsChannels ? dim.step : dim.dilation);
       begin = g.sub(begin, dim.low);
       if (i + 1 == plan.dims)
-        return fillRow(dim, plan.extent(i), begin, source, target, isInside);
-      loop(plan.extent(i), 1, [&](Value place) {
+        return fillRow(dim, sizeOf(i), plan.extent(i), begin, source, target, isInside);
+      // Of a batch there are as many as are taken.
+      Value end = batch && i == 0 && plan.tiled == 0 ? tileSize(first) : g.index(plan.extent(i));
+      loop(plan.extent(i), end, [&](Value place) {
         Value at = g.add(begin, place);
         // Negative places are large numbers.
-        Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at, g.index(dim.size));
+        Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at, sizeOf(i));
         isInside = isInside ? arith::AndIOp::create(b, isInside, inside).getResult() : inside;
         source = g.advance(source, at, dim.lhs);
         target = g.advance(target, place, plan.stride(i));
@@ -270,11 +299,12 @@ private:
     }
   }
 
-  void fillRow(const WindowDim &dim, int64_t extent, Value begin, Value source, Value target, Value isInside) {
+  void fillRow(const WindowDim &dim, Value size, int64_t extent, Value begin, Value source, Value target,
+               Value isInside) {
     auto clamp = [&](Value value) {
       return arith::MaxSIOp::create(b, g.min(value, g.index(extent)), g.index(0)).getResult();
     };
-    Value before = clamp(g.sub(g.index(0), begin)), end = clamp(g.sub(g.index(dim.size), begin));
+    Value before = clamp(g.sub(g.index(0), begin)), end = clamp(g.sub(size, begin));
     Value count = arith::MaxSIOp::create(b, g.sub(end, before), g.index(0));
     if (isInside)
       count = arith::SelectOp::create(b, isInside, count, g.index(0));
@@ -363,7 +393,6 @@ private:
     Value accumulate = arith::ConstantIntOp::create(b, isZero ? 0 : 1, 1);
     if (isZero && plan.channels < convolution.channels.size)
       accumulate = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, block, g.index(0));
-    int64_t tiles = plan.tiles();
     auto oneSlab = [&](Value number, Value slabOffset) {
       SmallVector<Value> first = tileStart(number);
       fillSlab(first, block, slabOffset);
@@ -374,11 +403,12 @@ private:
       multiplyPanels(slabOffset, {}, g.mul(tileSize(first), whole), g.index(plan.depth), result, accumulate);
     };
     if (blocks == 1) {
-      g.loop(g.index(0), g.index(tiles), 1, [&](Value number) { oneSlab(number, g.index(0)); });
+      g.loop(g.index(0), tiles, 1, [&](Value number) { oneSlab(number, g.index(0)); });
       return;
     }
+    Value step = batch ? g.ceilDiv(tiles, blocks) : g.index(blockStep);
     scf::ForOp shared = g.loop(g.index(0), g.index(blocks), 1, [&](Value number) {
-      Value first = g.mul(number, blockStep), last = g.min(g.add(first, blockStep), g.index(tiles));
+      Value first = arith::MulIOp::create(b, number, step), last = g.min(g.add(first, step), tiles);
       Value offset = g.mul(number, slabSize());
       g.loop(first, last, 1, [&](Value tile) { oneSlab(tile, offset); });
     });
@@ -387,8 +417,8 @@ private:
 
   /// Every slab holds some taps of all windows; its terms are added to all rows, which threads share.
   void emitSums() {
-    int64_t tiles = plan.tiles(), rows = convolution.positions() * plan.channels;
-    g.loop(g.index(0), g.index(tiles), 1, [&](Value number) {
+    int64_t rows = convolution.positions() * plan.channels;
+    g.loop(g.index(0), tiles, 1, [&](Value number) {
       SmallVector<Value> first = tileStart(number);
       fillSlab(first, g.index(0), g.index(0));
       Value size = tileSize(first), from = rhsBase;
@@ -426,6 +456,7 @@ private:
   SmallVector<std::pair<int64_t, int64_t>> matrixLoops;
   int64_t matrixRows = 1, matrixStride = 1, blocks = 1, blockStep = 1;
   double slabNs = 0;
+  Value batch, tiles; ///< the batch is null where it is no size of its own
   Value slab, panels, rowOffsets, resultOffsets, termOffsets, lhsBase, rhsBase, outBase, columns;
 };
 
@@ -476,8 +507,8 @@ private:
       if (llvm::is_contained(user.getDpsInits(), view.getResult()))
         writer = user;
     OpBuilder b(padded.getDefiningOp());
-    auto type = MemRefType::get(view.getType().getShape(), view.getType().getElementType());
-    Value dense = memref::AllocOp::create(b, view.getLoc(), type, b.getI64IntegerAttr(64));
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, view.getType().getRank()));
+    Value dense = allocateOrdered(b, view, order);
     view->replaceAllUsesWith(ValueRange(dense));
     b.setInsertionPointAfter(writer);
     memref::CopyOp::create(b, view.getLoc(), dense, view);
@@ -489,6 +520,8 @@ private:
       convolution = *analyzeConvolution(op);
     std::vector<Convolution> parts = splitInterior(convolution);
     bool coversAll = llvm::all_of(parts, [](const Convolution &part) { return part.taps() > 0; });
+    // Nor are there any in a gradient of the kernel for a batch of none.
+    coversAll &= !convolution.batch || convolution.sumsChannels || convolution.batch->least() > 0;
     // Positions without taps keep the zeros.
     linalg::FillOp fill = coversAll ? findZeroFill(op, convolution.out) : linalg::FillOp();
     for (const Convolution &part : parts)
