@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import cases_contraction as contraction
+import cases_dynamic as dynamic
 import cases_elementwise as elementwise
 import cases_programs as programs
 import cases_reduction as reduction
@@ -110,6 +111,16 @@ COMPILE_BAR, LOAD_BAR = 0.35, 0.15
 _USING_MEMORY = (*PROGRAMS, *COMPILED, *REDUCTION, *ORDER, *CONTRACTION)
 MEASURED_MEMORY = tuple({case.name: case for case in _USING_MEMORY}.values())
 MEMORY_BAR, MEMORY_OF_A_THREAD = 1.2, 2 << 20
+
+# Programs that run at fifty sizes, each a compilation of jax's.
+DYNAMIC = (
+    dynamic.mlp_steps(MLP, sizes=tuple(range(1, 51))),
+    dynamic.gpt_blocks(width=256, heads=8, sizes=tuple(16 + round(496 * k / 49) for k in range(50))),
+)
+SMALL_CALLS = dynamic.small_calls(sizes=tuple(range(1, 51)))
+# What is asked of the whole run beside jax's, of the compilations told and found out, of the geometric mean of the
+# warm calls beside those of one size, and of a small call beside one of one size.
+WHOLE_BAR, TOLD_BAR, AUTO_BAR, WARM_BAR, SMALL_BAR = 0.2, 1, 2, 1.15, 1.3
 
 
 def warming() -> Case:

@@ -1,6 +1,7 @@
 """`make bench`: pictures of what the other benchmarks wrote to results/: a bar for each ratio, a line where it may end.
 
-It draws what it finds: bench.json, bench-2.json (two cores), compile.json, memory.json, each as a PNG of its name.
+It draws what it finds: bench.json, bench-2.json (two cores), compile.json, memory.json and dynamic.json, each as a PNG
+of its name.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ KINDS = {
     "bench": (_of_runs, "time: ours / the better of NumPy and jax, one core"),
     "bench-2": (_of_runs, "time: ours / the better of NumPy and jax, two cores"),
     "compile": (_of_compilations, "compile time: ours / jax's"),
+    "dynamic": (_of_runs, "time at many sizes: whole runs / jax's, calls / those compiled for one size"),
     "memory": (_of_memory, "temporaries: ours / the most that is asked for"),
 }
 

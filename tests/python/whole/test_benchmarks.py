@@ -76,6 +76,50 @@ def test_the_tables_of_compilation_and_of_temporaries(tmp_path):
     assert found["pycompiler"] >= 0.5  # what two layers give, for the way back
 
 
+def test_the_table_of_many_sizes(tmp_path):
+    path = tmp_path / "dynamic.json"
+    out = run(BENCHMARKS / "dynamic.py", "--runs", 1, "--sizes", 2, "--json", path, "MLP step", "x + 1, 4 f32")
+    found = json.loads(path.read_text())["cases"]
+    program = "MLP step 784-512-512-10, batch 1 to 50"
+    sides = [f"whole run, {side}" for side in ("told", "auto", "static")] + ["compilations, told", "compilations, auto"]
+    means = [f"warm calls beside {against}, geometric mean" for against in ("static", "jax")]
+    assert set(found) == {f"{program}: {row}" for row in (*sides, *means)} | {"small call, x + 1, 4 f32"}
+    for name, counted in (("told", 1), ("auto", 2)):
+        assert found[f"{program}: compilations, {name}"] == {"compilations": counted, "jax": 2, "bar": counted}
+        whole = found[f"{program}: whole run, {name}"]
+        medians = {library: statistics.median(times) for library, times in whole["seconds"].items()}
+        assert whole["ratio"] == pytest.approx(medians["pycompiler"] / medians["jax"])
+    warm = found[f"{program}: warm calls beside static, geometric mean"]
+    assert list(warm["ratios"]) == ["1", "50"]
+    assert warm["ratio"] == pytest.approx(statistics.geometric_mean(warm["ratios"].values()))
+    # What is missed is told, whatever this machine has measured.
+    missed = [name for name, case in found.items() if case["bar"] and case.get("ratio", 0) > case["bar"]]
+    assert [line for line in out.splitlines() if line.startswith("missing: ")] == [
+        line for name in missed for line in out.splitlines() if line.startswith(f"missing: {name}: ")
+    ]
+    run(BENCHMARKS / "picture.py", "--results", tmp_path)
+    assert (tmp_path / "dynamic.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_many_sizes_are_not_timed_where_results_differ(tmp_path):
+    script = tmp_path / "differing.py"
+    script.write_text(
+        "import cases, dynamic\n"
+        "import numpy as np\n"
+        "from cases_dynamic import SizedCase\n"
+        "def build(lib): return lambda x: x + (lib.name == 'pycompiler')\n"
+        "inputs = lambda rng, size: (np.ones(size, np.float32),)\n"
+        "cases.DYNAMIC = (SizedCase('differs', (2, 3), inputs, build, {0: ('n',)}),)\n"
+        "dynamic.main()\n"
+    )
+    path = tmp_path / "dynamic.json"
+    out = run(script, "--runs", 1, "--json", path, "differs", status=1)
+    found = json.loads(path.read_text())["cases"]
+    assert list(found) == ["differs: warm calls"]
+    assert "beside pycompiler at size 2" in found["differs: warm calls"]["error"]
+    assert "missing: differs: warm calls: AssertionError" in out
+
+
 def test_every_case_has_a_name_of_its_own_and_a_bar_that_can_be_missed():
     code = (
         "from cases import CASES, COMPILED, GROUPS\n"
