@@ -1,8 +1,12 @@
-"""Counts what was traced, compiled and bound."""
+"""Counts what was traced, compiled and bound. The samples of primitives with symbols are those of the tests of ops."""
 
 import logging
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "ops"))
 
 
 class Counts:

@@ -3,12 +3,10 @@
 Each sampler's sizes are made symbols, where the rule allows: all that are equal one symbol, alone and all together.
 """
 
-import contextlib
 import functools
-import zlib
 
-import numpy as np
 import pytest
+from symbolic_samples import NAMES, at, symbolic
 
 import pycompiler as pc
 from pycompiler.core.aval import ShapedArray
@@ -16,56 +14,6 @@ from pycompiler.core.config import enable_x64
 from pycompiler.core.dims import Dim
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.ops import PRIMITIVES, rules
-
-# They hold graphs: lax/test_scan.py and its like.
-NAMES = sorted(set(PRIMITIVES) - {"while", "scan", "cond"})
-# The parameters that hold sizes; axes, amounts and counts stay what they are.
-SIZES = ("shape", "new_sizes", "limit_indices", "slice_sizes", "permutation_size", "dim")
-
-
-def samples(name):
-    """The arguments' shapes and dtypes, and the parameters, each kind once."""
-    found = {}
-    for args, params in PRIMITIVES[name].sampler(np.random.default_rng(zlib.crc32(name.encode()))):
-        key = repr(([arg.shape for arg in args], [arg.dtype.kind in "fcV" for arg in args], params))
-        found.setdefault(key, ([(arg.shape, arg.dtype) for arg in args], params))
-    return list(found.values())
-
-
-def replaced(value, symbols):
-    if isinstance(value, tuple):
-        return tuple(replaced(v, symbols) for v in value)
-    return symbols.get(value, value) if type(value) is int else value
-
-
-def at(value, sizes):
-    if isinstance(value, tuple):
-        return tuple(at(v, sizes) for v in value)
-    return value.evaluate(sizes) if isinstance(value, Dim) else value
-
-
-def choices(shapes, params):
-    """Which sizes to make symbols: each alone, and all."""
-    given = [shape for shape, _ in shapes]
-    given += [v if isinstance(v, tuple) else (v,) for k, v in params.items() if k in SIZES]
-    sizes = sorted({size for shape in given for size in shape if type(size) is int and size > 0})
-    yield from ([size] for size in sizes)
-    if len(sizes) > 1:
-        yield sizes
-
-
-def symbolic(name):
-    """The samples with symbols: avals, parameters and the sizes that were sampled, where the shape rule takes them."""
-    primitive = PRIMITIVES[name]
-    for shapes, params in samples(name):
-        for chosen in choices(shapes, params):
-            symbols = {size: Dim(f"n{size}", min=size) for size in chosen}
-            avals = [ShapedArray(replaced(shape, symbols), dtype) for shape, dtype in shapes]
-            new_params = {k: replaced(v, symbols) if k in SIZES else v for k, v in params.items()}
-            # What the bounds leave open, or what would be another size than that of another dimension.
-            with contextlib.suppress(ValueError):
-                primitive.shape_rule(*avals, **new_params)
-                yield avals, new_params, {f"n{size}": size for size in chosen}
 
 
 def shapes_of(function, avals, sizes=None):
@@ -130,7 +78,7 @@ def check(name, transformed):
     """That a transformation of a primitive has the static shapes, at the sampled sizes and at greater ones."""
     primitive = PRIMITIVES[name]
     compared = left_out = 0
-    for avals, params, sampled in symbolic(name):
+    for avals, params, sampled, _ in symbolic(name):
         static = []
         try:
             for more in (0, 2):
