@@ -16,6 +16,7 @@ TITLES = {
     "Fft": "Fourier transforms",
     "LinearAlgebra": "Linear algebra",
     "ControlFlow": "Control flow",
+    "Symbol": "Symbolic sizes",
 }
 
 
