@@ -302,3 +302,28 @@ def test_callbacks_are_told_the_shapes():
     for n in (2, 5):
         np.testing.assert_array_equal(function(np.ones(n, np.float32)), np.full(n, 3.0))
     assert seen == [(2,), (5,)]
+
+
+def test_prints_come_in_order(capfd):
+    @pc.jit(dynamic={"x": ("n",)})
+    def told(x):
+        pc.debug.print("{s} of {n}", s=x.sum(), n=x.shape[0], ordered=True)
+        return x
+
+    for n in (2, 3, 1):
+        told(np.ones(n, np.float32))
+    pc.effects_barrier()
+    assert capfd.readouterr().out == "2.0 of 2\n3.0 of 3\n1.0 of 1\n"
+
+
+def test_loops():
+    function = pc.jit(
+        lambda x: (pc.lax.fori_loop(0, 3, lambda i, c: c * 2 + i, x), pc.lax.scan(lambda c, a: (c + a, c * a), 0.0, x)),
+        dynamic={"x": ("n",)},
+    )
+    for n in (1, 4, 9):
+        x = rows(n)
+        doubled, (total, steps) = function(x)
+        np.testing.assert_allclose(doubled, x * 8 + 4, rtol=1e-5)
+        np.testing.assert_allclose(total, x.sum(), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(steps, (np.cumsum(x) - x) * x, rtol=1e-4, atol=1e-5)
