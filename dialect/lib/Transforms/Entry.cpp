@@ -67,7 +67,17 @@ void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type) {
   value.replaceAllUsesExcept(memref.getResult(0), memref);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(memref);
-  memref->setOperand(0, MemRefDescriptor::fromStaticShape(builder, loc, converter, type, value));
+  if (type.hasStaticShape()) {
+    memref->setOperand(0, MemRefDescriptor::fromStaticShape(builder, loc, converter, type, value));
+    return;
+  }
+  // Of elements in a row, of which nobody asks here how many they are.
+  auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(builder, loc, value);
+  descriptor.setAlignedPtr(builder, loc, value);
+  descriptor.setConstantOffset(builder, loc, 0);
+  descriptor.setConstantStride(builder, loc, 0, 1);
+  memref->setOperand(0, Value(descriptor));
 }
 
 Value offsetPointer(OpBuilder &builder, Location loc, Value base, int64_t bytes) {

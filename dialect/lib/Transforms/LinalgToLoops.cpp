@@ -145,9 +145,9 @@ LogicalResult Lowering::lower(linalg::LinalgOp op) {
     nest.strategy = loops::chooseStrategy(op, nest.space, machine);
     if (failed(takeFills(nest)))
       return failure();
-    if (!cluster.join(nest)) {
+    if (!cluster.join(rewriter, indices, nest)) {
       cluster.emit(rewriter, indices);
-      cluster.join(std::move(nest));
+      cluster.join(rewriter, indices, std::move(nest));
     }
     return success();
   }

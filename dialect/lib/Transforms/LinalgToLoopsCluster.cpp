@@ -1,4 +1,5 @@
-// Decides which ops share the loop over their rows (LinalgToLoopsCluster.h). All of it is for static sizes.
+// Decides which ops share the loop over their rows (LinalgToLoopsCluster.h). Sizes that are not known are compared as
+// products of the sizes of arguments.
 #include "LinalgToLoopsCluster.h"
 #include "LinalgToLoopsFootprint.h"
 #include "array/Transforms/Entry.h"
@@ -51,50 +52,65 @@ static bool writesCaptured(const Nest &writer, const Nest &reader) {
 /// One parallel dimension, which may be cut into rows.
 static bool isFlat(const Nest &nest) {
   const IterationSpace &space = nest.space;
-  return space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource &&
-         space.dims[0].size.isStatic();
+  return space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource;
 }
 
 /// A flat nest as `rows` rows.
-static bool cutIntoRows(Nest &nest, int64_t rows, const Machine &machine) {
+static bool cutIntoRows(Nest &nest, const Extent &rows, const Machine &machine) {
   IterationSpace &space = nest.space;
-  if (!isFlat(nest) || space.dims[0].size.factor % rows != 0)
+  std::optional<Extent> row = isFlat(nest) ? space.dims[0].size.dividedBy(rows) : std::nullopt;
+  if (!row)
     return false;
-  int64_t row = space.dims[0].size.factor / rows;
-  if (row == 1) {
+  if (row->isStatic(1)) {
     nest.strategy = Strategy();
     return true;
   }
-  if (row < minRow)
+  if (row->expected() < minRow)
     return false;
   space.dims[0].size = rows;
-  space.dims.emplace_back().size = row;
+  space.dims.emplace_back().size = *row;
   for (Access &access : space.accesses) {
     Extent stride = access.strides[0];
-    access.strides[0] = stride * Extent(row);
+    access.strides[0] = stride * *row;
     access.strides.push_back(stride);
   }
   nest.strategy = chooseStrategy(nest.op, space, machine);
   return nest.startsWithRows();
 }
 
+/// A flat nest in blocks, as rows.
+static bool cutIntoBlocks(OpBuilder &b, IndexBuilder &indices, Nest &nest, int64_t block, const Machine &machine) {
+  if (!isFlat(nest))
+    return false;
+  nest.space.cutIntoBlocks(b, nest.op->getLoc(), indices, 0, block);
+  nest.strategy = chooseStrategy(nest.op, nest.space, machine);
+  return nest.startsWithRows();
+}
+
+static bool cutIntoBlocks(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<Nest> nests, int64_t block,
+                          const Machine &machine) {
+  return llvm::all_of(nests, [&](Nest &nest) { return cutIntoBlocks(b, indices, nest, block, machine); });
+}
+
 /// Arrays of more bytes than this leave the first cache between one nest and the next; blocks of at most so many stay.
 static constexpr int64_t cachedBytes = 64 << 10, blockBytes = 8 << 10;
 
-/// In how many blocks flat nests of that many elements share a loop: as even parts, of whole cache lines if there are
-/// such; 0 where they are as well off one after the other.
-static int64_t blocksOf(int64_t size, const Nest &nest) {
+/// The elements of a block if flat nests of that many elements share a loop: even parts, of whole cache lines if there
+/// are such, where the size is known; 0 where they are as well off one after the other.
+static int64_t elementsOfBlock(const Extent &size, const Nest &nest) {
   int64_t bytes = 1;
   for (const Access &access : nest.space.accesses)
     if (!access.scalar && access.element.isIntOrFloat())
       bytes = std::max<int64_t>(bytes, access.element.getIntOrFloatBitWidth() / 8);
-  if (size * bytes <= cachedBytes)
+  if ((size * Extent(bytes)).isAtMost(cachedBytes))
     return 0;
   int64_t most = blockBytes / bytes;
+  if (!size.isStatic())
+    return most;
   for (int64_t step : {int64_t(64), int64_t(1)})
     for (int64_t block = most; block >= most / 8; block -= step)
-      if (size % block == 0)
-        return size / block;
+      if (size.factor % block == 0)
+        return block;
   return 0;
 }
 
@@ -103,10 +119,8 @@ static constexpr int64_t largeBytes = 2 << 20;
 
 /// A nest that does several rows at once does one after the other, if what it writes is large.
 static bool doRowByRow(Nest &nest) {
-  bool isLarge = llvm::any_of(nest.space.outputs(), [&](const Access &output) {
-    Footprint footprint = footprintOf(output, nest.space);
-    return footprint.known && footprint.end - footprint.first > largeBytes;
-  });
+  bool isLarge = llvm::any_of(nest.space.outputs(),
+                              [&](const Access &output) { return nest.space.bytesTouched(output) > largeBytes; });
   if (nest.strategy.jamDim != 0u || !isLarge)
     return false;
   nest.strategy.jamDim.reset();
@@ -125,25 +139,25 @@ static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
          shares;
 }
 
-static bool cutIntoRows(MutableArrayRef<Nest> nests, int64_t rows, const Machine &machine) {
+static bool cutIntoRows(MutableArrayRef<Nest> nests, const Extent &rows, const Machine &machine) {
   return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, machine); });
 }
 
 /// Flat nests stay as they are, so that rows that come later can say how they are cut.
-bool Cluster::joinFlat(Nest &nest) {
+bool Cluster::joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
   const Extent &size = nests.front().space.dims[0].size;
-  int64_t count = nest.space.dims[0].size == size ? blocksOf(size.factor, nest) : 0;
+  int64_t length = nest.space.dims[0].size == size ? elementsOfBlock(size, nest) : 0;
   SmallVector<Nest, 4> members = nests;
   Nest cut = nest;
-  if (count == 0 || !cutIntoRows(members, count, machine) || !cutIntoRows(cut, count, machine) ||
-      !fitsBehind(members, cut))
+  if (length == 0 || !cutIntoBlocks(b, indices, members, length, machine) ||
+      !cutIntoBlocks(b, indices, cut, length, machine) || !fitsBehind(members, cut))
     return false;
-  blocks = count;
+  block = length;
   nests.push_back(std::move(nest));
   return true;
 }
 
-bool Cluster::join(Nest nest) {
+bool Cluster::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
   if (nests.empty()) {
     nests.push_back(std::move(nest));
     return true;
@@ -152,17 +166,17 @@ bool Cluster::join(Nest nest) {
     return false;
   bool areFlat = llvm::all_of(nests, isFlat);
   if (areFlat && isFlat(nest))
-    return joinFlat(nest);
+    return joinFlat(b, indices, nest);
   SmallVector<Nest, 4> members = nests;
-  if (nest.startsWithRows() && nest.space.dims[0].size.isStatic() && !members.front().startsWithRows() &&
-      !(areFlat && cutIntoRows(members, nest.space.dims[0].size.factor, machine)) &&
+  if (nest.startsWithRows() && !members.front().startsWithRows() &&
+      !(areFlat && cutIntoRows(members, nest.space.dims[0].size, machine)) &&
       !(members.size() == 1 && doRowByRow(members.front())))
     return false;
   const Nest &first = members.front();
-  if (!first.startsWithRows() || !first.space.dims[0].size.isStatic())
+  if (!first.startsWithRows())
     return false;
-  int64_t rows = first.space.dims[0].size.factor;
-  bool fits = nest.startsWithRows() && nest.space.dims[0].size.isStatic(rows);
+  const Extent rows = first.space.dims[0].size;
+  bool fits = nest.startsWithRows() && nest.space.dims[0].size == rows;
   if ((!fits && !cutIntoRows(nest, rows, machine)) || !fitsBehind(members, nest))
     return false;
   nests = std::move(members);
@@ -225,25 +239,68 @@ static void shareRows(SmallVectorImpl<Nest> &nests) {
       use.access->isOneRow = true;
 }
 
-/// Says of the temporaries that share rows how many bytes of them are touched: each block of rows has a row.
-static void markTouched(ArrayRef<Nest> nests, int64_t blocks) {
+namespace {
+/// An allocation of which a row for each block of rows is left.
+struct Shrunk {
+  memref::AllocOp alloc;
+  std::optional<int64_t> bytes; // where that is known
+  Extent elements;
+};
+} // namespace
+
+/// The temporaries that share rows, and what is left of them.
+static SmallVector<Shrunk> findShrunk(ArrayRef<Nest> nests, int64_t blocks) {
+  llvm::MapVector<Operation *, Shrunk> found;
   for (const Nest &nest : nests)
     for (const Access &access : nest.space.accesses)
       if (auto alloc = access.isOneRow ? access.memref.getDefiningOp<memref::AllocOp>() : memref::AllocOp()) {
         Footprint footprint = footprintOf(access, nest.space);
-        int64_t bytes = footprint.first + (blocks - 1) * footprint.stride + footprint.span;
-        alloc->setAttr(kTouchedBytesAttr, IntegerAttr::get(IntegerType::get(alloc.getContext(), 64), bytes));
+        Shrunk &shrunk = found[alloc] = Shrunk{alloc, std::nullopt, Extent(blocks) * access.strides[0]};
+        if (footprint.known)
+          shrunk.bytes = footprint.first + (blocks - 1) * footprint.stride + footprint.span;
       }
+  return llvm::map_to_vector(found, [](auto &entry) { return entry.second; });
+}
+
+/// Says of a temporary how many bytes of it are touched; or replaces it by a flat one of as many elements, where only
+/// sizes that are not known say that.
+static void shrink(RewriterBase &rewriter, IndexBuilder &indices, const Shrunk &shrunk) {
+  memref::AllocOp alloc = shrunk.alloc;
+  if (shrunk.bytes) {
+    alloc->setAttr(kTouchedBytesAttr, rewriter.getI64IntegerAttr(*shrunk.bytes));
+    return;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(alloc);
+  const Extent &elements = shrunk.elements;
+  auto type =
+      MemRefType::get({elements.isStatic() ? elements.factor : ShapedType::kDynamic}, alloc.getType().getElementType());
+  SmallVector<Value> length;
+  if (!elements.isStatic())
+    length.push_back(indices.get(rewriter, alloc.getLoc(), elements));
+  Value flat = memref::AllocOp::create(rewriter, alloc.getLoc(), type, length);
+  SmallVector<Operation *> views(alloc->getUsers());
+  for (Operation *user : views)
+    if (auto view = dyn_cast<memref::ReinterpretCastOp>(user)) {
+      Value same = flat;
+      if (view.getType() != type)
+        same = memref::CastOp::create(rewriter, alloc.getLoc(), view.getType(), flat);
+      rewriter.replaceOp(view, same);
+    }
+  if (!alloc->use_empty() && alloc.getType() != type)
+    flat = memref::CastOp::create(rewriter, alloc.getLoc(), alloc.getType(), flat);
+  rewriter.replaceOp(alloc, flat);
 }
 
 void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.empty())
     return;
   if (nests.size() > 1 && llvm::all_of(nests, isFlat))
-    cutIntoRows(nests, blocks, machine);
+    cutIntoBlocks(rewriter, indices, nests, block, machine);
   if (nests.size() > 1)
     shareRows(nests);
   rewriter.setInsertionPoint(nests.back().op);
+  SmallVector<Shrunk> temporaries;
   {
     OpBuilder::InsertionGuard guard(rewriter);
     Location loc = nests.back().op.getLoc();
@@ -254,10 +311,12 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
       scf::YieldOp::create(rewriter, loc);
       rewriter.setInsertionPoint(region.getRegion().front().getTerminator());
     }
-    markTouched(nests, emitNests(rewriter, indices, nests, machine.registerBits));
+    temporaries = findShrunk(nests, emitNests(rewriter, indices, nests, machine.registerBits));
   }
   for (Nest &nest : nests)
     rewriter.eraseOp(nest.op);
+  for (const Shrunk &temporary : temporaries)
+    shrink(rewriter, indices, temporary);
   nests.clear();
 }
 

@@ -15,18 +15,18 @@ public:
   /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
   /// belongs to one row. A dense elementwise op is cut into rows for that; several of them, into blocks that stay in
   /// the cache.
-  bool join(Nest nest);
+  bool join(OpBuilder &b, IndexBuilder &indices, Nest nest);
   bool empty() const { return nests.empty(); }
   /// Emits the members at `b` and erases their ops.
   void emit(RewriterBase &rewriter, IndexBuilder &indices);
 
 private:
-  bool joinFlat(Nest &nest);
+  bool joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest);
 
   Machine machine;
   bool marksKernels; ///< What is emitted stands in a region of its own (Kernels.h).
   SmallVector<Nest, 4> nests;
-  int64_t blocks = 0; ///< In how many blocks several nests of one dimension will be cut.
+  int64_t block = 0; ///< Several nests of one dimension will be cut into blocks of so many elements.
 };
 
 } // namespace mlir::array::loops

@@ -53,13 +53,13 @@ struct Search {
 /// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
 /// A loop over whole vectors of columns, then a masked step for the rest.
-void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, int64_t columns, int64_t lanes,
+void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);
 
 class NestEmitter {
 public:
   NestEmitter(OpBuilder &b, IndexBuilder &indices, const Nest &nest)
-      : b(b), indices(indices), op(nest.op), space(nest.space), strategy(nest.strategy),
+      : b(b), indices(indices), nest(nest), op(nest.op), space(nest.space), strategy(nest.strategy),
         startsFromNeutral(nest.startsFromNeutral), loc(op.getLoc()), accesses(space.accesses) {}
 
   /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
@@ -91,10 +91,18 @@ private:
   void emitJammedStep(unsigned level, Value iv, int64_t count);
   Values emitTileElements(unsigned level, ArrayRef<Value> carried);
   Values emitStep(unsigned level, Value iv, ArrayRef<Value> carried);
-  Values emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators, EmitBody emitBody);
+  Values emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> accumulators, EmitBody emitBody) {
+    return emitFor(begin, end, indices.index(b, step), accumulators, emitBody);
+  }
+  Values emitFor(Value begin, Value end, Value step, ArrayRef<Value> accumulators, EmitBody emitBody);
   /// The same for a loop at `level` over the elements of its dimension; marked if it is the outermost one and parallel.
   Values emitLevelFor(unsigned level, Value begin, Value end, int64_t step, ArrayRef<Value> accumulators,
                       EmitBody emitBody);
+
+  // Sizes, where we are: the last block of a dimension that was cut may be shorter.
+  Extent sizeOf(unsigned dim) const;
+  SizeFacts factsOfSize(unsigned dim) const;
+  bool isWhole(unsigned dim, int64_t unit) const { return factsOfSize(dim).multipleOf % unit == 0; }
 
   // Inside of a level.
   void emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried);
@@ -116,12 +124,14 @@ private:
   void joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> carried);
 
   // Long reductions, in blocks.
-  int64_t tripsOf(unsigned level) const;
-  int64_t iterationsOfBlock(unsigned level) const;
+  int64_t tripsOf(unsigned level, int64_t size) const;
+  bool hasStaticTrips(unsigned level) const;
+  int64_t staticIterationsOfBlock(unsigned level) const;
+  Value iterationsOfBlock(unsigned level);
   bool hasFloatSums() const;
   Values neutralValues(ArrayRef<Value> like);
   Values combineValues(ArrayRef<Value> totals, ArrayRef<Value> values);
-  Values emitBlocks(unsigned level, int64_t end, int64_t each, int64_t block, ArrayRef<Value> carried);
+  Values emitBlocks(unsigned level, Value end, int64_t each, Value block, ArrayRef<Value> carried);
   void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
   void setToNeutral();
   void findBlocksOfRows();
@@ -156,6 +166,7 @@ private:
 
   OpBuilder &b;
   IndexBuilder &indices;
+  const Nest &nest;
   linalg::LinalgOp op;
   const IterationSpace &space;
   const Strategy &strategy;
@@ -169,6 +180,7 @@ private:
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;
+  Value lengthOfBlock; // of the dimension that was cut
   SmallVector<unsigned> accessLevels;
   DenseMap<Operation *, unsigned> opLevels;
   SmallVector<SmallVector<Operation *>> opsOfLevel;

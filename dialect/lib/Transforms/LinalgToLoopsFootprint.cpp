@@ -39,12 +39,38 @@ static bool isDistinct(Value root) {
 
 Value rootOf(Value memref) { return originOf(memref).root; }
 
+/// Whether the elements of a row end before the next row starts, whatever the sizes: each stride covers what is inside
+/// of it.
+static bool areRowsApart(const Access &access, const IterationSpace &space) {
+  SmallVector<unsigned> dims; // that move, from the narrowest stride to the widest
+  for (unsigned d = 1; d < space.dims.size(); ++d)
+    if (access.moves(d))
+      dims.push_back(d);
+  llvm::stable_sort(dims, [&](unsigned x, unsigned y) { return access.strides[y].exceeds(access.strides[x]); });
+  Extent inside(1);
+  for (unsigned d : dims) {
+    if (!access.strides[d].covers(inside))
+      return false;
+    inside = access.strides[d] * space.dims[d].size;
+  }
+  return access.moves(0) && access.strides[0].covers(inside);
+}
+
 Footprint footprintOf(const Access &access, const IterationSpace &space) {
   Origin origin = originOf(access.memref);
   Footprint footprint{origin.root};
-  if (!origin.byte || !access.start.isStatic() || !access.element.isIntOrFloat())
+  if (!origin.byte || !access.element.isIntOrFloat())
     return footprint;
   int64_t bytes = llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8), inner = 1;
+  if (access.start.isStatic() || *origin.byte == 0) {
+    footprint.isLinear = true;
+    footprint.firstByte =
+        access.start.isStatic() ? Extent(*origin.byte + access.start.factor * bytes) : access.start * Extent(bytes);
+    footprint.bytesOfStep = space.dims.empty() ? Extent(0) : access.strides.front() * Extent(bytes);
+    footprint.isApart = !space.dims.empty() && areRowsApart(access, space);
+  }
+  if (!access.start.isStatic())
+    return footprint;
   for (auto [dim, stride] : llvm::zip_equal(space.dims, access.strides)) {
     if (!stride.isStatic() || stride.factor < 0 || !dim.size.isStatic())
       return footprint;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 namespace mlir::array::loops {
 
@@ -75,6 +76,18 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
     if (strategy.vectorDim && seen.insert(memref).second)
       body.mapMemref(memref, *flatten(b, loc, indices, memref, sizesOf(b, loc, indices, memref)));
   }
+}
+
+Extent NestEmitter::sizeOf(unsigned dim) const {
+  bool isBlock = space.cut && space.cut->dim == dim && lengthOfBlock;
+  return isBlock ? Extent(1, lengthOfBlock) : space.dims[dim].size;
+}
+
+SizeFacts NestEmitter::factsOfSize(unsigned dim) const {
+  SizeFacts facts = space.dims[dim].size.facts();
+  if (space.cut && space.cut->dim == dim)
+    facts.multipleOf = std::gcd(facts.multipleOf, space.cut->total.facts().multipleOf);
+  return facts;
 }
 
 //===--- Levels ---------------------------------------------------------------------------------------------------===//
@@ -168,7 +181,7 @@ NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
 NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   auto loop = [&](int64_t by) {
-    Value size = indices.get(b, loc, space.dims[levels[level].dim].size);
+    Value size = indices.get(b, loc, sizeOf(levels[level].dim));
     return emitLevelFor(level, indices.index(b, 0), size, by, carried, step);
   };
   if (rowsLevel == level) {
@@ -177,8 +190,8 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   }
   switch (levels[level].kind) {
   case Level::Scalar:
-    if (int64_t block = !carried.empty() && hasFloatSums() ? iterationsOfBlock(level) : 0)
-      return emitBlocks(level, space.dims[levels[level].dim].size.factor, 1, block, carried);
+    if (Value block = !carried.empty() && hasFloatSums() ? iterationsOfBlock(level) : Value())
+      return emitBlocks(level, indices.get(b, loc, sizeOf(levels[level].dim)), 1, block, carried);
     return loop(1);
   case Level::Unrolled:
     return emitUnrolled(level, carried);
@@ -224,9 +237,9 @@ bool NestEmitter::hasColumns(const Access &access, unsigned level) const {
          access.element.getIntOrFloatBitWidth() >= leastBits;
 }
 
-NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, ArrayRef<Value> carried,
+NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, Value step, ArrayRef<Value> carried,
                                          EmitBody emitBody) {
-  auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step), carried);
+  auto loop = scf::ForOp::create(b, loc, begin, end, step, carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values inner(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
@@ -239,11 +252,29 @@ NestEmitter::Values NestEmitter::emitFor(Value begin, Value end, int64_t step, A
 NestEmitter::Values NestEmitter::emitLevelFor(unsigned level, Value begin, Value end, int64_t step,
                                               ArrayRef<Value> carried, EmitBody emitBody) {
   const LoopDim &dim = space.dims[levels[level].dim];
-  Values results = emitFor(begin, end, step, carried, emitBody);
-  std::optional<int64_t> first = getConstantIntValue(begin), last = getConstantIntValue(end);
-  if (level == 0 && nestNs >= kSharedNs && !dim.reduced && dim.size.isStatic() && first && last)
-    markParallel(cast<scf::ForOp>(*std::prev(b.getInsertionPoint())), llvm::divideCeil(*last - *first, step),
-                 nestNs / double(dim.size.factor) * double(step));
+  auto last = [&] { return cast<scf::ForOp>(*std::prev(b.getInsertionPoint())); };
+  bool mayShare = level == 0 && nestNs > 0 && !dim.reduced;
+  if (!mayShare || hasStaticSizes(space)) {
+    Values results = emitFor(begin, end, step, carried, emitBody);
+    std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
+    if (mayShare && nestNs >= kSharedNs && from && to)
+      markParallel(last(), llvm::divideCeil(*to - *from, step), nestNs / double(dim.size.factor) * double(step));
+    return results;
+  }
+  Extent picoseconds = picosecondsOfStep(nest, levels[level].dim, strategy.registerBits) * Extent(step);
+  if (picoseconds.isStatic()) {
+    Values results = emitFor(begin, end, step, carried, emitBody);
+    markSized(last(), dim.size, picoseconds.factor);
+    return results;
+  }
+  Value trips = indices.ceilDiv(b, loc, indices.sub(b, loc, end, begin), indices.index(b, step));
+  Value piece = iterationsOfPiece(b, indices, loc, trips, picoseconds);
+  piece = indices.mul(b, loc, piece, indices.index(b, step));
+  Values results = emitFor(begin, end, piece, carried, [&](Value first, ArrayRef<Value> inner) {
+    Value stop = indices.minimum(b, loc, indices.add(b, loc, first, piece), end);
+    return emitFor(first, stop, step, inner, emitBody);
+  });
+  markPieces(last());
   return results;
 }
 
@@ -252,6 +283,11 @@ NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Val
   auto saved = llvm::map_to_vector(instances, [](const Instance &instance) { return instance.position; });
   for (Instance &instance : instances)
     move(instance, level, iv);
+  if (space.cut && levels[level].dim == 0) {
+    Value block = indices.get(b, loc, space.dims[space.cut->dim].size);
+    Value rest = indices.sub(b, loc, indices.get(b, loc, space.cut->total), indices.mul(b, loc, iv, block));
+    lengthOfBlock = indices.minimum(b, loc, block, rest);
+  }
   if (levels[level].kind == Level::TileBlocks)
     tileStart = iv;
   if (levels[level].kind == Level::Vector)
@@ -290,13 +326,15 @@ void NestEmitter::setLanes(int64_t lanes, Value mask) {
 
 /// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
 NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> carried) {
-  const Extent &size = space.dims[levels[level].dim].size;
+  unsigned dim = levels[level].dim;
+  Extent size = sizeOf(dim);
   int64_t lanes = strategy.lanes;
   Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
   bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
-  if (transposes && !(size.isStatic() && size.factor % lanes == 0)) {
+  bool isSum = isVectorReduced() && !carried.empty() && hasFloatSums() && !search;
+  if (transposes && !isWhole(dim, lanes)) {
     // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
     results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
@@ -305,18 +343,26 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
       setLanes(lanes, indices.firstLanes(b, loc, lanes, rest));
       return emitStep(level, iv, inner);
     });
+  } else if (!size.isStatic() && factsOfSize(dim).max <= lanes) {
+    setLanes(lanes, indices.firstLanes(b, loc, lanes, indices.get(b, loc, size)));
+    results = emitStep(level, indices.index(b, 0), results);
   } else if (!size.isStatic()) {
-    Value end = indices.get(b, loc, size);
-    Value rest = arith::RemUIOp::create(b, loc, end, indices.index(b, lanes));
-    Value main = arith::SubIOp::create(b, loc, end, rest);
-    results = emitFor(indices.index(b, 0), main, lanes, results, whole);
-    results = emitDynamicTail(level, main, rest, results);
+    Value main = indices.get(b, loc, size), rest;
+    if (!isWhole(dim, lanes)) {
+      rest = indices.remainder(b, loc, main, lanes);
+      main = indices.sub(b, loc, main, rest);
+    }
+    if (Value block = isSum ? iterationsOfBlock(level) : Value())
+      results = emitBlocks(level, main, lanes, indices.mul(b, loc, block, indices.index(b, lanes)), results);
+    else
+      results = emitLevelFor(level, indices.index(b, 0), main, lanes, results, whole);
+    if (rest)
+      results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    int64_t block =
-        isVectorReduced() && !carried.empty() && hasFloatSums() && !search ? iterationsOfBlock(level) * lanes : 0;
+    int64_t block = isSum ? staticIterationsOfBlock(level) * lanes : 0;
     if (block > 0)
-      results = emitBlocks(level, main, lanes, block, results);
+      results = emitBlocks(level, indices.index(b, main), lanes, indices.index(b, block), results);
     else if (main == lanes)
       results = emitStep(level, indices.index(b, 0), results);
     else if (main > 0)
@@ -390,12 +436,12 @@ void NestEmitter::startAtRow(Value row) {
 static constexpr int64_t mostBlocks = 64;
 
 /// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of one
-/// row. Returns the number of blocks.
+/// row. Returns the number of blocks, at most.
 static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
                         ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
   const Extent &size = nests.front().space.dims.front().size;
-  auto loop = [&](Value begin, Value end, int64_t step, function_ref<void(Value)> body) {
-    auto loop = scf::ForOp::create(b, loc, begin, end, indices.index(b, step));
+  auto loop = [&](Value begin, Value end, Value step, function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(b, loc, begin, end, step);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
@@ -405,39 +451,64 @@ static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, Array
     for (auto &emitter : emitters)
       emitter->emitRow(iv);
   };
-  Value zero = indices.index(b, 0), rows = indices.get(b, loc, size);
-  double rowNs = size.isStatic() ? costNs / double(size.factor) : 0;
+  Value zero = indices.index(b, 0), one = indices.index(b, 1), rows = indices.get(b, loc, size);
   bool sharesMemory = llvm::any_of(nests, [](const Nest &nest) {
     return llvm::any_of(nest.space.accesses, [](const Access &access) { return access.isOneRow; });
   });
-  int64_t block = 0;
-  if (sharesMemory && costNs >= kSharedNs)
-    block = std::max<int64_t>(std::ceil(kPieceNs / rowNs), llvm::divideCeil(size.factor, mostBlocks));
-  if (block == 0 || block * 2 > size.factor) {
-    scf::ForOp rowLoop = loop(zero, rows, 1, row);
-    if (size.isStatic() && !sharesMemory)
-      markParallel(rowLoop, size.factor, rowNs);
+  auto inBlocks = [&](Value block, bool isEven) {
+    return loop(zero, rows, block, [&](Value first) {
+      if (sharesMemory) {
+        Value number = arith::DivUIOp::create(b, loc, first, block);
+        for (auto &emitter : emitters)
+          emitter->startAtRow(number);
+      }
+      Value end = indices.add(b, loc, first, block);
+      if (!isEven)
+        end = indices.minimum(b, loc, end, rows);
+      loop(first, end, one, row);
+    });
+  };
+
+  if (llvm::all_of(nests, [](const Nest &nest) { return hasStaticSizes(nest.space); })) {
+    double rowNs = costNs / double(size.factor);
+    int64_t block = 0;
+    if (sharesMemory && costNs >= kSharedNs)
+      block = std::max<int64_t>(std::ceil(kPieceNs / rowNs), llvm::divideCeil(size.factor, mostBlocks));
+    if (block == 0 || block * 2 > size.factor) {
+      scf::ForOp rowLoop = loop(zero, rows, one, row);
+      if (!sharesMemory)
+        markParallel(rowLoop, size.factor, rowNs);
+      return 1;
+    }
+    if (int64_t even = blockOf(size.factor, block, 1))
+      block = even;
+    scf::ForOp blocks = inBlocks(indices.index(b, block), size.factor % block == 0);
+    int64_t count = llvm::divideCeil(size.factor, block);
+    markParallel(blocks, count, rowNs * double(block));
+    return count;
+  }
+
+  Extent picoseconds(0);
+  for (const Nest &nest : nests)
+    picoseconds = indices.sum(b, loc, picoseconds, picosecondsOfStep(nest, 0, nest.strategy.registerBits));
+  if ((picoseconds * size).isAtMost(int64_t(kSharedNs * 1000))) {
+    loop(zero, rows, one, row);
     return 1;
   }
-  if (int64_t even = blockOf(size.factor, block, 1))
-    block = even;
-  scf::ForOp blocks = loop(zero, rows, block, [&](Value first) {
-    Value number = arith::DivUIOp::create(b, loc, first, indices.index(b, block));
-    for (auto &emitter : emitters)
-      emitter->startAtRow(number);
-    Value end = indices.add(b, loc, first, indices.index(b, block));
-    if (size.factor % block != 0)
-      end = arith::MinUIOp::create(b, loc, end, rows);
-    loop(first, end, 1, row);
-  });
-  int64_t count = llvm::divideCeil(size.factor, block);
-  markParallel(blocks, count, rowNs * double(block));
-  return count;
+  if (picoseconds.isStatic() && !sharesMemory) {
+    markSized(loop(zero, rows, one, row), size, picoseconds.factor);
+    return 1;
+  }
+  Value block = iterationsOfPiece(b, indices, loc, rows, picoseconds);
+  if (sharesMemory)
+    block = indices.maximum(b, loc, block, indices.ceilDiv(b, loc, rows, indices.index(b, mostBlocks)));
+  markPieces(inBlocks(block, false));
+  return std::min(mostBlocks, size.facts().max);
 }
 
 /// A reduction that was cut into blocks: their results, in a buffer for each output, and then the results' combination,
 /// in the order of the blocks.
-static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, int64_t blocks, double costNs) {
+static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, const Blocks &blocks, double costNs) {
   linalg::LinalgOp op = nest.op;
   Location loc = op.getLoc();
   struct Output {
@@ -453,7 +524,8 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, in
   SmallVector<Output, 2> outputs;
   for (auto [number, access] : llvm::enumerate(MutableArrayRef(nest.space.accesses).drop_front(nest.space.numInputs))) {
     Combiner combiner = *matchCombiner(op, number);
-    Value buffer = indices.scratch(b, MemRefType::get({blocks * columns}, access.element), number, /*shared=*/true);
+    Value buffer =
+        indices.scratch(b, MemRefType::get({blocks.most * columns}, access.element), number, /*shared=*/true);
     outputs.push_back({access, buffer, combiner});
     access.memref = access.flat = buffer;
     access.start = Extent(0);
@@ -480,7 +552,8 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, in
       if (hasColumns)
         start.back() = memory.toVector(start.back());
     }
-    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, blocks), indices.index(b, 1), start);
+    auto loop =
+        scf::ForOp::create(b, loc, indices.index(b, 0), indices.get(b, loc, blocks.count), indices.index(b, 1), start);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -509,12 +582,14 @@ int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int
     costNs += estimateNs(nest, registerBits);
   if (nests.size() == 1) {
     Nest nest = nests.front();
-    if (int64_t blocks = cutReduction(nest)) {
-      emitCutReduction(b, indices, nest, blocks, costNs);
+    if (std::optional<Blocks> blocks = cutReduction(b, indices, nest)) {
+      emitCutReduction(b, indices, nest, *blocks, costNs);
       return 1;
     }
     std::optional<Nest> rest;
-    if (nest.space.hasReduction() && costNs >= kSharedNs)
+    if (nest.space.hasReduction() && !hasStaticSizes(nest.space))
+      cutColumns(b, indices, nest);
+    else if (nest.space.hasReduction() && costNs >= kSharedNs)
       rest = cutColumns(nest, costNs, kPieceNs);
     NestEmitter emitter(b, indices, nest);
     emitter.prepare(costNs);

@@ -5,6 +5,8 @@
 
 #include "LinalgToLoopsBody.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 namespace mlir::array::loops {
 
 /// What a choice rests on, of the machine.
@@ -73,17 +75,35 @@ struct Nest {
 
 /// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
 /// over their rows. Large parallel ones are marked (Parallel.h). The ops stay. Returns the number of rows that
-/// temporaries need whose rows share memory.
+/// temporaries need at most whose rows share memory.
 int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits);
 
-/// What a nest takes in one thread, in nanoseconds; 0 when its sizes are not known.
+bool hasStaticSizes(const IterationSpace &space);
+
+/// What a nest takes in one thread, in nanoseconds, for the sizes that one expects.
 double estimateNs(const Nest &nest, int64_t registerBits);
+/// What one iteration over dimension `dim` takes, if it is the outermost loop, in picoseconds.
+Extent picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits);
+/// How many of `trips` iterations, that take so long each, are a piece for a thread: all of them, if they are not worth
+/// sharing.
+Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const Extent &picoseconds);
+/// Marks a loop whose iterations take `picoseconds` each, if it may be large enough.
+void markSized(scf::ForOp loop, const Extent &trips, int64_t picoseconds);
 /// Cuts the columns of a reduction across them, of which the whole takes `costNs`, into blocks that take `leastNs` or
-/// more each, and become the first dimension. Returns the columns that no block takes, if there are such.
+/// more each, and become the first dimension. Returns the columns that no block takes, if there are such. For sizes
+/// that are known.
 std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs);
+/// Cuts them into blocks of a constant size; the last one may be shorter.
+void cutColumns(OpBuilder &b, IndexBuilder &indices, Nest &nest);
+
+/// The blocks of a reduction: that many, and never more than `most`.
+struct Blocks {
+  Extent count;
+  int64_t most;
+};
 /// Cuts a large reduction to one element, or to a short row of them, into blocks, by its sizes alone, so that the
-/// result depends on nothing else: they become the first dimension, and there are that many; 0 when it is not cut.
-int64_t cutReduction(Nest &nest);
+/// result depends on nothing else: they become the first dimension.
+std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest);
 
 /// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *
 /// rowStride], both multiples of the side of a square.

@@ -19,11 +19,8 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
   const IterationSpace &space = nest.space;
   linalg::LinalgOp op = nest.op;
   double points = 1;
-  for (const LoopDim &dim : space.dims) {
-    if (!dim.size.isStatic())
-      return 0;
-    points *= double(dim.size.factor);
-  }
+  for (const LoopDim &dim : space.dims)
+    points *= double(dim.size.expected());
   std::optional<unsigned> vector = nest.strategy.vectorDim;
   double eachNs = 0, memoryNs = 0;
   for (const Access &access : space.accesses) {
@@ -32,7 +29,7 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
     double elements = 1;
     for (auto [d, dim] : llvm::enumerate(space.dims))
       if (access.moves(d))
-        elements *= double(dim.size.factor);
+        elements *= double(dim.size.expected());
     memoryNs += elements * double(bitsOf(access.element)) / 8 * byteNs;
     bool isAlone = !vector || (access.moves(*vector) && !access.strides[*vector].isStatic(1));
     eachNs += isAlone ? elementNs : 0;
@@ -50,29 +47,82 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
   return std::max(points * eachNs, memoryNs);
 }
 
+bool hasStaticSizes(const IterationSpace &space) {
+  return llvm::all_of(space.dims, [](const LoopDim &dim) { return dim.size.isStatic(); });
+}
+
+Extent picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits) {
+  double points = 1;
+  Extent others(1);
+  for (auto [d, other] : llvm::enumerate(nest.space.dims)) {
+    points *= double(std::max<int64_t>(other.size.expected(), 1));
+    if (d != dim)
+      others = others * other.size;
+  }
+  return Extent(std::max<int64_t>(1, std::llround(estimateNs(nest, registerBits) / points * 1000))) * others;
+}
+
+Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const Extent &picoseconds) {
+  Value each = indices.get(b, loc, picoseconds), all = indices.mul(b, loc, trips, each);
+  Value piece = indices.ceilDiv(b, loc, indices.index(b, int64_t(kPieceNs * 1000)), each);
+  piece = indices.ifLess(b, loc, all, indices.index(b, int64_t(kSharedNs * 1000)), trips, piece);
+  return indices.maximum(b, loc, piece, indices.index(b, 1));
+}
+
+void markSized(scf::ForOp loop, const Extent &trips, int64_t picoseconds) {
+  if ((trips * Extent(picoseconds)).isAtMost(int64_t(kSharedNs * 1000)))
+    return;
+  int64_t grain = std::max<int64_t>(1, llvm::divideCeil(int64_t(kPieceNs * 1000), picoseconds));
+  if (!trips.isAtMost(2 * grain - 1))
+    loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
+}
+
 /// Bytes of columns that stay together when a reduction across them is cut: shorter runs of memory are read slower.
 static constexpr int64_t bytesOfBlock = 8192;
 /// From so many blocks on a rest, which is a nest of its own, is worth its code.
 static constexpr int64_t leastUneven = 4;
 
+/// Whether the vectors lie along columns that may be cut: the only dimension that is not reduced.
+static bool hasColumnsOnly(const Nest &nest) {
+  const IterationSpace &space = nest.space;
+  if (!nest.strategy.vectorDim || space.dims.empty())
+    return false;
+  unsigned vector = *nest.strategy.vectorDim;
+  bool hasRows = llvm::any_of(llvm::enumerate(space.dims),
+                              [&](auto dim) { return !dim.value().reduced && dim.index() != vector; });
+  return !space.dims[vector].reduced && !hasRows && !space.dims[vector].indexSource;
+}
+
+/// The columns of a block of bytes that stay together.
+static int64_t leastColumns(const Nest &nest) {
+  int64_t width = 8;
+  for (const Access &access : nest.space.accesses)
+    if (access.moves(*nest.strategy.vectorDim))
+      width = std::max(width, bitsOf(access.element));
+  return std::max<int64_t>(bytesOfBlock * 8 / width, nest.strategy.lanes);
+}
+
+void cutColumns(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
+  if (!hasColumnsOnly(nest))
+    return;
+  unsigned vector = *nest.strategy.vectorDim;
+  const Extent &columns = nest.space.dims[vector].size;
+  int64_t block = llvm::alignTo(leastColumns(nest), nest.strategy.lanes);
+  if (columns.isAtMost(2 * block - 1))
+    return;
+  nest.space.cutIntoBlocks(b, nest.op->getLoc(), indices, vector, block);
+  nest.strategy.shiftDims();
+}
+
 std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
   IterationSpace &space = nest.space;
   Strategy &strategy = nest.strategy;
-  if (!strategy.vectorDim || space.dims.empty())
+  if (!hasColumnsOnly(nest))
     return std::nullopt;
   unsigned vector = *strategy.vectorDim;
   LoopDim &columns = space.dims[vector];
-  bool hasRows = llvm::any_of(llvm::enumerate(space.dims),
-                              [&](auto dim) { return !dim.value().reduced && dim.index() != vector; });
-  if (columns.reduced || hasRows || columns.indexSource || !columns.size.isStatic())
-    return std::nullopt;
   int64_t size = columns.size.factor;
-  int64_t width = 8;
-  for (const Access &access : space.accesses)
-    if (access.moves(vector))
-      width = std::max(width, bitsOf(access.element));
-  int64_t least =
-      std::max<int64_t>({bytesOfBlock * 8 / width, strategy.lanes, int64_t(double(size) * leastNs / costNs)});
+  int64_t least = std::max<int64_t>(leastColumns(nest), int64_t(double(size) * leastNs / costNs));
   int64_t block = blockOf(size, least, strategy.lanes);
   std::optional<Nest> rest;
   if (block == 0) {
@@ -104,48 +154,57 @@ std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
 /// whose results take this many bytes at most.
 static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBlocks = 128, bytesOfResults = 1 << 15;
 
-int64_t cutReduction(Nest &nest) {
+std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
   IterationSpace &space = nest.space;
   Strategy &strategy = nest.strategy;
   if (!strategy.vectorDim || strategy.jamDim || matchArgReduction(nest.op))
-    return 0;
+    return std::nullopt;
   // Columns, if there are any, are those of the vectors, and the first dimension.
   unsigned first = !space.dims.empty() && !space.dims[0].reduced && *strategy.vectorDim == 0 ? 1 : 0;
-  int64_t points = 1;
+  Extent points(1), perElement(1);
   for (auto [d, dim] : llvm::enumerate(space.dims)) {
-    if (dim.reduced == (d < first) || !dim.size.isStatic())
-      return 0;
-    points *= dim.size.factor;
+    if (dim.reduced == (d < first) || (d < first && !dim.size.isStatic()))
+      return std::nullopt;
+    points = points * dim.size;
+    if (d != first)
+      perElement = perElement * dim.size;
   }
-  if (points < cutElements || first == space.dims.size() || space.dims[first].indexSource ||
+  if (points.isAtMost(cutElements - 1) || first == space.dims.size() || space.dims[first].indexSource ||
       (strategy.tileDim && !space.dims[*strategy.tileDim].reduced))
-    return 0;
+    return std::nullopt;
   int64_t bytes = 0;
   for (auto [number, access] : llvm::enumerate(space.outputs())) {
     bool isPartial =
         llvm::any_of(llvm::seq<unsigned>(first, space.dims.size()), [&](unsigned d) { return access.moves(d); });
     if (access.scalar || isPartial || !matchCombiner(nest.op, number))
-      return 0;
-    bytes += space.bytesTouched(access, 1);
+      return std::nullopt;
+    bytes += bytesOf(access.element) * (first == 1 && access.moves(0) ? space.dims[0].size.factor : 1);
   }
-  int64_t size = space.dims[first].size.factor, perElement = points / size;
   int64_t most = std::min(maxBlocks, bytesOfResults / bytes);
   if (most < 2)
-    return 0;
-  int64_t leastElements = std::max<int64_t>(elementsOfBlock, llvm::divideCeil(points, most));
-  int64_t block =
-      blockOf(size, llvm::divideCeil(leastElements, perElement), *strategy.vectorDim == first ? strategy.lanes : 1);
-  if (block == 0)
-    return 0;
-  space.dims[first].size = block;
-  space.dims.insert(space.dims.begin(), LoopDim{Extent(size / block), false, std::nullopt});
-  for (Access &access : space.accesses)
-    if (!access.scalar) {
-      Extent stride = access.strides[first] * Extent(block);
-      access.strides.insert(access.strides.begin(), stride);
-    }
+    return std::nullopt;
+  const Extent size = space.dims[first].size;
+  int64_t unit = *strategy.vectorDim == first ? strategy.lanes : 1;
+  Location loc = nest.op->getLoc();
+  Extent block;
+  if (points.isStatic()) {
+    int64_t leastElements = std::max<int64_t>(elementsOfBlock, llvm::divideCeil(points.factor, most));
+    block = blockOf(size.factor, llvm::divideCeil(leastElements, perElement.factor), unit);
+    if (block.isZero())
+      return std::nullopt;
+    most = size.factor / block.factor;
+  } else {
+    // Blocks of the same lengths, but for the last one; one block where there are few elements.
+    Value all = indices.get(b, loc, points), whole = indices.get(b, loc, size);
+    Value elements = indices.maximum(b, loc, indices.index(b, elementsOfBlock),
+                                     indices.ceilDiv(b, loc, all, indices.index(b, most)));
+    Value length = indices.ceilDiv(b, loc, elements, indices.get(b, loc, perElement));
+    length = indices.mul(b, loc, indices.ceilDiv(b, loc, length, indices.index(b, unit)), indices.index(b, unit));
+    block = Extent(1, indices.ifLess(b, loc, all, indices.index(b, cutElements), whole, length));
+  }
+  space.cutIntoBlocks(b, loc, indices, first, block);
   strategy.shiftDims();
-  return size / block;
+  return Blocks{space.dims[0].size, most};
 }
 
 } // namespace mlir::array::loops

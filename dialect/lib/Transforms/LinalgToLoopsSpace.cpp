@@ -11,6 +11,20 @@ namespace mlir::array::loops {
 
 //===--- Extents and index arithmetic -----------------------------------------------------------------------------===//
 
+static int64_t multiplySaturated(int64_t x, int64_t y) {
+  int64_t product;
+  return __builtin_mul_overflow(x, y, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
+Extent Extent::of(OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return *constant;
+  auto value = cast<Value>(size);
+  if (auto mul = value.getDefiningOp<arith::MulIOp>())
+    return of(mul.getLhs()) * of(mul.getRhs());
+  return Extent(1, value);
+}
+
 Extent Extent::operator*(const Extent &other) const {
   Extent product(factor * other.factor);
   if (product.factor == 0)
@@ -29,6 +43,47 @@ bool Extent::exceeds(const Extent &other) const {
   if (symbols.size() != other.symbols.size())
     return symbols.size() > other.symbols.size();
   return std::abs(factor) > std::abs(other.factor);
+}
+
+std::optional<Extent> Extent::dividedBy(const Extent &other) const {
+  if (other.isZero() || factor % other.factor != 0)
+    return std::nullopt;
+  Extent quotient(factor / other.factor);
+  quotient.symbols = symbols;
+  for (Value symbol : other.symbols) {
+    auto *found = llvm::find(quotient.symbols, symbol);
+    if (found == quotient.symbols.end())
+      return std::nullopt;
+    quotient.symbols.erase(found);
+  }
+  return quotient;
+}
+
+bool Extent::covers(const Extent &other) const {
+  Extent mine = *this, others = other;
+  for (Value symbol : symbols) {
+    auto *found = llvm::find(others.symbols, symbol);
+    if (found == others.symbols.end())
+      continue;
+    others.symbols.erase(found);
+    mine.symbols.erase(llvm::find(mine.symbols, symbol));
+  }
+  if (mine.factor < 0 || others.factor < 0)
+    return false;
+  int64_t least = mine.factor;
+  for (Value symbol : mine.symbols)
+    least = multiplySaturated(least, std::max<int64_t>(factsOf(OpFoldResult(symbol)).min, 1));
+  return least >= others.facts().max;
+}
+
+SizeFacts Extent::facts() const {
+  SizeFacts facts{factor, factor, std::max<int64_t>(std::abs(factor), 1), factor};
+  for (Value symbol : symbols) {
+    SizeFacts next = factsOf(OpFoldResult(symbol));
+    facts = {multiplySaturated(facts.min, next.min), multiplySaturated(facts.max, next.max),
+             multiplySaturated(facts.multipleOf, next.multipleOf), multiplySaturated(facts.expected, next.expected)};
+  }
+  return facts;
 }
 
 Value IndexBuilder::constant(OpBuilder &b, TypedAttr attr) {
@@ -82,6 +137,29 @@ Value IndexBuilder::get(OpBuilder &b, Location loc, const Extent &extent) {
   return extent.factor == 1 ? product : mul(b, loc, product, index(b, extent.factor));
 }
 
+Value IndexBuilder::once(OpBuilder &b, Location loc, StringRef name, ValueRange operands,
+                         function_ref<Value(OpBuilder &b)> make) {
+  Operation *last = nullptr;
+  for (Value operand : operands) {
+    if (operand.getParentBlock() != &entry)
+      return make(b);
+    Operation *op = operand.getDefiningOp();
+    if (op && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  }
+  std::vector<const void *> key;
+  for (Value operand : operands)
+    key.push_back(operand.getAsOpaquePointer());
+  Value &value = values[{name.str(), std::move(key)}];
+  if (!value) {
+    OpBuilder early = OpBuilder::atBlockBegin(&entry);
+    if (last)
+      early.setInsertionPointAfter(last);
+    value = make(early);
+  }
+  return value;
+}
+
 Value IndexBuilder::mul(OpBuilder &b, Location loc, Value lhs, Value rhs) {
   std::optional<int64_t> l = getConstantIntValue(lhs), r = getConstantIntValue(rhs);
   if (l && r)
@@ -90,7 +168,8 @@ Value IndexBuilder::mul(OpBuilder &b, Location loc, Value lhs, Value rhs) {
     return lhs;
   if (l == 1 || r == 0)
     return rhs;
-  return arith::MulIOp::create(b, loc, lhs, rhs);
+  return once(b, loc, "mul", {lhs, rhs},
+              [&](OpBuilder &at) { return arith::MulIOp::create(at, loc, lhs, rhs).getResult(); });
 }
 
 Value IndexBuilder::add(OpBuilder &b, Location loc, Value lhs, Value rhs) {
@@ -101,7 +180,62 @@ Value IndexBuilder::add(OpBuilder &b, Location loc, Value lhs, Value rhs) {
     return lhs;
   if (l == 0)
     return rhs;
-  return arith::AddIOp::create(b, loc, lhs, rhs);
+  return once(b, loc, "add", {lhs, rhs},
+              [&](OpBuilder &at) { return arith::AddIOp::create(at, loc, lhs, rhs).getResult(); });
+}
+
+Value IndexBuilder::sub(OpBuilder &b, Location loc, Value lhs, Value rhs) {
+  std::optional<int64_t> l = getConstantIntValue(lhs), r = getConstantIntValue(rhs);
+  if (l && r)
+    return index(b, *l - *r);
+  if (r == 0)
+    return lhs;
+  return once(b, loc, "sub", {lhs, rhs},
+              [&](OpBuilder &at) { return arith::SubIOp::create(at, loc, lhs, rhs).getResult(); });
+}
+
+Value IndexBuilder::remainder(OpBuilder &b, Location loc, Value lhs, int64_t rhs) {
+  if (std::optional<int64_t> l = getConstantIntValue(lhs))
+    return index(b, *l % rhs);
+  Value divisor = index(b, rhs);
+  return once(b, loc, "rem", {lhs, divisor},
+              [&](OpBuilder &at) { return arith::RemUIOp::create(at, loc, lhs, divisor).getResult(); });
+}
+
+Value IndexBuilder::minimum(OpBuilder &b, Location loc, Value lhs, Value rhs) {
+  std::optional<int64_t> l = getConstantIntValue(lhs), r = getConstantIntValue(rhs);
+  if (l && r)
+    return index(b, std::min(*l, *r));
+  return once(b, loc, "min", {lhs, rhs},
+              [&](OpBuilder &at) { return arith::MinUIOp::create(at, loc, lhs, rhs).getResult(); });
+}
+
+Value IndexBuilder::maximum(OpBuilder &b, Location loc, Value lhs, Value rhs) {
+  std::optional<int64_t> l = getConstantIntValue(lhs), r = getConstantIntValue(rhs);
+  if (l && r)
+    return index(b, std::max(*l, *r));
+  return once(b, loc, "max", {lhs, rhs},
+              [&](OpBuilder &at) { return arith::MaxUIOp::create(at, loc, lhs, rhs).getResult(); });
+}
+
+Value IndexBuilder::ceilDiv(OpBuilder &b, Location loc, Value lhs, Value rhs) {
+  std::optional<int64_t> r = getConstantIntValue(rhs);
+  if (r == 1)
+    return lhs;
+  if (!r)
+    rhs = maximum(b, loc, rhs, index(b, 1));
+  if (std::optional<int64_t> l = getConstantIntValue(lhs); l && r)
+    return index(b, llvm::divideCeil(*l, *r));
+  Value sum = add(b, loc, lhs, sub(b, loc, rhs, index(b, 1)));
+  return once(b, loc, "div", {sum, rhs},
+              [&](OpBuilder &at) { return arith::DivUIOp::create(at, loc, sum, rhs).getResult(); });
+}
+
+Value IndexBuilder::ifLess(OpBuilder &b, Location loc, Value lhs, Value rhs, Value less, Value other) {
+  return once(b, loc, "less", {lhs, rhs, less, other}, [&](OpBuilder &at) {
+    Value isLess = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult, lhs, rhs);
+    return arith::SelectOp::create(at, loc, isLess, less, other).getResult();
+  });
 }
 
 Value IndexBuilder::advance(OpBuilder &b, Location loc, Value base, Value value, const Extent &extent) {
@@ -128,37 +262,104 @@ Extent IndexBuilder::sum(OpBuilder &b, Location loc, const Extent &lhs, const Ex
 
 SmallVector<Extent, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref) {
   SmallVector<Extent, 4> sizes;
-  for (auto [i, size] : llvm::enumerate(cast<MemRefType>(memref.getType()).getShape())) {
-    if (ShapedType::isDynamic(size))
-      sizes.push_back(Extent(1, memref::DimOp::create(b, loc, memref, indices.index(b, i))));
-    else
-      sizes.push_back(size);
-  }
+  for (int64_t dim = 0; dim < cast<MemRefType>(memref.getType()).getRank(); ++dim)
+    sizes.push_back(indices.sizeOf(b, loc, memref, dim));
   return sizes;
+}
+
+Extent IndexBuilder::sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return type.getDimSize(dim);
+  auto function = dyn_cast<func::FuncOp>(entry.getParentOp());
+  if (!sizes && function)
+    sizes = std::make_shared<Sizes>(function);
+  if (OpFoldResult known = sizes ? sizes->sizeOf(memref, dim) : OpFoldResult())
+    return Extent::of(known);
+  if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
+    return Extent::of(view.getMixedSizes()[dim]);
+  return Extent(1, memref::DimOp::create(b, loc, memref, index(b, dim)));
+}
+
+namespace {
+struct Layout {
+  Extent offset;
+  SmallVector<Extent, 4> strides;
+};
+} // namespace
+
+/// The layout of a part of a buffer, from that of the buffer: its strides then compare with those of others.
+static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref,
+                                  ArrayRef<Extent> sizes) {
+  auto type = cast<MemRefType>(memref.getType());
+  Layout layout;
+  if (type.getLayout().isIdentity()) {
+    layout.strides.assign(sizes.size(), Extent(1));
+    for (size_t i = sizes.size(); i-- > 1;)
+      layout.strides[i - 1] = layout.strides[i] * sizes[i];
+    return layout;
+  }
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return failure();
+  if (!ShapedType::isDynamic(offset) && llvm::none_of(strides, ShapedType::isDynamic)) {
+    layout.offset = offset;
+    layout.strides.assign(strides.begin(), strides.end());
+    return layout;
+  }
+  auto of = [&](Value source) { return layoutOf(b, loc, indices, source, sizesOf(b, loc, indices, source)); };
+  if (auto view = memref.getDefiningOp<memref::CastOp>(); view && isa<MemRefType>(view.getSource().getType()))
+    return of(view.getSource());
+  if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
+    FailureOr<Layout> source = of(view.getSource());
+    if (failed(source))
+      return failure();
+    layout.offset = source->offset;
+    llvm::SmallBitVector dropped = view.getDroppedDims();
+    for (auto [d, at, step] : llvm::enumerate(view.getMixedOffsets(), view.getMixedStrides())) {
+      layout.offset = indices.sum(b, loc, layout.offset, Extent::of(at) * source->strides[d]);
+      if (!dropped[d])
+        layout.strides.push_back(Extent::of(step) * source->strides[d]);
+    }
+    return layout;
+  }
+  if (auto view = memref.getDefiningOp<memref::ExpandShapeOp>()) {
+    FailureOr<Layout> source = of(view.getSrc());
+    if (failed(source))
+      return failure();
+    layout.offset = source->offset;
+    layout.strides.resize(sizes.size());
+    for (auto [d, group] : llvm::enumerate(view.getReassociationIndices())) {
+      Extent stride = source->strides[d];
+      for (int64_t dim : llvm::reverse(group)) {
+        layout.strides[dim] = stride;
+        stride = stride * sizes[dim];
+      }
+    }
+    return layout;
+  }
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+  layout.offset = ShapedType::isDynamic(offset) ? Extent(1, metadata.getOffset()) : Extent(offset);
+  for (auto [i, stride] : llvm::enumerate(strides))
+    layout.strides.push_back(ShapedType::isDynamic(stride) ? Extent(1, metadata.getStrides()[i]) : Extent(stride));
+  return layout;
 }
 
 FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<Extent> sizes) {
   auto type = cast<MemRefType>(memref.getType());
-  FlatView view;
-  if (type.getLayout().isIdentity()) {
-    view.strides.assign(sizes.size(), Extent(1));
-    for (size_t i = sizes.size(); i-- > 1;)
-      view.strides[i - 1] = view.strides[i] * sizes[i];
-  } else {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(type.getStridesAndOffset(strides, offset)))
-      return failure();
-    memref::ExtractStridedMetadataOp metadata;
-    if (ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic))
-      metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
-    view.offset = ShapedType::isDynamic(offset) ? Extent(1, metadata.getOffset()) : Extent(offset);
-    for (auto [i, stride] : llvm::enumerate(strides))
-      view.strides.push_back(ShapedType::isDynamic(stride) ? Extent(1, metadata.getStrides()[i]) : Extent(stride));
-  }
+  FailureOr<Layout> layout = layoutOf(b, loc, indices, memref, sizes);
+  if (failed(layout))
+    return failure();
+  FlatView view{Value(), layout->offset, layout->strides};
   // The view starts at the buffer's first element whatever the memref's own offset is, and ends behind its last one.
   Extent extent = indices.sum(b, loc, view.offset, Extent(1));
+  bool isDense = type.getLayout().isIdentity() && !type.hasStaticShape();
+  if (isDense)
+    extent = view.strides.front() * sizes.front();
   for (auto [size, stride] : llvm::zip_equal(sizes, view.strides)) {
+    if (isDense)
+      break;
     if (size.isStatic() && stride.isStatic())
       extent = indices.sum(b, loc, extent, Extent(std::max<int64_t>(size.factor - 1, 0) * stride.factor));
     else
@@ -205,12 +406,27 @@ int64_t bytesOf(Type element) {
   return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : sizeof(int64_t);
 }
 
-int64_t IterationSpace::bytesTouched(const Access &access, int64_t assumed) const {
+int64_t IterationSpace::bytesTouched(const Access &access) const {
   int64_t bytes = access.scalar ? 0 : bytesOf(access.element);
   for (auto [d, dim] : llvm::enumerate(dims))
     if (access.moves(d))
-      bytes *= dim.size.isStatic() ? dim.size.factor : assumed;
+      bytes = multiplySaturated(bytes, dim.size.expected());
   return bytes;
+}
+
+void IterationSpace::cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim,
+                                   const Extent &block) {
+  Extent total = dims[dim].size, blocks = total.dividedBy(block).value_or(0);
+  if (blocks.isZero()) {
+    cut = Cut{dim + 1, total};
+    blocks = Extent::of(indices.ceilDiv(b, loc, indices.get(b, loc, total), indices.get(b, loc, block)));
+  }
+  dims[dim].size = block;
+  dims.insert(dims.begin(), LoopDim{blocks, false, std::nullopt});
+  for (Access &access : accesses) {
+    Extent stride = access.strides[dim] * block;
+    access.strides.insert(access.strides.begin(), stride);
+  }
 }
 
 FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op,

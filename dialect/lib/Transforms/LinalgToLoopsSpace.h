@@ -4,9 +4,12 @@
 #ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H
 #define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H
 
+#include "array/Transforms/Sizes.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include <map>
+#include <memory>
 
 namespace mlir::array::loops {
 
@@ -18,6 +21,8 @@ struct Extent {
 
   Extent(int64_t factor = 0) : factor(factor) {}
   Extent(int64_t factor, Value symbol) : factor(factor) { symbols.push_back(symbol); }
+  /// A size, as a product as far as one sees.
+  static Extent of(OpFoldResult size);
 
   bool isZero() const { return factor == 0; }
   bool isStatic() const { return symbols.empty(); }
@@ -26,13 +31,26 @@ struct Extent {
   bool operator==(const Extent &other) const;
   /// Whether this is the wider one when both are strides: a symbol counts as more than any constant.
   bool exceeds(const Extent &other) const;
+  /// The extent that gives this one times `other`, if there is such a one whatever the symbols are.
+  std::optional<Extent> dividedBy(const Extent &other) const;
+  /// Whether it is at least `other` wherever no symbol is zero.
+  bool covers(const Extent &other) const;
+
+  SizeFacts facts() const;
+  /// The number to decide by.
+  int64_t expected() const { return isStatic() ? factor : facts().expected; }
+  /// Whether it is a multiple of `unit`, and at most `bound`, in every call.
+  bool isMultipleOf(int64_t unit) const { return facts().multipleOf % unit == 0; }
+  bool isAtMost(int64_t bound) const { return facts().max <= bound; }
 };
 
-/// What a function holds once, at its start (constants, so that loops hold none of their own, and scratch buffers), and
-/// index arithmetic that folds.
+/// What a function holds once, at its start (constants, so that loops hold none of their own, arithmetic on sizes, and
+/// scratch buffers), and index arithmetic that folds.
 class IndexBuilder {
 public:
   explicit IndexBuilder(Block &entry) : entry(entry) {}
+  /// The size of a dimension of a memref; at `b` where it does not follow from the sizes of the function's arguments.
+  Extent sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim);
   Value constant(OpBuilder &b, TypedAttr attr);
   Value index(OpBuilder &b, int64_t value) { return constant(b, b.getIndexAttr(value)); }
   /// The value of an extent; at `b`.
@@ -41,6 +59,16 @@ public:
   Value advance(OpBuilder &b, Location loc, Value base, Value value, const Extent &extent);
   Value add(OpBuilder &b, Location loc, Value lhs, Value rhs);
   Value mul(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  Value sub(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  Value remainder(OpBuilder &b, Location loc, Value lhs, int64_t rhs);
+  Value minimum(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  Value maximum(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  /// lhs / rhs, rounded up; a divisor that is zero counts as one.
+  Value ceilDiv(OpBuilder &b, Location loc, Value lhs, Value rhs);
+  /// lhs < rhs ? less : other
+  Value ifLess(OpBuilder &b, Location loc, Value lhs, Value rhs, Value less, Value other);
+  /// The same op on the same operands once, at the start of the function where these are there; else at `b`.
+  Value once(OpBuilder &b, Location loc, StringRef name, ValueRange operands, function_ref<Value(OpBuilder &b)> make);
   /// The sum of two extents. Unlike ones become a value of their own.
   Extent sum(OpBuilder &b, Location loc, const Extent &lhs, const Extent &rhs);
   /// The vector 0, step, 2 * step, ...
@@ -54,7 +82,9 @@ public:
 
 private:
   Block &entry;
+  std::shared_ptr<Sizes> sizes; // made when they are asked for
   DenseMap<Attribute, Value> constants;
+  std::map<std::pair<std::string, std::vector<const void *>>, Value> values;
   std::map<std::tuple<const void *, unsigned, bool>, Value> buffers;
 };
 
@@ -67,7 +97,7 @@ struct FlatView {
 
 /// The flat view of `memref`, whose sizes are `sizes`. Fails for layouts without strides.
 FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<Extent> sizes);
-/// The sizes of a memref: constants, or `memref.dim`.
+/// The sizes of a memref: equal ones compare equal.
 SmallVector<Extent, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref);
 
 /// The bytes of an element in memory.
@@ -94,8 +124,16 @@ struct Access {
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
 };
 
+/// A dimension that was cut into blocks, which the first dimension counts: its size is that of a block, and the last
+/// one may be shorter.
+struct Cut {
+  unsigned dim;
+  Extent total; // of all blocks
+};
+
 struct IterationSpace {
   SmallVector<LoopDim, 4> dims;
+  std::optional<Cut> cut;          // none where all blocks are as long
   SmallVector<Access, 4> accesses; // inputs, then outputs
   unsigned numInputs = 0;
 
@@ -104,8 +142,10 @@ struct IterationSpace {
   bool hasReduction() const {
     return llvm::any_of(dims, [](const LoopDim &dim) { return dim.reduced; });
   }
-  /// The bytes of the elements that an access touches; dimensions that are not known count `assumed`.
-  int64_t bytesTouched(const Access &access, int64_t assumed) const;
+  /// The bytes of the elements that an access touches, as far as one expects.
+  int64_t bytesTouched(const Access &access) const;
+  /// Puts a dimension of blocks of `block` elements of `dim` in front, which becomes dimension `dim` + 1.
+  void cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim, const Extent &block);
 
   /// Reads `op`; drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
   /// and merges neighbours that every operand walks as one. Reductions are ordered only where `reorderReductions`.

@@ -39,9 +39,6 @@ static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8
 static constexpr int64_t unrolledSteps = 16, unrolledOperations = 96;
 /// Elements that are further apart than this take so many registers that a step does one register of results.
 static constexpr int64_t nearElements = 4;
-/// Assumed for dimensions that are known at run time only.
-static constexpr int64_t assumedSize = 1024;
-
 static int64_t widthOf(Type type) {
   if (type.isIndex())
     return 64;
@@ -76,7 +73,9 @@ static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsign
       width = std::max(width, type.isIndex() ? 0 : widthOf(type));
   }
   int64_t lanes = (isHeavy ? 4 : 2) * registerBits / width;
-  return size.isStatic() ? std::min<int64_t>(lanes, llvm::PowerOf2Ceil(size.factor)) : lanes;
+  // More than there ever are would be masked out. A size that is small now may be large in another call.
+  return size.isAtMost(lanes) ? std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(size.facts().max, 1)))
+                              : lanes;
 }
 
 /// Whether a step may take several elements of `dim`: their accumulators must be joinable.
@@ -100,7 +99,7 @@ static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigne
   return true;
 }
 
-static bool isAtLeast(const Extent &size, int64_t least) { return !size.isStatic() || size.factor >= least; }
+static bool isAtLeast(const Extent &size, int64_t least) { return size.expected() >= least; }
 
 /// Whether the vectors of a reduction may get this input by transposing tiles of it: along some reduced dimension.
 static bool mayTransposeForReduction(const IterationSpace &space, const Access &access, unsigned dim) {
@@ -114,7 +113,7 @@ static bool mayTransposeForReduction(const IterationSpace &space, const Access &
 static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t lanes,
                      int64_t registerBits) {
   const LoopDim &loop = space.dims[dim];
-  int64_t size = loop.size.isStatic() ? loop.size.factor : assumedSize;
+  int64_t size = std::max<int64_t>(loop.size.expected(), 1);
   // Elements for each step, counting that the last step may be part empty.
   double filled = double(size) / llvm::divideCeil(size, lanes);
   double cost = 0;
@@ -158,7 +157,8 @@ static bool hasPartialOutput(const IterationSpace &space) {
 
 /// Whether of blocks of that size little is beyond the end.
 static bool fillsBlocks(const Extent &size, int64_t block) {
-  return !size.isStatic() || size.factor * 8 >= (size.factor + block - 1) / block * block * 7;
+  int64_t expected = size.expected();
+  return expected * 8 >= (expected + block - 1) / block * block * 7;
 }
 
 /// Tiles the dimension along which most inputs that lie across the vectors are contiguous; else, for a reduction across
@@ -210,7 +210,7 @@ static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned di
   int64_t bytes = 0;
   for (const Access &access : space.outputs())
     bytes += bytesOf(access.element);
-  return space.dims[dim].size.isStatic() && space.dims[dim].size.factor * bytes <= mostBytesOfRow &&
+  return space.dims[dim].size.expected() * bytes <= mostBytesOfRow &&
          llvm::all_of(space.inputs(), [&](const Access &access) {
            return !access.moves(rows) || !access.moves(dim) ||
                   (access.strides[dim].isStatic(1) && access.strides[rows] == space.dims[dim].size);
@@ -221,7 +221,7 @@ static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned di
 static bool exceedsCache(const IterationSpace &space) {
   int64_t bytes = 0;
   for (const Access &access : space.inputs())
-    bytes += space.bytesTouched(access, assumedSize);
+    bytes += space.bytesTouched(access);
   return bytes > secondCacheBytes();
 }
 
@@ -264,13 +264,13 @@ static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t
 /// Fetches ahead where nearly all that is done is to read memory in order.
 static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t fetchAhead, Strategy &strategy) {
   const LoopDim &vector = space.dims[*strategy.vectorDim];
-  bool isOneVector = !strategy.tileDim && vector.size.isStatic() && vector.size.factor <= strategy.lanes;
+  bool isOneVector = !strategy.tileDim && vector.size.isAtMost(strategy.lanes);
   if (!space.hasReduction() || !exceedsCache(space) || hasMath(op) ||
       !(vector.reduced || isOneVector || strategy.readsInOrder))
     return;
   int64_t read = 0, written = 0;
   for (const Access &access : space.accesses)
-    (access.isOutput ? written : read) += space.bytesTouched(access, assumedSize);
+    (access.isOutput ? written : read) += space.bytesTouched(access);
   if (written * leastReduced <= read)
     strategy.prefetchBytes = fetchAhead;
 }

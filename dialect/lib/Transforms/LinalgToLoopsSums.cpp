@@ -5,6 +5,7 @@
 #include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <cmath>
 
@@ -15,27 +16,34 @@ static constexpr int64_t stepsOfBlock = 128;
 /// The accumulators of a row that a block may have of its own: they lie on the stack.
 static constexpr int64_t mostBytesOfRow = 128 << 10;
 
-/// 0 when it is not known.
-int64_t NestEmitter::tripsOf(unsigned level) const {
-  const Extent &size = space.dims[levels[level].dim].size;
-  if (!size.isStatic())
-    return 0;
+/// The iterations of the loop at `level` if its dimension has `size` elements.
+int64_t NestEmitter::tripsOf(unsigned level, int64_t size) const {
   switch (levels[level].kind) {
   case Level::Vector:
-    return llvm::divideCeil(size.factor, strategy.lanes);
+    return llvm::divideCeil(size, strategy.lanes);
   case Level::TileElements: // counted where the tiles are
     return 1;
   default:
-    return size.factor;
+    return size;
   }
 }
 
-/// The iterations of the loop at `level` that are a block; 0 when the loop has no blocks.
-int64_t NestEmitter::iterationsOfBlock(unsigned level) const {
-  int64_t trips = tripsOf(level), inside = 1;
-  for (unsigned inner = level + 1; inner < levels.size(); ++inner)
-    if (space.dims[levels[inner].dim].reduced)
-      inside *= tripsOf(inner);
+bool NestEmitter::hasStaticTrips(unsigned level) const {
+  unsigned dim = levels[level].dim;
+  return levels[level].kind == Level::TileElements ||
+         (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
+}
+
+/// The iterations of the loop at `level` that are a block; 0 when the loop has no blocks, or sizes are not known.
+int64_t NestEmitter::staticIterationsOfBlock(unsigned level) const {
+  int64_t trips = tripsOf(level, space.dims[levels[level].dim].size.factor), inside = 1;
+  for (unsigned inner = level; inner < levels.size(); ++inner) {
+    if (!space.dims[levels[inner].dim].reduced)
+      continue;
+    if (!hasStaticTrips(inner))
+      return 0;
+    inside *= inner == level ? 1 : tripsOf(inner, space.dims[levels[inner].dim].size.factor);
+  }
   if (trips * inside < 2 * stepsOfBlock)
     return 0;
   int64_t steps = std::max<int64_t>(stepsOfBlock, llvm::PowerOf2Ceil(std::sqrt(double(trips) * double(inside))));
@@ -43,6 +51,41 @@ int64_t NestEmitter::iterationsOfBlock(unsigned level) const {
   if (levels[level].kind == Level::TileBlocks)
     block = llvm::alignTo(block, stepsOfBlock); // of whole tiles
   return block * 2 <= trips ? block : 0;
+}
+
+/// The same for sizes that may not be known; null when the loop has no blocks. Of a loop whose length is not known all
+/// may be one block.
+Value NestEmitter::iterationsOfBlock(unsigned level) {
+  if (int64_t block = staticIterationsOfBlock(level))
+    return indices.index(b, block);
+  if (hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < 2 * stepsOfBlock)
+    return {};
+  auto trips = [&](unsigned l) -> Value {
+    int64_t each = levels[l].kind == Level::Vector ? strategy.lanes : 1;
+    if (levels[l].kind == Level::TileElements)
+      return indices.index(b, 1);
+    return indices.ceilDiv(b, loc, indices.get(b, loc, sizeOf(levels[l].dim)), indices.index(b, each));
+  };
+  Value inside = indices.index(b, 1);
+  for (unsigned inner = level + 1; inner < levels.size(); ++inner)
+    if (space.dims[levels[inner].dim].reduced)
+      inside = indices.mul(b, loc, inside, trips(inner));
+  // A power of two that is next to the root.
+  Value all = indices.mul(b, loc, trips(level), inside);
+  Value steps = indices.once(b, loc, "root", {all, indices.index(b, 65), indices.index(b, 1)}, [&](OpBuilder &at) {
+    Value zeros = math::CountLeadingZerosOp::create(at, loc, arith::IndexCastOp::create(at, loc, at.getI64Type(), all));
+    zeros = arith::IndexCastOp::create(at, loc, at.getIndexType(), zeros);
+    Value half = arith::SubIOp::create(at, loc, indices.index(b, 65), zeros);
+    half = arith::ShRUIOp::create(at, loc, half, indices.index(b, 1));
+    return arith::ShLIOp::create(at, loc, indices.index(b, 1), half).getResult();
+  });
+  steps = indices.maximum(b, loc, steps, indices.index(b, stepsOfBlock));
+  Value block = indices.ceilDiv(b, loc, steps, inside);
+  if (levels[level].kind == Level::TileBlocks) { // of whole tiles
+    Value unit = indices.index(b, stepsOfBlock);
+    block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
+  }
+  return block;
 }
 
 /// Whether blocks gain anything, and can be joined: some accumulator is a sum of floats.
@@ -102,34 +145,39 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
 }
 
 /// The loop at `level` from 0 to `end`, of which each iteration does `each` elements, in blocks of `block` elements.
-NestEmitter::Values NestEmitter::emitBlocks(unsigned level, int64_t end, int64_t each, int64_t block,
+NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value end, int64_t each, Value block,
                                             ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  Value last = indices.index(b, end);
-  return emitFor(indices.index(b, 0), last, block, carried, [&](Value start, ArrayRef<Value> totals) {
+  std::optional<int64_t> all = getConstantIntValue(end), length = getConstantIntValue(block);
+  return emitFor(indices.index(b, 0), end, block, carried, [&](Value start, ArrayRef<Value> totals) {
     Values values = neutralValues(totals);
-    if (block == each)
+    if (length == each)
       return combineValues(totals, step(start, values));
-    Value stop = indices.add(b, loc, start, indices.index(b, block));
-    if (end % block != 0)
-      stop = arith::MinUIOp::create(b, loc, stop, last);
+    Value stop = indices.add(b, loc, start, block);
+    if (!all || !length || *all % *length != 0)
+      stop = indices.minimum(b, loc, stop, end);
     return combineValues(totals, emitFor(start, stop, each, values, step));
   });
 }
 
 //===--- Accumulators in memory -----------------------------------------------------------------------------------===//
 
-void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, int64_t columns, int64_t lanes,
+void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body) {
-  int64_t main = columns / lanes * lanes;
-  if (main > 0) {
-    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), indices.index(b, main), indices.index(b, lanes));
+  Value all = indices.get(b, loc, columns), rest = indices.remainder(b, loc, all, lanes);
+  Value main = indices.sub(b, loc, all, rest);
+  if (!isZeroInteger(main)) {
+    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), main, indices.index(b, lanes));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar(), Value());
   }
-  if (main < columns)
-    body(indices.index(b, main), indices.firstLanes(b, lanes, columns - main));
+  if (columns.isStatic()) {
+    if (!isZeroInteger(rest))
+      body(main, indices.firstLanes(b, lanes, columns.factor % lanes));
+  } else if (!columns.isMultipleOf(lanes)) {
+    body(main, indices.firstLanes(b, loc, lanes, rest)); // of no lanes, if there is no rest
+  }
 }
 
 /// The level whose iterations form blocks, where the accumulators are rows in memory: the innermost loop over rows that
@@ -143,15 +191,19 @@ void NestEmitter::findBlocksOfRows() {
     bytes += columns.factor * bytesOf(accumulator.access->element);
   if (!columns.isStatic() || bytes > mostBytesOfRow)
     return;
+  // Of few rows, as one expects them, there are none.
+  auto hasBlocks = [&](unsigned level) {
+    return staticIterationsOfBlock(level) > 0 ||
+           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * stepsOfBlock);
+  };
   for (unsigned level = levels.size(); level-- > 0 && !rowsLevel;)
-    if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && iterationsOfBlock(level))
+    if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && hasBlocks(level))
       rowsLevel = level;
 }
 
 /// The accumulators of a row in memory, a vector of columns after the other.
 void NestEmitter::sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body) {
-  int64_t columns = space.dims[*strategy.vectorDim].size.factor;
-  sweepColumns(b, indices, loc, columns, strategy.lanes, [&](Value column, Value mask) {
+  sweepColumns(b, indices, loc, sizeOf(*strategy.vectorDim), strategy.lanes, [&](Value column, Value mask) {
     setLanes(strategy.lanes, mask);
     for (const Accumulator &accumulator : accumulators)
       body(accumulator, column);
@@ -172,13 +224,14 @@ void NestEmitter::setToNeutral() {
 
 /// Blocks of rows, whose accumulators are a row of their own.
 void NestEmitter::emitBlocksOfRows(unsigned level) {
-  int64_t size = space.dims[levels[level].dim].size.factor, block = iterationsOfBlock(level);
+  Extent size = sizeOf(levels[level].dim);
+  Value block = iterationsOfBlock(level), last = indices.get(b, loc, size);
+  std::optional<int64_t> length = getConstantIntValue(block);
   int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
   unsigned dim = *strategy.vectorDim;
   Instance &instance = instances.front();
   SmallVector<Access, 4> totals = accesses;
   SmallVector<Value> position = instance.position;
-  Value last = indices.index(b, size);
   emitFor(indices.index(b, 0), last, block, {}, [&](Value start, ArrayRef<Value>) {
     for (const Accumulator &accumulator : accumulators) {
       unsigned number = numberOf(*accumulator.access);
@@ -189,9 +242,9 @@ void NestEmitter::emitBlocksOfRows(unsigned level) {
       instance.position[number] = indices.index(b, 0);
     }
     setToNeutral();
-    Value stop = indices.add(b, loc, start, indices.index(b, block));
-    if (size % block != 0)
-      stop = arith::MinUIOp::create(b, loc, stop, last);
+    Value stop = indices.add(b, loc, start, block);
+    if (!size.isStatic() || !length || size.factor % *length != 0)
+      stop = indices.minimum(b, loc, stop, last);
     emitFor(start, stop, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
     SmallVector<Access, 4> rows(accesses);
     llvm::copy(totals, accesses.begin());

@@ -9,7 +9,7 @@ namespace mlir::array::loops {
 
 /// Groups of `jamSize` elements, then the rest as a smaller group (one by one when its size is not known).
 void NestEmitter::emitJammedLoop(unsigned level) {
-  const Extent &size = space.dims[levels[level].dim].size;
+  Extent size = sizeOf(levels[level].dim);
   auto steps = [&](Value begin, Value end, int64_t count) {
     emitLevelFor(level, begin, end, count, {}, [&](Value iv, ArrayRef<Value>) {
       emitJammedStep(level, iv, count);
@@ -19,10 +19,10 @@ void NestEmitter::emitJammedLoop(unsigned level) {
   Value zero = indices.index(b, 0);
   if (!size.isStatic()) {
     Value end = indices.get(b, loc, size);
-    Value rest = arith::RemUIOp::create(b, loc, end, indices.index(b, strategy.jamSize));
-    Value main = arith::SubIOp::create(b, loc, end, rest);
+    Value rest = indices.remainder(b, loc, end, strategy.jamSize), main = indices.sub(b, loc, end, rest);
     steps(zero, main, strategy.jamSize);
-    steps(main, end, 1);
+    if (!isWhole(levels[level].dim, strategy.jamSize))
+      steps(main, end, 1);
     return;
   }
   int64_t rest = size.factor % strategy.jamSize, main = size.factor - rest;
@@ -60,11 +60,11 @@ void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
 /// The elements of a block, inside of the vector loop. Operands that lie across are read from a transposed copy of the
 /// block.
 NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> carried) {
-  const Extent &size = space.dims[levels[level].dim].size;
+  Extent size = sizeOf(levels[level].dim);
   if (strategy.tileSize == 1)
     return emitStep(level, indices.index(b, 0), carried);
   Value count = indices.index(b, strategy.tileSize);
-  if (!size.isStatic() || size.factor % strategy.tileSize != 0) {
+  if (!isWhole(levels[level].dim, strategy.tileSize)) {
     Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, size), tileStart);
     count = arith::MinUIOp::create(b, loc, rest, count);
   }
@@ -85,8 +85,8 @@ void NestEmitter::transposeTile(Access &access) {
   int64_t lanes = instance.body.getLanes(), width = strategy.tileSize;
   TransposedTile tile{
       access.flat, instance.position[numberOf(access)], access.strides[*strategy.vectorDim], lanes, width, {}, {}};
-  const Extent &columns = space.dims[*strategy.tileDim].size, &rows = space.dims[*strategy.vectorDim].size;
-  if (!columns.isStatic() || columns.factor % width != 0)
+  Extent columns = sizeOf(*strategy.tileDim), rows = sizeOf(*strategy.vectorDim);
+  if (!isWhole(*strategy.tileDim, width))
     tile.columnCount = arith::SubIOp::create(b, loc, indices.get(b, loc, columns), tileStart);
   if (instance.body.getMask()) {
     Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, rows), vectorStart);

@@ -118,7 +118,9 @@ private:
     }
     Operation *source = value.getDefiningOp();
     bool isScratch = isa_and_nonnull<memref::AllocaOp>(source) && source->hasAttr(kPrivateAttr);
-    if (isScratch || (source && !isBuffer(value) && source->getNumRegions() == 0 && isMemoryEffectFree(source))) {
+    bool isSymbol = isa_and_nonnull<SymbolOp>(source); // of the call of @main: the function is passed it
+    if (isScratch ||
+        (source && !isSymbol && !isBuffer(value) && source->getNumRegions() == 0 && isMemoryEffectFree(source))) {
       if (!visit(source))
         return false;
       copied.push_back(source);

@@ -9,7 +9,8 @@
 namespace mlir::array {
 
 /// The attribute of a loop whose iterations don't depend on each other (they share buffers that they read, and write
-/// elements of their own): the least number of iterations that is worth a piece.
+/// elements of their own): the least number of iterations that is worth a piece. A loop of which it is known only at
+/// run time how many there are is shared if they are some pieces (leastPieces), or each is one.
 inline constexpr llvm::StringLiteral kParallelAttr = "array.parallel";
 
 /// The attribute of a buffer on the stack that holds nothing from one iteration of such a loop to another: each piece
@@ -18,6 +19,14 @@ inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
 
 /// Work from which on it pays to share it, and the least work of a piece. Waking a thread takes 10 to 25 us.
 inline constexpr double kSharedNs = 30000, kPieceNs = 8000;
+
+/// So many pieces of several iterations are worth sharing.
+inline constexpr int64_t leastPieces = 4;
+
+/// Marks a loop whose iterations are pieces, as many as are worth sharing, or one.
+inline void markPieces(scf::ForOp loop) {
+  loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), 1));
+}
 
 /// Marks a loop of `trips` iterations, if it is large enough.
 inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {

@@ -5,13 +5,16 @@
 // Two functions stand for a loop: @<main>_loop<n> takes what the loop uses as arguments, so that LLVM knows of its
 // pointers what it knows of @main's; @<main>_piece<n> has the signature of the ABI, and unpacks them.
 #include "Parallel.h"
+#include "array/IR/Array.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/Passes.h"
+#include "array/Transforms/Sizes.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -27,9 +30,17 @@ namespace {
 
 /// What a loop takes from outside of it.
 struct Captures {
-  SmallVector<Value> buffers;      ///< passed as pointers
-  SmallVector<Value> values;       ///< passed as they are
-  SmallVector<Operation *> copied; ///< made again, in this order: what computes addresses, constants, private buffers
+  explicit Captures(func::FuncOp main) : main(main) {}
+
+  SmallVector<Value> buffers; ///< passed as pointers
+  SmallVector<Value> values;  ///< passed as they are
+  /// Made again, in this order: what computes addresses, constants, private buffers; and what gives a buffer its shape.
+  struct Made {
+    Operation *op = nullptr;
+    Value buffer = {};
+    SmallVector<OpFoldResult> sizes = {};
+  };
+  SmallVector<Made> made;
 
   /// False for a value that can't be passed.
   bool add(Value value) {
@@ -37,11 +48,13 @@ struct Captures {
       return true;
     Operation *op = value.getDefiningOp();
     auto alloca = dyn_cast_or_null<memref::AllocaOp>(op);
-    if (op && op->getNumRegions() == 0 && (isMemoryEffectFree(op) || (alloca && alloca->hasAttr(kPrivateAttr)))) {
+    // The symbols of the call are in the frame of @main.
+    if (op && !isa<SymbolOp>(op) && op->getNumRegions() == 0 &&
+        (isMemoryEffectFree(op) || (alloca && alloca->hasAttr(kPrivateAttr)))) {
       if (!llvm::all_of(op->getOperands(), [&](Value operand) { return add(operand); }))
         return false;
       if (ops.insert(op).second)
-        copied.push_back(op);
+        made.push_back({op});
       return true;
     }
     Type type = value.getType();
@@ -49,16 +62,37 @@ struct Captures {
       auto argument = dyn_cast<BlockArgument>(value);
       bool isWhole = alloca || (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
       buffers.push_back(value);
-      return isWhole && memref.hasStaticShape() && memref.getLayout().isIdentity();
+      return isWhole && memref.getLayout().isIdentity() && addShape(value, memref);
     }
     values.push_back(value);
     return type.isIntOrIndexOrFloat() || isa<VectorType>(type);
   }
 
 private:
+  /// A buffer whose sizes a call decides is passed as its elements in a row.
+  bool addShape(Value buffer, MemRefType type) {
+    if (type.hasStaticShape() || type.getRank() == 1)
+      return true;
+    std::optional<SmallVector<OpFoldResult>> sizes = Sizes(main).sizesOf(buffer);
+    if (!sizes)
+      return false;
+    for (OpFoldResult size : *sizes)
+      if (auto value = dyn_cast<Value>(size); value && !add(value))
+        return false;
+    made.push_back({nullptr, buffer, std::move(*sizes)});
+    return true;
+  }
+
+  func::FuncOp main;
   DenseSet<Value> seen;
   DenseSet<Operation *> ops;
 };
+
+/// The type of a buffer at the border of a function.
+MemRefType passedType(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  return type.hasStaticShape() ? type : MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+}
 
 /// The structure of what is captured: offsets of the buffers' pointers, then of the values.
 struct Layout {
@@ -88,7 +122,7 @@ struct Layout {
 class Outliner {
 public:
   Outliner(func::FuncOp main, scf::ForOp loop, unsigned number)
-      : main(main), loop(loop), number(number), b(loop.getLoc(), loop) {}
+      : main(main), loop(loop), number(number), b(loop.getLoc(), loop), captures(main) {}
 
   void outline() {
     SetVector<Value> above;
@@ -146,6 +180,15 @@ private:
     return arith::IndexCastOp::create(b, b.getI64Type(), arith::DivSIOp::create(b, distance, step));
   }
 
+  /// Of a loop whose length is known only now, the grain is all of it unless it is worth sharing.
+  Value grainOf(Value count, int64_t grain) {
+    Value least = constant(grain, 64);
+    if (grain == 1 || count.getDefiningOp<LLVM::ConstantOp>())
+      return least;
+    Value isSmall = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, count, constant(grain * leastPieces, 64));
+    return LLVM::SelectOp::create(b, isSmall, count, least);
+  }
+
   func::FuncOp createFunction(StringRef kind, ArrayRef<Type> arguments, ArrayRef<Type> results) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(main);
@@ -161,7 +204,7 @@ private:
   func::FuncOp emitLoop() {
     SmallVector<Type> types;
     for (Value buffer : captures.buffers)
-      types.push_back(buffer.getType());
+      types.push_back(passedType(buffer));
     for (Value value : captures.values)
       types.push_back(value.getType());
     types.append(2, b.getIndexType());
@@ -175,9 +218,13 @@ private:
     from.append(captures.values.begin(), captures.values.end());
     for (auto [value, argument] : llvm::zip(from, block->getArguments()))
       mapping.map(value, argument);
-    for (Operation *op : captures.copied) {
-      b.clone(*op, mapping);
-      from.append(op->result_begin(), op->result_end());
+    for (const Captures::Made &made : captures.made) {
+      if (made.op) {
+        b.clone(*made.op, mapping);
+        from.append(made.op->result_begin(), made.op->result_end());
+      } else {
+        giveShape(made, mapping);
+      }
     }
     Value low = mapping.lookup(loop.getLowerBound()), high = mapping.lookup(loop.getUpperBound()),
           step = mapping.lookup(loop.getStep());
@@ -201,12 +248,24 @@ private:
     return function;
   }
 
+  /// Elements in a row become the buffer that they are.
+  void giveShape(const Captures::Made &made, IRMapping &mapping) {
+    auto type = cast<MemRefType>(made.buffer.getType());
+    SmallVector<OpFoldResult> sizes;
+    for (OpFoldResult size : made.sizes)
+      sizes.push_back(isa<Value>(size) ? OpFoldResult(mapping.lookup(cast<Value>(size))) : size);
+    SmallVector<OpFoldResult> strides = memref::computeStridesIRBlock(b.getLoc(), b, sizes);
+    mapping.map(made.buffer, memref::ReinterpretCastOp::create(b, type, mapping.lookup(made.buffer),
+                                                               OpFoldResult(b.getIndexAttr(0)), sizes, strides)
+                                 .getResult());
+  }
+
   /// The buffers are pointers at the function's border, of which LLVM knows what it knows of @main's.
   void takePointers(func::FuncOp function) {
     Block &block = function.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&block);
     for (auto [index, buffer] : llvm::enumerate(captures.buffers)) {
-      auto type = cast<MemRefType>(buffer.getType());
+      MemRefType type = passedType(buffer);
       takePointer(builder, block.getArgument(index), type);
       auto argument = dyn_cast<BlockArgument>(buffer);
       std::optional<EntryRole> role = argument ? getEntryRole(main, argument.getArgNumber()) : EntryRole::Arena;
@@ -248,7 +307,7 @@ private:
     Value table = loadPointer(b, b.getLoc(), frame, offsetof(PcrtFrame, table));
     Value routine = loadPointer(b, b.getLoc(), table, offsetof(PcrtTable, parallel_for));
     auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer, pointer, pointer, i64, i64});
-    LLVM::CallOp::create(b, type, ValueRange{routine, frame, address, captured, count, constant(grain, 64)});
+    LLVM::CallOp::create(b, type, ValueRange{routine, frame, address, captured, count, grainOf(count, grain)});
   }
 
   func::FuncOp main;

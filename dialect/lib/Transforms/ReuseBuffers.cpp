@@ -5,9 +5,11 @@
 #include "BufferUses.h"
 #include "array/IR/Array.h"
 #include "array/Transforms/Passes.h"
+#include "array/Transforms/Sizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -69,7 +71,7 @@ Value wholeBuffer(Value value) {
     value = op->getOperand(0);
   }
   auto type = dyn_cast<MemRefType>(value.getType());
-  return type && type.hasStaticShape() && type.getLayout().isIdentity() ? value : Value();
+  return type && type.getLayout().isIdentity() ? value : Value();
 }
 
 /// Whether nothing else in the op touches the memory of `buffer` than one operand.
@@ -104,22 +106,51 @@ bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
               .wasInterrupted();
 }
 
+/// Whether two buffers have the same sizes, as far as one sees: those of allocations are values that are the same for
+/// equal sizes (Sizes.h).
+bool haveSameSizes(memref::AllocOp from, Value place, Sizes *sizes) {
+  if (place.getType() != from.getType())
+    return false;
+  return from.getType().hasStaticShape() ||
+         llvm::all_of(llvm::seq<unsigned>(0, from.getType().getRank()), [&](unsigned dim) {
+           OpFoldResult size = sizes->sizeOf(from, dim);
+           return size && size == sizes->sizeOf(place, dim);
+         });
+}
+
 /// Has everything that uses `from` use `place`.
-void replace(memref::AllocOp from, Value place) {
+void replace(memref::AllocOp from, Value place, Sizes *sizes) {
   OpBuilder builder(from);
-  if (place.getType() != from.getType()) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)from.getType().getStridesAndOffset(strides, offset);
-    place = memref::ReinterpretCastOp::create(builder, from.getLoc(), from.getType(), place, offset,
-                                              from.getType().getShape(), strides);
+  if (!haveSameSizes(from, place, sizes)) {
+    // Row-major, in the sizes of `from`.
+    MemRefType type = from.getType();
+    Location loc = from.getLoc();
+    SmallVector<OpFoldResult> shape;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      shape.push_back(type.isDynamicDim(dim) ? OpFoldResult(from.getDynamicSizes()[type.getDynamicDimIndex(dim)])
+                                             : OpFoldResult(builder.getIndexAttr(type.getDimSize(dim))));
+    SmallVector<OpFoldResult> strides = memref::computeStridesIRBlock(loc, builder, shape);
+    place = memref::ReinterpretCastOp::create(builder, loc, type, place, builder.getIndexAttr(0), shape, strides);
   }
   from.replaceAllUsesWith(place);
   from.erase();
 }
 
+/// Moves an allocation up to another one; its sizes must be known there.
+bool moveUpTo(memref::AllocOp alloc, Operation *place) {
+  bool isKnown = llvm::all_of(alloc->getOperands(), [&](Value size) {
+    Operation *op = size.getDefiningOp();
+    return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
+  });
+  if (isKnown)
+    alloc->moveBefore(place);
+  return isKnown;
+}
+
 struct Reuse {
-  static void run(Block &block) {
+  Sizes *sizes;
+
+  void run(Block &block) {
     SmallVector<Operation *> copies;
     for (Operation &op : llvm::make_early_inc_range(block))
       followProduct(block, op);
@@ -193,7 +224,7 @@ struct Reuse {
   }
 
   /// The output is a temporary that starts with this op, the operand one that ends with it.
-  static void overwriteInput(Block &block, const Transfer &transfer) {
+  void overwriteInput(Block &block, const Transfer &transfer) {
     auto [input, output] = buffersOf(transfer);
     if (output && isa<BlockArgument>(output) && isMemoryOfItsOwn(output))
       return computeInResult(block, transfer, input, output);
@@ -205,20 +236,20 @@ struct Reuse {
     if (!before.isLocal || !after.isLocal || before.last != transfer.op || after.first != transfer.op ||
         !touchesOnly(transfer.op, from, transfer.output) || !readsOnlyInOrder(transfer, place))
       return;
-    if (from->isBeforeInBlock(place))
-      place->moveBefore(from);
-    replace(from, place);
+    if (from->isBeforeInBlock(place) && !moveUpTo(place, from))
+      return;
+    replace(from, place, sizes);
   }
 
   /// The operand is a temporary that ends with this op, the output a result that nobody touches before.
-  static void computeInResult(Block &block, const Transfer &transfer, Value input, Value output) {
+  void computeInResult(Block &block, const Transfer &transfer, Value input, Value output) {
     auto from = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
     if (!from || from->getBlock() != &block)
       return;
     BlockUses before = usesIn(block, from), after = usesIn(block, output);
     if (before.isLocal && after.isLocal && before.last == transfer.op && after.first == transfer.op &&
         touchesOnly(transfer.op, output, transfer.output) && readsOnlyInOrder(transfer, from))
-      replace(from, output);
+      replace(from, output, sizes);
   }
 
   /// The whole buffers of both, if these are of one layout.
@@ -237,8 +268,11 @@ struct ReuseBuffers : impl::ReuseBuffersBase<ReuseBuffers> {
       return;
     llvm::SetVector<Block *> blocks;
     function.walk([&](memref::AllocOp alloc) { blocks.insert(alloc->getBlock()); });
+    std::optional<Sizes> sizes;
+    if (!blocks.empty())
+      sizes.emplace(function);
     for (Block *block : blocks)
-      Reuse::run(*block);
+      Reuse{sizes ? &*sizes : nullptr}.run(*block);
   }
 };
 

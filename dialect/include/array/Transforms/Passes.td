@@ -190,7 +190,7 @@ def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
     Invariants: every argument and every allocation is memory of its own before; afterwards ops may read and write one buffer,
     element by element.
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect"];
 }
 
 //===--- Linalg on buffers: loops ---------------------------------------------------------------------------------===//
@@ -223,7 +223,8 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
            "How far ahead, in bytes, a reduction of more than the second cache holds asks for what it reads; 0: not at all">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 //===--- Memory ---------------------------------------------------------------------------------------------------===//
@@ -324,8 +325,8 @@ def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
     Invariants: whoever set the attribute knows that the iterations are independent of each other (they write disjoint
     elements); nothing in the loop fails or returns; so the result depends on the iterations alone, not on the threads.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
 //===--- Vectors --------------------------------------------------------------------------------------------------===//

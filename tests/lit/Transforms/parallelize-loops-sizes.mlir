@@ -1,0 +1,44 @@
+// array-parallelize-loops on sizes that a call decides. A buffer is passed as its elements in a row, and gets its shape
+// back from the sizes, which are passed too; a loop whose length is known only now is one piece if it is short.
+// RUN: array-opt %s --array-parallelize-loops --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func private @main_loop0(
+// CHECK-SAME:    %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.readonly}, %{{[^:]*}}: !llvm.ptr {{[^%]*}}, %[[N:[^:]*]]: index, %{{[^:]*}}: index, %{{[^:]*}}: index)
+// CHECK:         %[[ROW:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?xf32>
+// CHECK-NOT:     array.symbol
+// CHECK:         memref.reinterpret_cast %[[ROW]] to offset: [0], sizes: [%[[N]], 8], strides: [8, 1] : memref<?xf32> to memref<?x8xf32>
+// CHECK:         scf.for
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[FEW:.*]] = llvm.icmp "slt" %[[COUNT:.*]], %{{.*}} : i64
+// CHECK:         %[[GRAIN:.*]] = llvm.select %[[FEW]], %[[COUNT]], %{{.*}} : i1, i64
+// CHECK:         llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %[[COUNT]], %[[GRAIN]])
+func.func @main(%x: memref<?x8xf32> {array.role = "argument", array.dims = affine_map<()[n] -> (n, 8)>},
+                %r: memref<?x8xf32> {array.role = "result", array.dims = affine_map<()[n] -> (n, 8)>}) {
+  %n = array.symbol 0 : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %x[%i, %c0] : memref<?x8xf32>
+    memref.store %v, %r[%i, %c0] : memref<?x8xf32>
+  } {array.parallel = 20 : i64}
+  return
+}
+
+// -----
+
+// Iterations that are pieces are passed as they are.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     llvm.select
+// CHECK:         %[[GRAIN:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK:         llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[GRAIN]])
+func.func @main(%r: memref<?xf32> {array.role = "result", array.dims = affine_map<()[n] -> (n)>}) {
+  %n = array.symbol 0 : index
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %step = arith.divui %n, %c4 : index
+  scf.for %i = %c0 to %n step %step {
+    memref.store %zero, %r[%i] : memref<?xf32>
+  } {array.parallel = 1 : i64}
+  return
+}
