@@ -155,8 +155,8 @@ def test_sort_through_the_table(context: ir.Context, dtype: type) -> None:
 
 
 def test_failure_has_the_users_line(context: ir.Context) -> None:
-    module = ir.Module.parse("func.func @main(%x: tensor<?xf32>) { return } ", context)
-    with pytest.raises(ir.MLIRError, match="static shapes only") as caught:
+    module = ir.Module.parse("func.func @main(%x: index) { return } ", context)
+    with pytest.raises(ir.MLIRError, match="not a ranked tensor") as caught:
         _compiler.compile_to_object(module)
     assert caught.value.line == 1
     assert caught.value.notes == []
