@@ -1,6 +1,7 @@
 // The iteration space of a linalg op on memrefs, as array-linalg-to-loops sees it: loop dimensions, and for each
 // operand a flat buffer with one stride for each dimension (the view that NumPy's nditer has of its operands).
-// LinalgToLoops.cpp builds it, LinalgToLoopsNest.cpp emits loops from it.
+// LinalgToLoops.cpp builds it, LinalgToLoopsNest.cpp emits loops from it; sizes and index arithmetic are in
+// LinalgToLoopsIndices.cpp.
 #ifndef ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H
 #define ARRAY_LIB_TRANSFORMS_LINALGTOLOOPSSPACE_H
 
