@@ -41,8 +41,18 @@ bool canStream(const Product &product, Type element, unsigned vectorBits) {
          product.m.size.isStatic() && product.m.size.isAtMost(mostRows);
 }
 
+/// Where there may be few rows, packing b for them takes as long as they do, while many lose a few percent without.
+static constexpr int64_t kFewPacked = 128;
+
+/// The rows that b is packed for.
+static int64_t packedRows(const Size &m) {
+  return m.isStatic() ? m.expected() : std::min(m.expected(), std::max(m.least(), kFewPacked));
+}
+
 bool canCopyOnce(const Product &product, const GemmBlocks &blocks) {
-  return product.n.strides[1].isStatic(1) && product.m.size.expected() <= blocks.rows && blocks.depth <= kGemmDepth;
+  const Size &m = product.m.size;
+  bool isOneBlock = m.expected() <= blocks.rows || (!m.isStatic() && m.least() < kFewPacked);
+  return product.n.strides[1].isStatic(1) && isOneBlock && blocks.depth <= kGemmDepth;
 }
 
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
@@ -51,7 +61,7 @@ bool canCopyOnce(const Product &product, const GemmBlocks &blocks) {
 static GemmPacking choosePacking(const Product &product, const GemmTile &tile, const GemmBlocks &blocks, Type element) {
   constexpr int64_t pageBytes = 4096, manyRows = 256;
   const Dimension &m = product.m, &n = product.n, &k = product.k;
-  int64_t rowBytes = k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8, rows = m.size.expected();
+  int64_t rowBytes = k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8, rows = packedRows(m.size);
   if (n.strides[1].isStatic(1)) {
     bool inPlace = n.size.isMultipleOf(tile.columns()) &&
                    (rowBytes < pageBytes / 2 || rows <= tile.rows || (rowBytes < pageBytes && rows < manyRows));
