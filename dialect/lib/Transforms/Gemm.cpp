@@ -75,24 +75,31 @@ public:
 private:
   bool isPacked() const { return pack || call.produceRight; }
 
-  /// The functions for tiles, and which one it is in this call.
+  /// The functions for tiles: of one height, or of those that a block of rows may choose from.
   void getTiles() {
-    SmallVector<int64_t> heights{call.tile.rows};
+    heights = {call.tile.rows};
     if (!call.m.isStatic() && !call.pairing)
       heights = goodTileRows(call.tile, call.m);
-    Value best;
-    for (auto [i, height] : llvm::enumerate(heights)) {
+    for (int64_t height : heights) {
       GemmTile tile = call.tile;
       tile.rows = height;
       tiles.push_back(isOnce ? getGemmTilesOnce(module, call.element, tile)
                              : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
-      if (heights.size() == 1)
-        continue;
-      Value cost = g.mul(g.ceilDiv(g.index(call.m), height), height + 1);
-      Value isLess = i == 0 ? Value() : arith::CmpIOp::create(b, arith::CmpIPredicate::ult, cost, best);
-      best = isLess ? arith::SelectOp::create(b, isLess, cost, best) : cost;
-      tilesNumber = isLess ? arith::SelectOp::create(b, isLess, g.index(i), tilesNumber) : g.index(i);
     }
+  }
+
+  /// Which ones cost least for so many rows.
+  Value chooseTiles(Value rows) {
+    Value least, number;
+    for (auto [i, height] : llvm::enumerate(heights)) {
+      if (heights.size() == 1)
+        break;
+      Value cost = g.mul(g.ceilDiv(rows, height), height + 1);
+      Value isLess = least ? arith::CmpIOp::create(b, arith::CmpIPredicate::ult, cost, least) : Value();
+      number = isLess ? arith::SelectOp::create(b, isLess, g.index(i), number) : g.index(i);
+      least = isLess ? arith::SelectOp::create(b, isLess, cost, least) : cost;
+    }
+    return number;
   }
 
   /// The function that packs. Columns that may be too short to be transposed have another one.
@@ -233,7 +240,7 @@ private:
     bool isProduced = call.produceLeft != nullptr;
     Value left = view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
                       /*unitStride=*/false);
-    Value accumulate = add(depth);
+    Value accumulate = add(depth), tilesNumber = chooseTiles(rows);
     auto onePanel = [&](Value first) {
       Value at = g.add(column, first);
       bool isWhole = call.n.isMultipleOf(columns);
@@ -343,7 +350,7 @@ private:
   const GemmCall &call;
   ModuleOp module;
   SmallVector<func::FuncOp> tiles;
-  Value tilesNumber; ///< which one of several is called
+  SmallVector<int64_t> heights; ///< of the tiles
   func::FuncOp pack, packShort;
   Value isShort;
   Size depthBlock;

@@ -22,7 +22,7 @@
 // CHECK:   default {
 // CHECK:     func.call @gemm_stream_f32_8x16(
 // CHECK: } else {
-// CHECK-COUNT-5: arith.select
+// CHECK-COUNT-4: arith.select
 // CHECK:   %[[TILES:.*]] = arith.select
 // CHECK:   scf.for
 // CHECK:     scf.index_switch %[[TILES]]
