@@ -44,14 +44,15 @@ EXCEPTIONS: dict[str, str] = {}
 
 def larger(name, arg, new_shape):
     """An argument of another shape: the sampled one again and again, so that places and amounts stay valid."""
-    if arg.shape == new_shape:
-        return arg
-    if name == "linear_solve" and rules.kind(arg.dtype) == "i":
-        return np.append(arg, np.arange(len(arg), *new_shape, dtype=arg.dtype))  # a permutation
+    given, permuted = arg.shape, name == "linear_solve" and rules.kind(arg.dtype) == "i"
     for axis, size in enumerate(new_shape):
-        if size != arg.shape[axis]:
-            arg = np.take(arg, np.arange(size) % arg.shape[axis], axis=axis)
-    if name in MATRICES and arg.ndim > 1 and rules.kind(arg.dtype) in "fc":
+        before = arg.shape[axis]
+        if size == before:
+            continue
+        arg = np.take(arg, np.arange(size) % before, axis=axis)
+        if permuted and axis == len(new_shape) - 1:
+            arg[..., before:] = np.arange(before, size)
+    if given != new_shape and name in MATRICES and arg.ndim > 1 and rules.kind(arg.dtype) in "fc":
         rows, columns = arg.shape[-2:]
         arg = arg + np.eye(rows, columns, dtype=arg.dtype) * (4 + np.arange(columns, dtype=arg.dtype))
     return arg
