@@ -64,7 +64,7 @@ class SizeEmitter:
         return total
 
     def _constant(self, number: int, ip: ir.InsertionPoint) -> ir.Value:
-        attributes = {"value": ir.IntegerAttr.get(self._index, number)}
+        attributes: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(self._index, number)}
         return self._op("arith.constant", [], ip, attributes)
 
     def _op(

@@ -11,7 +11,7 @@ import numpy as np
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import Dim, dim_product
+from pycompiler.core.dims import Dim, Dimension, dim_product
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
@@ -341,14 +341,14 @@ def scatter_apply(
     return apply_counted(operand, counts, func, most)
 
 
-def apply_counted(x: Array, counts: Array, func: Callable[[Array], Array], most: int) -> Array:
+def apply_counted(x: Array, counts: Array, func: Callable[[Array], Array], most: Dimension) -> Array:
     """x with an elementwise function applied to each element as often as `counts` says, which is at most `most`.
 
     Each round is an operation on the whole array: there are as many as the greatest count, or, where the counts are
     traced, `most`.
     """
     aval = get_aval(x)
-    rounds = most if isinstance(counts, Tracer) else int(np.max(np.asarray(counts), initial=0))
+    rounds = int(most) if isinstance(counts, Tracer) else int(np.max(np.asarray(counts), initial=0))
     for done in range(rounds):
         changed = broadcast_to(cast(func(x), aval.dtype), aval.shape)
         x = elementwise.select(elementwise.gt(counts, np.int32(done)), changed, x)

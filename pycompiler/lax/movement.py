@@ -10,7 +10,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims import Dimension, dim_product
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.ops import compare, creation, indexing
@@ -56,7 +56,7 @@ _NUMBERS = (bool, int, float, complex)
 _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
-def iota(dtype: Any, size: int) -> Array:
+def iota(dtype: Any, size: Dimension) -> Array:
     """0, 1, ... size - 1.
 
     >>> from pycompiler import lax
@@ -236,7 +236,7 @@ slice_object = slice
 
 
 def slice(
-    operand: Array, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
+    operand: Array, start_indices: Sequence[Dimension], limit_indices: Sequence[Dimension], strides: Sequence[Dimension] | None = None
 ) -> Array:
     """The part of operand from start to limit, in steps, in every dimension.
 
@@ -253,7 +253,7 @@ def slice(
 
 
 def slice_in_dim(
-    operand: Array, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+    operand: Array, start_index: Dimension | None, limit_index: Dimension | None, stride: int = 1, axis: int = 0
 ) -> Array:
     """operand[start:limit:stride] in one dimension.
 
@@ -267,7 +267,8 @@ def slice_in_dim(
     axis = canonical_axis("slice_in_dim", axis, len(shape))
     start, limit = 0 if start_index is None else start_index, shape[axis] if limit_index is None else limit_index
     start, limit = (index + shape[axis] if index < 0 else index for index in (start, limit))
-    starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    starts: list[Dimension] = [0] * len(shape)
+    limits, strides = list(shape), [1] * len(shape)
     starts[axis], limits[axis], strides[axis] = start, limit, stride
     return slice(operand, starts, limits, strides)
 

@@ -502,7 +502,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     rows, columns = get_aval(moved).shape[:2]
     start, stop = larger(0, -offset), smaller(rows, columns - offset)
     count = range_length(start, stop, 1)
-    if isinstance(count, int):
+    if isinstance(count, int) and isinstance(start, int):
         places: Any = np.arange(start, start + count, dtype=np.int32)
         return moveaxis(getitem(moved, (places, places + np.int32(offset))), 0, -1)
     places = lax.add(movement.iota(np.int32, count), start)
