@@ -8,12 +8,12 @@
 // CHECK-LABEL: func.func @elementwise(
 // CHECK-SAME:    %[[X:.*]]: memref<10x99xf32>, %[[Y:.*]]: memref<99x10xf32>, %[[R:.*]]: memref<10x99xf32>
 // CHECK:         gpu.launch
+// CHECK:           %[[POINT:.*]] = arith.muli %[[GROUP:.*]], %c4
 // CHECK-DAG:       %[[XS:.*]] = memref.reinterpret_cast %[[X]]
 // CHECK-DAG:       %[[YS:.*]] = memref.reinterpret_cast %[[Y]]
 // CHECK-DAG:       %[[RS:.*]] = memref.reinterpret_cast %[[R]]
-// CHECK:           %[[INSIDE:.*]] = arith.cmpi slt, %[[GROUP:.*]], %c247
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi slt, %[[GROUP]], %c247
 // CHECK:           scf.if %[[INSIDE]] {
-// CHECK:             %[[POINT:.*]] = arith.muli %[[GROUP]], %c4
 // CHECK:             vector.load %[[XS]][%[[POINT]]] {alignment = 16 : i64} : memref<990xf32>, vector<4xf32>
 // CHECK-COUNT-4:     memref.load %[[YS]]
 // CHECK:             vector.store %{{.*}}, %[[RS]][%[[POINT]]] {alignment = 16 : i64}
