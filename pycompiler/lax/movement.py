@@ -9,8 +9,8 @@ from pycompiler._runtime import ShapedArray, counted, current_trace, filled
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
-from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.dims import Dimension, dim_product
+from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.ops import compare, creation, indexing
@@ -236,7 +236,10 @@ slice_object = slice
 
 
 def slice(
-    operand: Array, start_indices: Sequence[Dimension], limit_indices: Sequence[Dimension], strides: Sequence[Dimension] | None = None
+    operand: Array,
+    start_indices: Sequence[Dimension],
+    limit_indices: Sequence[Dimension],
+    strides: Sequence[Dimension] | None = None,
 ) -> Array:
     """The part of operand from start to limit, in steps, in every dimension.
 

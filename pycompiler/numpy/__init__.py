@@ -76,6 +76,7 @@ from pycompiler.numpy.cumulative import (
     nancumprod,
     nancumsum,
 )
+from pycompiler.numpy.diagonals import diag, diagflat, diagonal, tril, triu
 from pycompiler.numpy.editing import (
     delete,
     insert,
@@ -133,9 +134,6 @@ from pycompiler.numpy.movement import (
     column_stack,
     concat,
     concatenate,
-    diag,
-    diagflat,
-    diagonal,
     dsplit,
     dstack,
     expand_dims,
@@ -166,9 +164,7 @@ from pycompiler.numpy.movement import (
     swapaxes,
     tile,
     transpose,
-    tril,
     trim_zeros,
-    triu,
     unstack,
     vsplit,
     vstack,

@@ -12,7 +12,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import Dim, decidedly_equal, dim_product, surely_below
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
-from pycompiler.core.ranges import larger, range_length, smaller
+from pycompiler.core.ranges import larger, smaller
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -27,7 +27,6 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.lax.placement import place_leaf
 from pycompiler.numpy.creation import array
-from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
 
@@ -457,32 +456,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return [_broadcast_to(x, common) for x in grids]
 
 
-def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
-    check_arrays(name, m)
-    aval = get_aval(m)
-    if len(aval.shape) < 2:
-        raise ValueError(f"{name}: takes matrices, got {short(aval)}")
-    rows, columns = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in (-2, -1))
-    kept = (lax.ge if lower else lax.le)(lax.add(rows, k), columns)
-    return lax.select(kept, m, cast(0, aval.dtype))
-
-
-def tril(m: Any, k: int = 0) -> Array:
-    """m with zeros above the k-th diagonal.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.tril(pnp.ones((2, 2)))
-    Array([[1., 0.],
-           [1., 1.]], dtype=float32)
-    """
-    return _triangle("tril", m, k, True)
-
-
-def triu(m: Any, k: int = 0) -> Array:
-    """m with zeros below the k-th diagonal."""
-    return _triangle("triu", m, k, False)
-
-
 def result_type(*args: Any) -> Any:
     """The dtype that the arguments promote to.
 
@@ -491,47 +464,6 @@ def result_type(*args: Any) -> Any:
     dtype('float16')
     """
     return dtypes.result_type(*args)[0]
-
-
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """A diagonal of two axes, as the last axis of the result."""
-    check_arrays("diagonal", a)
-    rank = ndim(a)
-    first, second = canonical_axes("diagonal", (axis1, axis2), rank)
-    moved = moveaxis(a, (first, second), (0, 1))
-    rows, columns = get_aval(moved).shape[:2]
-    start, stop = larger(0, -offset), smaller(rows, columns - offset)
-    count = range_length(start, stop, 1)
-    if isinstance(count, int) and isinstance(start, int):
-        places: Any = np.arange(start, start + count, dtype=np.int32)
-        return moveaxis(getitem(moved, (places, places + np.int32(offset))), 0, -1)
-    places = lax.add(movement.iota(np.int32, count), start)
-    return moveaxis(getitem(moved, (places, lax.add(places, offset))), 0, -1)
-
-
-def diag(v: Any, k: int = 0) -> Array:
-    """The k-th diagonal of a matrix, or the matrix with a vector on it.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.diag(pnp.array([1, 2]))
-    Array([[1, 0],
-           [0, 2]], dtype=int32)
-    """
-    check_arrays("diag", v)
-    if ndim(v) == 2:
-        return diagonal(v, k)
-    if ndim(v) != 1:
-        raise ValueError(f"diag: takes a vector or a matrix, got {short(get_aval(v))}")
-    total = get_aval(v).shape[0] + abs(k)
-    placed = movement.pad(v, cast(0, get_aval(v).dtype), [(max(k, 0), max(-k, 0), 0)])
-    rows, columns = (movement.broadcasted_iota(np.int32, (total, total), axis) for axis in (0, 1))
-    wide = movement.broadcast_in_dim(placed, (total, total), (1,))
-    return lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))
-
-
-def diagflat(v: Any, k: int = 0) -> Array:
-    """The matrix with the elements of v on its k-th diagonal."""
-    return diag(ravel(v), k)
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:

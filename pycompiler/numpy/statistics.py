@@ -17,7 +17,8 @@ from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_ar
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.cumulative import cumsum
-from pycompiler.numpy.movement import atleast_2d, concatenate, diagonal, moveaxis, squeeze, transpose
+from pycompiler.numpy.diagonals import diagonal
+from pycompiler.numpy.movement import atleast_2d, concatenate, moveaxis, squeeze, transpose
 from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.numpy.taking import take, take_along_axis
 

@@ -12,7 +12,7 @@ from pycompiler.lax import linalg, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast, check_arrays
 from pycompiler.numpy import contraction
-from pycompiler.numpy.movement import diagonal
+from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.promotion import inexact
 from pycompiler.random.arguments import Dtype, check_key, float_dtype
 from pycompiler.random.streams import normal_of

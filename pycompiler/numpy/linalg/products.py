@@ -10,7 +10,7 @@ from pycompiler.core.dims import typical
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, check_arrays
-from pycompiler.numpy import contraction, products
+from pycompiler.numpy import contraction, diagonals, products
 from pycompiler.numpy import movement as moving
 from pycompiler.numpy.contraction import matmul as _matmul
 from pycompiler.numpy.promotion import converted
@@ -61,7 +61,7 @@ def matrix_transpose(x: Any, /) -> Array:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Array:
     """A diagonal of each matrix."""
-    return moving.diagonal(x, offset, -2, -1)
+    return diagonals.diagonal(x, offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:

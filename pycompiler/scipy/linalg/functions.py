@@ -12,9 +12,9 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, check_arrays
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.diagonals import diag, diagonal
 from pycompiler.numpy.linalg.arguments import inexact_arrays, square_matrix
 from pycompiler.numpy.linalg.norms import norm
-from pycompiler.numpy.movement import diag, diagonal
 from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import linalg_spectral as spectral
 from pycompiler.ops.shape import full_like

@@ -18,6 +18,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.numpy import contraction, indexing, movement, reductions, statistics, ufuncs
 from pycompiler.numpy.creation import eye
+from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random import choice, normal, split
 from pycompiler.scipy.special.error import ndtr
@@ -207,7 +208,7 @@ def _density(dataset: Array, weights: Array, points: Array, precision: Array, *,
     centers = contraction.matmul(movement.transpose(dataset), whitening)
     targets = contraction.matmul(movement.transpose(points), whitening)
     difference = ufuncs.subtract(lax_movement.expand_dims(targets, (1,)), lax_movement.expand_dims(centers, (0,)))
-    norm = lax.sub(reductions.sum(lax.log(movement.diagonal(whitening))), 0.5 * d * log(2 * pi))
+    norm = lax.sub(reductions.sum(lax.log(diagonal(whitening))), 0.5 * d * log(2 * pi))
     exponent = ufuncs.subtract(norm, ufuncs.multiply(0.5, reductions.sum(lax.square(difference), -1)))
     if logarithm:
         return logsumexp(ufuncs.add(exponent, lax.log(weights)), 1)
