@@ -83,6 +83,8 @@ class Array(Attached):
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
+    def max_shape(self) -> tuple[int | None, ...]: ...
+    @property
     def dtype(self) -> np.dtype[Any]: ...
     @property
     def weak_type(self) -> bool: ...
@@ -114,6 +116,13 @@ class Array(Attached):
 
 def array_of_bytes(bytes: object, aval: ShapedArray, device: Device) -> Array:
     """An array of a device whose memory is a copy of a contiguous buffer's. ValueError for another number of bytes."""
+
+def unsized(aval: ShapedArray, most: tuple[int | None, ...], maker: Any) -> Array:
+    """An array whose size depends on data: at most of the shape `most`, it is what `maker()` returns, which is called
+    when the elements, or dimensions that the aval leaves open, are asked for; `maker.is_ready()`: it would not wait."""
+
+def first_rows(array: Array, count: int) -> Array:
+    """The first rows of an array: a view of its memory, or a copy of few."""
 
 def sharded_array(aval: ShapedArray, shards: tuple[Array, ...], sharding: Any) -> Array:
     """An array whose elements are those of the arrays of several devices."""

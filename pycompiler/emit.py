@@ -32,6 +32,7 @@ from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.data_sizes import take_first
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
@@ -348,6 +349,15 @@ class Emitter:
             "called; there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"
         )
 
+    def cut(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A size that depends on data: a program is cut there, and each of its parts has a module."""
+        where = f"{equation.source.describe()}\n" if equation.source else ""
+        raise TypeError(
+            f"{where}the size {equation.params['size']} depends on data: the program is cut where it becomes known: "
+            "there is no one module of it to be shown or exported.\nWhat to do: call it, or look at make_jaxpr; pass "
+            "size= for a result of a fixed size"
+        )
+
     def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """The equations of a call: what it says beside them is said to derivatives."""
         graph: Graph = equation.params["graph"].graph
@@ -458,6 +468,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     device_put: Emitter.same,
     sharding_constraint: Emitter.same,
     shard_map: Emitter.manual,
+    take_first: Emitter.cut,
     custom_lin: Emitter.forward,
     custom_jvp_call: Emitter.inlined,
     custom_vjp_call: Emitter.inlined,

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from pycompiler import cache, distribution, eager, key_reuse, misses
+from pycompiler import cache, data_stages, distribution, eager, key_reuse, misses
 from pycompiler._runtime import (
     CallKey,
     CompiledCall,
@@ -37,9 +37,10 @@ from pycompiler.core.boundary import boundary
 from pycompiler.core.cache import Cache
 from pycompiler.core.call import call_graph
 from pycompiler.core.config import config, trace_key
+from pycompiler.core.data_sizes import allowed, in_force
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
-from pycompiler.core.graph import forget_sources
+from pycompiler.core.graph import ClosedGraph, forget_sources
 from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
 from pycompiler.core.sizes import size_plan
@@ -47,6 +48,7 @@ from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.data_stages import StagedProgram
 from pycompiler.dynamic import Dynamic, read_dynamic
 from pycompiler.jit_options import Options, divided_function, resolved
 from pycompiler.jitted import Jitted
@@ -128,7 +130,7 @@ class _Program:
     def _signature(
         self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
     ) -> Signature:
-        key = (fixed, avals)
+        key = (fixed, avals, in_force() is not None)
         # What leaks does so while it is traced.
         found = None if config.checking_leaks else self.traces.get(key)
         if found is None:
@@ -144,7 +146,7 @@ class _Program:
     def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
         start = time.perf_counter()
         with Scope("trace", f"trace {self.name}", function=function_place(self.fun)):
-            graph = make_graph(flat, avals, flat.origin())
+            graph = self._graph(flat, avals)
         if config.debug_key_reuse:
             key_reuse.summary(graph)
         if self.options.from_anywhere:
@@ -153,6 +155,16 @@ class _Program:
         # Not the function of the leaves itself, which holds the arguments of this call.
         names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
         return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
+
+    def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
+        if self.options.dynamic is None and in_force() is None:
+            return make_graph(flat, avals, flat.origin())
+
+        def run(*leaves: Any) -> Sequence[Any]:
+            with allowed():
+                return flat(*leaves)
+
+        return make_graph(run, avals, flat.origin())
 
     def _donated(self, flat: FlatFunction, kwargs: dict[str, Any]) -> tuple[int, ...]:
         """The leaves that are donated, by number."""
@@ -192,23 +204,47 @@ class _Program:
             return self.traced
         if distribution.concerns(signature.graph):
             return self.sharded
+        if data_stages.concerns(signature.graph):
+            return self._staged(signature, leaves)
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         call = self._compile(signature, target)
         return self._checked(signature, call, target) if are_on() else call
 
-    def _with_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CompiledCall | None:
+    def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
+        """What calls a program in which sizes depend on data: for all sizes of its arguments the same one."""
+        graph = signature.graph
+        target = expected_target(leaves, named_device(self.name, graph.graph))
+        with self.traces.making(("staged", id(signature))):
+            is_new = ("staged", target) not in graph.derived
+            start = time.perf_counter()
+            program: StagedProgram = graph.derive(("staged", target), lambda: StagedProgram(graph, self.name, target))
+        if is_new:
+            avals = ", ".join(map(short, graph.in_avals))
+            stages = f"{len(program.stages)} stages, for every size that depends on data"
+            self.event = f"compiled for ({avals}), in {stages}"
+            _say(config.log_compiles, f"Compiled %s for ({avals}), in {stages}, in %.3f ms", self.name, start)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            return signature.out_tree.unflatten(program(given, signature.donated))
+
+        return boundary(call)
+
+    def _with_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
         """The call of a program for all sizes, bound to these; None where it is served for its own sizes."""
         if isinstance(self.options.dynamic, Automatic):
             return self._automatically(self.options.dynamic, args, kwargs)
         signature, leaves = self.signature(args, kwargs, symbolic=True)
         if not has_symbols(signature.graph) or not self._is_own(signature):
             return None
+        if data_stages.concerns(signature.graph):
+            return self._staged(signature, leaves)
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         return self._bound(signature, target, [get_aval(leaf).shape for leaf in leaves])
 
     def _automatically(
         self, automatic: Automatic, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> CompiledCall | None:
+    ) -> Callable[..., Any] | None:
         flat, leaves, fixed = self.flatten(args, kwargs)
         avals = tuple([get_aval(leaf) for leaf in leaves])
         target = expected_target(leaves)
@@ -230,7 +266,10 @@ class _Program:
                     automatic.checked_at_one(fixed, attempt, serves := self._agrees(signature, attempt, flat, avals))
                     if not serves:
                         continue
-                call = self._bound(signature, target, [aval.shape for aval in avals], is_exact=False)
+                if data_stages.concerns(signature.graph):
+                    call = self._staged(signature, leaves)
+                else:
+                    call = self._bound(signature, target, [aval.shape for aval in avals], is_exact=False)
             except Exception as error:
                 automatic.failed(fixed, attempt, error)
                 continue
@@ -248,7 +287,7 @@ class _Program:
         self, signature: Signature, attempt: Attempt, flat: FlatFunction, avals: tuple[ShapedArray, ...]
     ) -> bool:
         """Whether results for a call's sizes are of the types that tracing for these gives."""
-        static = make_graph(flat, avals, flat.origin())
+        static = self._graph(flat, avals)
         of_symbols = [aval_at(aval, attempt.sizes) for aval in signature.graph.out_avals]
         return flat.out_tree == signature.out_tree and list(static.out_avals) == of_symbols
 
@@ -352,6 +391,9 @@ class _Program:
         if config.disable_jit or axes.typing() is not None:
             return self.fun(*args, **kwargs)
         signature, leaves = self.signature(args, kwargs)
+        if data_stages.concerns(signature.graph):
+            # Its sizes are the caller's: symbols of that graph, or numbers where nothing is recorded.
+            return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
             return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
         return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))

@@ -21,6 +21,7 @@ from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import as_positions
 from pycompiler.lax.operands import Array, cast
+from pycompiler.numpy.data_sizes import HINT, gathered_places
 from pycompiler.numpy.promotion import broadcast_of
 
 
@@ -85,6 +86,13 @@ def is_mask(item: Any) -> bool:
     )
 
 
+def lone_mask(index: Any) -> Any:
+    """The mask, if an index is one, alone or with an ellipsis after it."""
+    if isinstance(index, tuple) and len(index) in (1, 2) and (len(index) == 1 or index[1] is Ellipsis):
+        index = index[0]
+    return index if is_mask(index) else None
+
+
 def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int, ...]]]]:
     """The items of an index, with lists as arrays and masks as the integers at which they hold; and for each mask the
     place of its first item, and its shape."""
@@ -122,11 +130,15 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
 
 def _places(name: str, mask: Any) -> list[Any]:
     if isinstance(mask, Tracer):
+        traced = gathered_places("index", mask) if get_aval(mask).shape else None
+        if traced is not None:
+            return traced
         no_value(
             NonConcreteBooleanIndexError,
             mask,
             f"{name}: the number of true elements, for a boolean index,",
-            "use where(mask, x, y), nonzero(mask, size=...) as the index, or x.at[mask].set(value) with one value",
+            "use where(mask, x, y), nonzero(mask, size=...) as the index, or x.at[mask].set(value) with one value, "
+            + HINT,
         )
     values = np.asarray(mask)
     if values.ndim == 0:

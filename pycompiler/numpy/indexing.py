@@ -13,11 +13,13 @@ from pycompiler._runtime import current_trace
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import Dim, dim_product, surely_below
 from pycompiler.core.ranges import range_length
+from pycompiler.core.trace import Tracer
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import fill_of
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
-from pycompiler.numpy.index_plan import Entry, Plan, Slice, plan, positions
+from pycompiler.numpy.data_sizes import places_of
+from pycompiler.numpy.index_plan import Entry, Plan, Slice, lone_mask, plan, positions
 from pycompiler.ops import indexing as slices
 from pycompiler.ops.gather import gather
 
@@ -27,8 +29,26 @@ INT32 = np.dtype(np.int32)
 def getitem(x: Array, index: Any) -> Array:
     """x[index]. IndexError for too many indices, TypeError for what is no index; out of range is clamped."""
     check_arrays("index", x)
+    mask = lone_mask(index)
+    if isinstance(mask, Tracer) and get_aval(mask).shape:
+        found = _where_it_holds(x, mask)
+        if found is not None:
+            return found
     planned, entries = plan("index", x, index)
     return read("index", x, planned, entries)
+
+
+def _where_it_holds(x: Array, mask: Any) -> Array | None:
+    """x[mask], where a size may depend on the mask: the rows are gathered before what there is of them is known."""
+    shape, ndim = get_aval(x).shape, len(get_aval(mask).shape)
+    found = places_of("index", mask) if get_aval(mask).shape == shape[:ndim] else None
+    if found is None:
+        return None
+    rows = movement.reshape(x, (dim_product(shape[:ndim]), *shape[ndim:]))
+    if found.size == 0:
+        return rows
+    planned, entries = plan("index", rows, found.padded, wrap=False)
+    return found.first(read("index", rows, planned, entries))
 
 
 def read(

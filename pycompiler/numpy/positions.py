@@ -3,7 +3,6 @@
 How many places a condition holds at is data: it is read (outside `jit`), or `size` says it.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
+from pycompiler.numpy.data_sizes import HINT, places_of, unravel
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import Place
 
@@ -42,7 +42,7 @@ def known_size(name: str, count: Array, size: Any) -> Any:
             ConcretizationTypeError,
             count,
             f"{name}: the number of elements, for the size of the result,",
-            "pass size= to say the most that there can be, and fill_value= for what is left",
+            f"pass size= to say the most that there can be, and fill_value= for what is left, {HINT}",
         )
     return int(np.asarray(count))
 
@@ -83,6 +83,9 @@ def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]
 def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Array, ...]:
     check_arrays(name, a)
     shape = get_aval(a).shape
+    found = places_of(name, a) if size is None else None
+    if found is not None:
+        return tuple([found.first(cast(index, index_dtype())) for index in unravel(found.padded, shape)])
     flat = holds(flattened(a))
     places, there = flat_places(name, flat, size)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * len(shape)
@@ -94,16 +97,6 @@ def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Ar
         else ufuncs.where(there, cast(index, index_dtype()), cast(fill, index_dtype()))
         for index, fill in zip(unravel(places, shape), fills, strict=True)
     )
-
-
-def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
-    """The indices of row-major places."""
-    result: list[Array] = []
-    for size in reversed(shape):
-        size = max(size, 1)
-        result.append(lax.rem(places, cast(size, get_aval(places).dtype)))
-        places = lax.div(places, cast(size, get_aval(places).dtype))
-    return result[::-1]
 
 
 def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
@@ -138,6 +131,10 @@ def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Ar
     """
     check_arrays("argwhere", a)
     shape = get_aval(a).shape
+    found = places_of("argwhere", a) if size is None and shape else None
+    if found is not None:
+        indices = [movement.expand_dims(cast(index, index_dtype()), (1,)) for index in unravel(found.padded, shape)]
+        return found.first(movement.concatenate(indices, 1))
     if shape == ():
         flat, _ = flat_places("argwhere", movement.reshape(holds(a), (1,)), size)
         return movement.full((get_aval(flat).shape[0], 0), 0, index_dtype())
@@ -166,6 +163,9 @@ def where(
 def extract(condition: Array, arr: Array, *, size: int | None = None, fill_value: Array = 0) -> Array:
     """The elements of the flat array where a condition holds. See `nonzero` for size and fill_value."""
     check_arrays("extract", condition, arr)
+    found = places_of("extract", condition) if size is None else None
+    if found is not None and get_aval(condition).shape == get_aval(arr).shape:
+        return found.first(take(flattened(arr), found.padded, axis=0, mode="clip"))
     return compress(flattened(condition), arr, size=size, fill_value=fill_value)
 
 
@@ -192,11 +192,17 @@ def compress(
         a, axis = flattened(a), 0
     axis = canonical_axis("compress", axis, len(get_aval(a).shape))
     shape, given = get_aval(a).shape, get_aval(condition).shape[0]
-    condition = holds(condition)
+    whole, condition = condition, holds(condition)
     if given > shape[axis]:
         if not isinstance(condition, Tracer) and np.any(np.asarray(condition)[shape[axis] :]):
             raise ValueError(f"compress: the condition holds beyond the {shape[axis]} elements of axis {axis}")
         condition = movement.slice_in_dim(condition, 0, shape[axis])
+    found = places_of("compress", whole) if size is None else None
+    if found is not None and given <= shape[axis]:
+        # What is cut comes first.
+        moved = movement.transpose(a, [axis, *[i for i in range(len(shape)) if i != axis]])
+        rows = found.first(take(moved, found.padded, axis=0, mode="clip"))
+        return movement.transpose(rows, [*range(1, axis + 1), 0, *range(axis + 1, len(shape))])
     places, there = flat_places("compress", condition, size)
     taken = take(a, places, axis=axis, mode="clip")
     if size is None:

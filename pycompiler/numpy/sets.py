@@ -13,6 +13,7 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
+from pycompiler.numpy.data_sizes import counted
 from pycompiler.numpy.positions import INT32, flattened, index_dtype, known_size, nonzero
 from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
@@ -60,6 +61,11 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
         return _Unique(rows, zeros, movement.full((count,), 0, index_dtype()), counts)
     rows, new, order = fused(_sorted_rows, x, equal_nan=equal_nan)
     found = reductions.sum(cast(new, INT32))
+    cut = counted(name, found, count) if size is None else None
+    if cut is not None:
+        gathered = fused(_gathered_rows, rows, new, order, size=count)
+        parts = _Unique(*gathered)
+        return _Unique(cut.first(parts.rows), cut.first(parts.index), parts.inverse, cut.first(parts.counts))
     size = known_size(name, found, size)
     if size == 0:
         none = movement.full((0,), 0, index_dtype())

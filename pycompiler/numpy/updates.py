@@ -19,7 +19,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import GatherScatterMode, Mode, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.index_plan import Plan, Slice, is_mask, plan, positions
+from pycompiler.numpy.index_plan import Plan, Slice, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
 from pycompiler.ops.gather import scatter
 
@@ -225,13 +225,6 @@ def canonical_mode(name: str, mode: Mode) -> str:
         return GatherScatterMode.from_any(mode).attribute
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def lone_mask(index: Any) -> Any:
-    """The mask, if an index is one, alone or with an ellipsis after it."""
-    if isinstance(index, tuple) and len(index) in (1, 2) and (len(index) == 1 or index[1] is Ellipsis):
-        index = index[0]
-    return index if is_mask(index) else None
 
 
 def chooses(x: Array, mask: Any, values: Any) -> bool:

@@ -5,6 +5,7 @@
 #include "Operators.h"
 #include "Placement.h"
 #include "Sharded.h"
+#include "Unsized.h"
 #include "runtime/Profile.h"
 
 #include <string>
@@ -70,6 +71,7 @@ PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool c
   array->onHost = nullptr;
   array->weakReferences = nullptr;
   array->sharding = array->shards = nullptr;
+  array->unsized = array->mostShape = nullptr;
   array->committed = committed;
   array->live = {ring.previous, &ring};
   ring.previous->next = &array->live;
@@ -91,6 +93,8 @@ static void deallocateArray(PyObject *self) {
     array->onHost->release();
   Py_XDECREF(array->sharding);
   Py_XDECREF(array->shards);
+  Py_XDECREF(array->unsized);
+  Py_XDECREF(array->mostShape);
   PyTypeObject *type = Py_TYPE(self);
   if (freeCount < freeListLimit)
     freeList[freeCount++] = self;
@@ -249,6 +253,12 @@ static PyObject *isReady(PyObject *self, PyObject *) {
   ArrayObject *array = asArray(self);
   if (isSharded(array))
     return PyBool_FromLong(areShardsReady(array));
+  // Where the size is not known, the elements are not.
+  bool isSizeReady = true;
+  if (array->unsized && !isSizeKnown(array, isSizeReady))
+    return nullptr;
+  if (!isSizeReady)
+    Py_RETURN_FALSE;
   return ensureElements(array) ? PyBool_FromLong(array->buffer->isReady()) : nullptr;
 }
 
@@ -265,6 +275,7 @@ void pcrt::python::deleteElements(ArrayObject *array, std::string why) {
   std::exchange(array->buffer, made.take())->release();
   if (Buffer *copy = std::exchange(array->onHost, nullptr))
     copy->release();
+  forgetSize(array);
 }
 
 /// The elements where the host can read them, perhaps on their way there. Borrowed; null with an exception.
@@ -329,8 +340,10 @@ static const char *formatOf(DType dtype) {
 
 static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   ArrayObject *array = asArray(self);
-  AvalObject *aval = array->aval;
   view->obj = nullptr;
+  if (!ensureSize(array))
+    return -1;
+  AvalObject *aval = array->aval;
   const char *format = formatOf(aval->code);
   if (isSharded(array)) {
     // NumPy asks for __array__ then.
@@ -428,6 +441,8 @@ static PyObject *toNumpy(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 static PyObject *item(PyObject *self, PyObject *) {
   ArrayObject *array = asArray(self);
+  if (!ensureSize(array))
+    return nullptr;
   if (array->aval->size != 1) {
     PyErr_Format(PyExc_ValueError, "item: %S has %zd elements, not one", array->aval, array->aval->size);
     return nullptr;
@@ -470,12 +485,25 @@ static PyObject *item(PyObject *self, PyObject *) {
 //----------------------------------------------------------------------------------------------------===//
 
 // Properties that are the aval's.
-static PyObject *getShape(PyObject *self, void *) { return Py_NewRef(asArray(self)->aval->shape); }
+static PyObject *getAval(PyObject *self, void *) {
+  return ensureDims(asArray(self)) ? Py_NewRef(reinterpret_cast<PyObject *>(asArray(self)->aval)) : nullptr;
+}
+static PyObject *getShape(PyObject *self, void *) {
+  return ensureDims(asArray(self)) ? Py_NewRef(asArray(self)->aval->shape) : nullptr;
+}
+static PyObject *getMostShape(PyObject *self, void *) {
+  ArrayObject *array = asArray(self);
+  return Py_NewRef(array->mostShape ? array->mostShape : array->aval->shape);
+}
 static PyObject *getDType(PyObject *self, void *) { return Py_NewRef(asArray(self)->aval->dtype); }
 static PyObject *getWeakType(PyObject *self, void *) { return PyBool_FromLong(asArray(self)->aval->weakType); }
 static PyObject *getRank(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->rank()); }
-static PyObject *getSize(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->size); }
-static PyObject *getBytes(PyObject *self, void *) { return PyLong_FromSsize_t(asArray(self)->aval->nbytes); }
+static PyObject *getSize(PyObject *self, void *) {
+  return ensureDims(asArray(self)) ? PyLong_FromSsize_t(asArray(self)->aval->size) : nullptr;
+}
+static PyObject *getBytes(PyObject *self, void *) {
+  return ensureDims(asArray(self)) ? PyLong_FromSsize_t(asArray(self)->aval->nbytes) : nullptr;
+}
 static PyObject *getDevice(PyObject *self, void *) {
   ArrayObject *array = asArray(self);
   return Py_NewRef(array->sharding ? array->sharding : deviceObject(*array->buffer->device()));
@@ -483,7 +511,12 @@ static PyObject *getDevice(PyObject *self, void *) {
 static PyObject *getCommitted(PyObject *self, void *) { return PyBool_FromLong(asArray(self)->committed); }
 
 static PyGetSetDef arrayProperties[] = {
-    {"shape", getShape, nullptr, "The dimensions, a tuple.", nullptr},
+    {"aval", getAval, nullptr, "Shape, dtype and weak type.", nullptr},
+    {"shape", getShape, nullptr, "The dimensions, a tuple. Waits where they depend on data.", nullptr},
+    {"max_shape", getMostShape, nullptr,
+     "The most that each dimension can be: the shape, unless that depends on data. Never waits. None for a dimension "
+     "without a bound.",
+     nullptr},
     {"dtype", getDType, nullptr, "The element type.", nullptr},
     {"weak_type", getWeakType, nullptr, "Whether the element type gives way to others.", nullptr},
     {"ndim", getRank, nullptr, "Number of dimensions.", nullptr},
@@ -494,7 +527,6 @@ static PyGetSetDef arrayProperties[] = {
     {}};
 
 static PyMemberDef arrayMembers[] = {
-    {"aval", T_OBJECT_EX, offsetof(ArrayObject, aval), READONLY, "Shape, dtype and weak type."},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weakReferences), READONLY, nullptr},
     {}};
 
@@ -511,7 +543,7 @@ static PyMethodDef arrayMethods[] = {
     {}};
 
 static PyType_Slot arraySlots[] = {
-    {Py_tp_doc, const_cast<char *>("An array whose elements may still be being computed: shape and dtype never wait.")},
+    {Py_tp_doc, const_cast<char *>("An array whose elements may still be being computed: shape and dtype never wait, but for\na size that depends on data.")},
     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateArray)},
     {Py_tp_hash, reinterpret_cast<void *>(PyObject_HashNotImplemented)},
     {Py_tp_getset, arrayProperties},

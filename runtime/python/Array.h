@@ -23,12 +23,25 @@ struct ArrayObject {
   /// Whether the program said on which device it is to be: what is computed from it is there too.
   bool committed;
   LiveLink live;
+  /// What says the size, where it depends on data and is not known yet: see Unsized. Null for all other arrays.
+  PyObject *unsized;
+  /// The shape that the array has at most, where its size depended on data; else null.
+  PyObject *mostShape;
 };
 
 extern PyTypeObject *arrayType;
 
 inline bool isArray(PyObject *object) { return Py_TYPE(object) == arrayType; }
 inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObject *>(object); }
+
+/// Out of line, for `ensureSize`.
+bool makeSize(ArrayObject *array);
+/// Waits until the size of the array is known, where it depends on data, and has it made; false with an exception. To be
+/// called before anything reads its dimensions or its elements.
+inline bool ensureSize(ArrayObject *array) { return __builtin_expect(!array->unsized, 1) || makeSize(array); }
+
+/// The same for who asks for the dimensions alone, which may be known where the elements are not.
+inline bool ensureDims(ArrayObject *array) { return array->aval->isConcrete() || ensureSize(array); }
 
 /// A new array, or null. `aval` is borrowed.
 PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool committed = false);

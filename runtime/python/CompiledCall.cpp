@@ -227,6 +227,8 @@ static PyObject *callCompiled(PyObject *self, PyObject *args, PyObject *kwargs) 
       PyErr_Format(PyExc_TypeError, "CompiledCall: leaf %zu is not an Array", i);
       return nullptr;
     }
+    if (!ensureSize(asArray(items[i])))
+      return nullptr;
   }
   return runCompiledCall(call, reinterpret_cast<ArrayObject *const *>(items));
 }

@@ -61,6 +61,8 @@ public:
         return false;
       keep(object);
     }
+    if (!ensureSize(asArray(object)))
+      return false;
     word(Word::identity(asArray(object)->aval));
     foundSharded |= asArray(object)->shards != nullptr;
     leaves.push(asArray(object));

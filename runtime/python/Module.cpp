@@ -11,6 +11,7 @@
 #include "Placement.h"
 #include "Profiling.h"
 #include "Sharded.h"
+#include "Unsized.h"
 #include "Spmd.h"
 #include "Subscript.h"
 #include "runtime/GpuLibraries.h"
@@ -143,6 +144,7 @@ static nb::object sharedArray(nb::handle array, AvalObject *aval) {
 static ArrayObject *requireArray(nb::handle object) {
   if (!isArray(object.ptr()))
     throw nb::type_error("not an Array");
+  orThrow(ensureSize(asArray(object.ptr())));
   return asArray(object.ptr());
 }
 
@@ -362,7 +364,7 @@ NB_MODULE(_runtime, module) {
           addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
           addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
           addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) &&
-          addShardedFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
+          addShardedFunctions(raw) && addUnsizedFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
   nb::class_<LoadedExecutable>(module, "Executable", nb::type_slots(executableSlots))
       .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
                   nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false,

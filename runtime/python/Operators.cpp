@@ -116,6 +116,8 @@ static bool isPlainIndex(PyObject *array, PyObject *index) {
 
 static PyObject *subscript(PyObject *self, PyObject *index) {
   PyObject *operands[] = {nullptr, self, index};
+  if (!ensureSize(asArray(self)))
+    return nullptr;
   if (!currentTrace && isPlainArray(self)) {
     if (PyObject *result = subscriptHere(asArray(self), index))
       return result;

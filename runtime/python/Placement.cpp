@@ -73,6 +73,8 @@ RefPtr<Buffer> pcrt::python::copyTo(Device &target, AvalObject *aval, Buffer &so
 static RefPtr<Buffer> madeOn(Device &target, ArrayObject *array);
 
 RefPtr<Buffer> pcrt::python::elementsOn(Device &target, ArrayObject *array) {
+  if (!ensureSize(array))
+    return nullptr;
   if (isDeferred(array->buffer)) {
     // Elsewhere it is made apart, and the array itself stays as it is.
     if (array->buffer->device() != &target)
@@ -331,7 +333,7 @@ static PyObject *put(PyObject *, PyObject *args) {
     return nullptr;
   Device *device = deviceOf(place);
   ArrayObject *array = asArray(object);
-  if (!device)
+  if (!device || !ensureSize(array))
     return nullptr;
   if (isDeleted(array->buffer)) {
     raise(*array->buffer->error());
@@ -362,6 +364,8 @@ static PyObject *withCommitment(PyObject *, PyObject *args) {
   if (!PyArg_ParseTuple(args, "O!p:with_commitment", arrayType, &object, &committed))
     return nullptr;
   ArrayObject *array = asArray(object);
+  if (!ensureSize(array))
+    return nullptr;
   if (array->committed == static_cast<bool>(committed))
     return Py_NewRef(object);
   return newArray(array->aval, RefPtr<Buffer>(array->buffer), committed);

@@ -37,7 +37,7 @@ bool isDeferred(const Buffer *buffer);
 bool makeElements(ArrayObject *array);
 /// Has the array made if it was not; false with an exception. To be called before anything reads its buffer.
 inline bool ensureElements(ArrayObject *array) {
-  return !severalDevices || !isDeferred(array->buffer) || makeElements(array);
+  return ensureSize(array) && (!severalDevices || !isDeferred(array->buffer) || makeElements(array));
 }
 
 //===-- Transfers that the program does not want

@@ -1,0 +1,115 @@
+"""Results whose size depends on data, in a graph where that may be: see `core.data_sizes`. Below `index_plan`.
+
+Each is computed as large as it can be, and `take_first` cuts it to what there is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.aval import get_aval
+from pycompiler.core.data_sizes import Scope, in_force
+from pycompiler.core.dims import Dimension, dim_product
+from pycompiler.core.jvp import JvpTracer
+from pycompiler.core.record import GraphTracer
+from pycompiler.core.structural import reduce_sum
+from pycompiler.core.trace import Tracer
+from pycompiler.lax import cumulative, movement
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax.indexing import ScatterDimensionNumbers, scatter
+from pycompiler.lax.operands import Array, cast
+from pycompiler.numpy import ufuncs
+from pycompiler.ops.data_sizes import take_first
+
+INT32 = np.dtype(np.int32)
+
+# What messages add to what there is to do.
+HINT = 'or call the function under jit(..., dynamic="auto"), where sizes may depend on data'
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many there are: the scalar, and the symbol that stands for it (0 where there can be none)."""
+
+    count: Array
+    size: Dimension
+
+    def first(self, padded: Array) -> Array:
+        """The part of an array that there is."""
+        return padded if self.size == 0 else take_first.bind(padded, self.count, size=self.size)
+
+
+@dataclass(frozen=True)
+class Places(Counted):
+    """The places at which a flat mask holds, first in a vector of all places."""
+
+    padded: Array
+
+
+def _scope(x: Any) -> Scope | None:
+    """The scope in which the size may depend on x; None where it may not."""
+    return in_force() if isinstance(x, Tracer) and isinstance(_plain(x), GraphTracer) else None
+
+
+def _plain(x: Any) -> Any:
+    """Without tangents."""
+    while isinstance(x, JvpTracer):
+        x = x.primal
+    return x
+
+
+def counted(name: str, count: Array, most: Dimension) -> Counted | None:
+    """Of a traced count; None where sizes may not depend on it."""
+    scope = _scope(count)
+    if scope is None:
+        return None
+    return Counted(count, scope.symbol(name, most) if most != 0 else 0)
+
+
+def places_of(name: str, mask: Array) -> Places | None:
+    """The places where a mask of any shape holds; None where a size may not depend on it. One mask has one size."""
+    scope = _scope(mask)
+    if scope is None:
+        return None
+    mask = _plain(mask)
+    known = scope.known.get(mask.variable)
+    if known is None:
+        known = scope.known[mask.variable] = _places(scope, name, mask)
+    return known
+
+
+def gathered_places(name: str, mask: Array) -> list[Array] | None:
+    """The indices where a mask holds, one array for each of its dimensions; None where a size may not depend on it."""
+    found = places_of(name, mask)
+    return None if found is None else [found.first(part) for part in unravel(found.padded, get_aval(mask).shape)]
+
+
+def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
+    """The indices of row-major places."""
+    result: list[Array] = []
+    for size in reversed(shape):
+        size = max(size, 1)
+        result.append(lax.rem(places, cast(size, get_aval(places).dtype)))
+        places = lax.div(places, cast(size, get_aval(places).dtype))
+    return result[::-1]
+
+
+def _places(scope: Scope, name: str, mask: Array) -> Places:
+    most: Any = dim_product(get_aval(mask).shape)
+    flat = movement.reshape(mask, (most,))
+    flat = flat if get_aval(flat).dtype == np.bool_ else ufuncs.not_equal(flat, 0)
+    if most == 0:
+        return Places(np.int32(0), 0, movement.full((0,), 0, INT32))
+    ones = cast(flat, INT32)
+    # The n-th place is written to the n-th element; where the mask does not hold, out of range.
+    targets = lax.select(flat, lax.sub(cumulative.cumsum(ones), np.int32(1)), movement.full((most,), cast(most, INT32)))
+    padded = scatter(
+        movement.full((most,), np.int32(0)),
+        movement.reshape(targets, (most, 1)),
+        movement.iota(INT32, most),
+        ScatterDimensionNumbers((), (0,), (0,)),
+        unique_indices=True,
+    )
+    return Places(reduce_sum.bind(ones, axes=(0,)), scope.symbol(name, most), padded)
