@@ -11,7 +11,7 @@ import numpy as np
 
 from pycompiler.core.aval import get_aval
 from pycompiler.core.data_sizes import Scope, in_force
-from pycompiler.core.dims import Dimension, dim_product
+from pycompiler.core.dims import Dim, Dimension, dim_product, surely_below
 from pycompiler.core.jvp import JvpTracer
 from pycompiler.core.record import GraphTracer
 from pycompiler.core.structural import reduce_sum
@@ -89,11 +89,20 @@ def gathered_places(name: str, mask: Array) -> list[Array] | None:
 def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
     """The indices of row-major places."""
     result: list[Array] = []
-    for size in reversed(shape):
-        size = max(size, 1)
-        result.append(lax.rem(places, cast(size, get_aval(places).dtype)))
-        places = lax.div(places, cast(size, get_aval(places).dtype))
-    return result[::-1]
+    for size in reversed(shape[1:]):
+        # Of nothing, which a symbol may be, there are no places.
+        size = cast(size if isinstance(size, Dim) else max(size, 1), get_aval(places).dtype)
+        result.append(lax.rem(places, size))
+        places = lax.div(places, size)
+    return [places, *result[::-1]]
+
+
+def not_empty(rows: Array) -> Array:
+    """An array with one more row, where it may have none: of no rows nothing is gathered."""
+    size, ndim = get_aval(rows).shape[0], get_aval(rows).ndim
+    if not isinstance(size, Dim) or surely_below(0, size):
+        return rows
+    return movement.pad(rows, cast(0, get_aval(rows).dtype), [(0, 1, 0), *[(0, 0, 0)] * (ndim - 1)])
 
 
 def _places(scope: Scope, name: str, mask: Array) -> Places:

@@ -18,7 +18,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import fill_of
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
-from pycompiler.numpy.data_sizes import places_of
+from pycompiler.numpy.data_sizes import not_empty, places_of
 from pycompiler.numpy.index_plan import Entry, Plan, Slice, lone_mask, plan, positions
 from pycompiler.ops import indexing as slices
 from pycompiler.ops.gather import gather
@@ -47,6 +47,7 @@ def _where_it_holds(x: Array, mask: Any) -> Array | None:
     rows = movement.reshape(x, (dim_product(shape[:ndim]), *shape[ndim:]))
     if found.size == 0:
         return rows
+    rows = not_empty(rows)
     planned, entries = plan("index", rows, found.padded, wrap=False)
     return found.first(read("index", rows, planned, entries))
 

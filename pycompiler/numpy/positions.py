@@ -17,7 +17,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
-from pycompiler.numpy.data_sizes import HINT, places_of, unravel
+from pycompiler.numpy.data_sizes import HINT, not_empty, places_of, unravel
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import Place
 
@@ -165,7 +165,7 @@ def extract(condition: Array, arr: Array, *, size: int | None = None, fill_value
     check_arrays("extract", condition, arr)
     found = places_of("extract", condition) if size is None else None
     if found is not None and get_aval(condition).shape == get_aval(arr).shape:
-        return found.first(take(flattened(arr), found.padded, axis=0, mode="clip"))
+        return found.first(take(not_empty(flattened(arr)), found.padded, axis=0, mode="clip"))
     return compress(flattened(condition), arr, size=size, fill_value=fill_value)
 
 
@@ -201,7 +201,7 @@ def compress(
     if found is not None and given <= shape[axis]:
         # What is cut comes first.
         moved = movement.transpose(a, [axis, *[i for i in range(len(shape)) if i != axis]])
-        rows = found.first(take(moved, found.padded, axis=0, mode="clip"))
+        rows = found.first(take(not_empty(moved), found.padded, axis=0, mode="clip"))
         return movement.transpose(rows, [*range(1, axis + 1), 0, *range(axis + 1, len(shape))])
     places, there = flat_places("compress", condition, size)
     taken = take(a, places, axis=axis, mode="clip")

@@ -5,15 +5,17 @@ The size of a result is data: it is read (outside `jit`), or `size` says the mos
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
-from pycompiler.core.dims import dim_product, typical
+from pycompiler.core.dims import Dim, dim_product, surely_below, typical
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
-from pycompiler.numpy.data_sizes import counted
+from pycompiler.numpy.data_sizes import counted, not_empty
 from pycompiler.numpy.positions import INT32, flattened, index_dtype, known_size, nonzero
 from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
@@ -27,19 +29,24 @@ def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
     return ufuncs.logical_and(differs, ufuncs.logical_not(ufuncs.logical_and(ufuncs.isnan(x), ufuncs.isnan(y))))
 
 
-def _sorted_rows(x: Array, *, equal_nan: bool) -> tuple[Array, Array, Array]:
-    """The rows of a matrix in order, where one differs from that before it, and where each stood."""
+def _sorted_rows(x: Array, *, equal_nan: bool, with_end: bool = False) -> tuple[Array, Array, Array]:
+    """The rows of a matrix in order, where one differs from that before it, and where each stood. When `with_end`, the
+    last row is none of them: it stays last, and differs."""
     count, width = get_aval(x).shape
     columns = [movement.index_in_dim(x, i, 1, keepdims=False) for i in range(width)]
     numbers = movement.iota(INT32, count)
-    *ordered, order = reduction.sort((*columns, numbers), 0, num_keys=len(columns))
+    is_end = ufuncs.equal(numbers, cast(count - 1, INT32))
+    end = [cast(is_end, INT32)] if with_end else []
+    *ordered, order = reduction.sort((*end, *columns, numbers), 0, num_keys=len(end) + len(columns))
+    ordered = ordered[len(end) :]
     first = movement.full((1,), True)
     new = movement.full((count - 1,), False)
     for column in ordered:
         before, after = movement.slice_in_dim(column, 0, count - 1), movement.slice_in_dim(column, 1, count)
         new = ufuncs.logical_or(new, _differs(before, after, equal_nan))
     rows = movement.concatenate([movement.expand_dims(column, (1,)) for column in ordered], 1)
-    return rows, movement.concatenate([first, new], 0), order
+    new = movement.concatenate([first, new], 0)
+    return rows, ufuncs.logical_or(new, is_end) if with_end else new, order
 
 
 class _Unique(NamedTuple):
@@ -59,6 +66,10 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
         zeros = movement.full((size,), 0, index_dtype())
         counts = Place(zeros, 0).set(count) if kept and size else zeros
         return _Unique(rows, zeros, movement.full((count,), 0, index_dtype()), counts)
+    if size is None and isinstance(count, Dim) and not surely_below(0, count):
+        cut = _unique_of_perhaps_none(name, x, equal_nan)
+        if cut is not None:
+            return cut
     rows, new, order = fused(_sorted_rows, x, equal_nan=equal_nan)
     found = reductions.sum(cast(new, INT32))
     cut = counted(name, found, count) if size is None else None
@@ -72,6 +83,20 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
         return _Unique(movement.full((0, width), 0, get_aval(x).dtype), none, none, none)
     fill = () if fill_value is None else (cast(fill_value, get_aval(x).dtype),)
     return _Unique(*fused(_gathered_rows, rows, new, order, *fill, size=size))
+
+
+def _unique_of_perhaps_none(name: str, x: Array, equal_nan: bool) -> _Unique | None:
+    """The same where a size may depend on data (else None), and there may be no row: one more is sorted behind them."""
+    more = not_empty(x)
+    count = get_aval(more).shape[0]
+    rows, new, order = _sorted_rows(more, equal_nan=equal_nan, with_end=True)
+    found = lax.sub(reductions.sum(cast(new, INT32)), np.int32(1))
+    cut = counted(name, found, count - 1)
+    if cut is None:
+        return None
+    parts = _Unique(*_gathered_rows(rows, new, order, size=count))
+    inverse = movement.slice_in_dim(parts.inverse, 0, count - 1)
+    return _Unique(cut.first(parts.rows), cut.first(parts.index), inverse, cut.first(parts.counts))
 
 
 def _gathered_rows(rows: Array, new: Array, order: Array, *fill: Array, size: int) -> tuple[Array, ...]:
