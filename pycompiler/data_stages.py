@@ -181,17 +181,15 @@ class StagedProgram:
     """A graph in which sizes depend on data, compiled."""
 
     def __init__(self, closed: ClosedGraph, name: str, target: Target) -> None:
-        if not target.is_host:
-            raise NotImplementedError(
-                f"{name}: sizes that depend on data are for the CPU, and this is for a {target}.\nWhat to do: put the "
-                "arguments on the CPU, or pass size= to nonzero, unique and their like"
-            )
         self.closed = closed
         self.cut = _Cut(closed)
         self.stages = [_Stage(self.cut, level, name, target) for level in range(len(self.cut.equations))]
         # What is done when a size is known is not done in the order of the program.
         self.waits = any(equation.effects for stage in self.stages[1:] for equation in stage.equations)
         self.goes_on = any(stage.equations for stage in self.stages[1:])
+
+    def __repr__(self) -> str:
+        return f"{len(self.stages)} stages, for every size that depends on data"
 
     def __call__(self, leaves: Sequence[Array], donated: Iterable[int] = ()) -> list[Array]:
         """The results; those whose size depends on data are arrays that know it later."""
@@ -207,6 +205,16 @@ class StagedProgram:
         elif self.goes_on:
             _launcher.put(run)
         return results
+
+
+def staged(closed: ClosedGraph, name: str, target: Target) -> StagedProgram:
+    """The program of a graph, which lives as long as the graph. Raises NotImplementedError for a GPU."""
+    if not target.is_host:
+        raise NotImplementedError(
+            f"{name}: sizes that depend on data are for the CPU, and this is for a {target}.\nWhat to do: put the "
+            "arguments on the CPU, or pass size= to nonzero, unique and their like"
+        )
+    return closed.derive("staged", lambda: StagedProgram(closed, name, target))
 
 
 # Calls
@@ -310,11 +318,15 @@ class _Later:
 # Launching
 
 
+# Runs; what is told that those before it were launched; None at the end.
+_Queue = queue.SimpleQueue[_Run | threading.Event | None]
+
+
 class _Launcher:
     """The thread that launches later stages, begun when there is one. A reader may be before it."""
 
     def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[_Run | None] = queue.SimpleQueue()
+        self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._process = 0
         self._stopped = False
@@ -332,14 +344,24 @@ class _Launcher:
             self._thread.start()
         self._queue.put(run)
 
-    def _work(self, runs: queue.SimpleQueue[_Run | None]) -> None:
+    def _work(self, runs: _Queue) -> None:
         while (run := runs.get()) is not None:
+            if isinstance(run, threading.Event):
+                run.set()
+                continue
             if self._stopped:
                 continue
             # Of an error, who reads the result is told.
             with contextlib.suppress(Exception):
                 run.finish()
             del run
+
+    def wait(self) -> None:
+        """Until all was launched: before a fork, whose child would find the locks of this thread."""
+        if self._thread is not None and self._process == os.getpid() and not self._stopped:
+            done = threading.Event()
+            self._queue.put(done)
+            done.wait()
 
     def stop(self) -> None:
         """At exit: before the runtime's own end, since a thread that waits in it would outlive it."""
@@ -351,3 +373,4 @@ class _Launcher:
 
 _launcher = _Launcher()
 atexit.register(_launcher.stop)
+os.register_at_fork(before=_launcher.wait)

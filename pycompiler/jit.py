@@ -48,7 +48,7 @@ from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
-from pycompiler.data_stages import StagedProgram
+from pycompiler.data_stages import staged
 from pycompiler.dynamic import Dynamic, read_dynamic
 from pycompiler.jit_options import Options, divided_function, resolved
 from pycompiler.jitted import Jitted
@@ -213,16 +213,11 @@ class _Program:
     def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
         """What calls a program in which sizes depend on data: for all sizes of its arguments the same one."""
         graph = signature.graph
-        target = expected_target(leaves, named_device(self.name, graph.graph))
-        with self.traces.making(("staged", id(signature))):
-            is_new = ("staged", target) not in graph.derived
-            start = time.perf_counter()
-            program: StagedProgram = graph.derive(("staged", target), lambda: StagedProgram(graph, self.name, target))
+        start, is_new = time.perf_counter(), "staged" not in graph.derived
+        program = staged(graph, self.name, expected_target(leaves, named_device(self.name, graph.graph)))
         if is_new:
-            avals = ", ".join(map(short, graph.in_avals))
-            stages = f"{len(program.stages)} stages, for every size that depends on data"
-            self.event = f"compiled for ({avals}), in {stages}"
-            _say(config.log_compiles, f"Compiled %s for ({avals}), in {stages}, in %.3f ms", self.name, start)
+            self.event = f"compiled for ({', '.join(map(short, graph.in_avals))}), in {program}"
+            _say(config.log_compiles, f"Compiled %s in {program} in %.3f ms", self.name, start)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             given = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
@@ -528,7 +523,8 @@ def jit(
         None for a fixed size; for a tree of arrays a tree of such tuples that is a prefix of it. What has one name has
         one size. "auto": dimensions whose size changes from call to call are found out, by the second size; a program
         that feeds changing batch or sequence lengths compiles at most twice. For the CPU; elsewhere "auto" compiles for
-        each size. Under `debug_nans` each size is compiled.
+        each size. Under `debug_nans` each size is compiled. With it, sizes may depend on data (`x[mask]`, `nonzero`,
+        `unique`): the results know `max_shape` at once, and their shape waits.
 
     Returns a function with the methods `trace(*args)`, `lower(*args)`, `eval_shape(*args)`, `clear_cache()`,
     `explain_last_miss()`. Its results are futures.

@@ -7,12 +7,14 @@ from 0 to what there can be at most. Stands above `trace`; `jit` opens a scope, 
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Generator
 from typing import Any
 
 from pycompiler._runtime import current_trace
 from pycompiler.core.dims import Dim, Dimension
+from pycompiler.core.errors import InconclusiveDimensionError
 
 __all__ = ["Scope", "allowed", "in_force"]
 
@@ -20,19 +22,39 @@ __all__ = ["Scope", "allowed", "in_force"]
 class Scope:
     """The graph that is being recorded, and the sizes that were found in it."""
 
-    __slots__ = ("_count", "known", "trace")
+    __slots__ = ("_names", "known", "trace")
 
     def __init__(self, trace: object) -> None:
         self.trace = trace
         # By what decides the size: of one mask there is one size.
         self.known: dict[Any, Any] = {}
-        self._count = 0
+        self._names: list[str] = []
 
     def symbol(self, name: str, most: Dimension) -> Dim:
         """A new symbol, for at most so many."""
-        self._count += 1
         high = most if isinstance(most, int) else most.bounds()[1]
-        return Dim(f"{name}_count{self._count - 1}", min=0, max=high)
+        found = Dim(f"{name}_count{len(self._names)}", min=0, max=high)
+        self._names.append(str(found))
+        return found
+
+    def explain(self, error: ValueError) -> None:
+        """Say in an error about dimensions what its symbols are, which the program did not name."""
+        text = error.args[0] if len(error.args) == 1 else None
+        if not isinstance(text, str):
+            return
+        named = [name for name in self._names if re.search(rf"\b{name}\b", text)]
+        shown = " and ".join(named)
+        if isinstance(error, InconclusiveDimensionError) and named:
+            fact = text.partition("\nWhat to do:")[0]
+            error.args = (
+                f"{fact}\n{shown} depends on data, and may be 0: it can be given no bound.\nWhat to do: pass size= "
+                "(and fill_value=) where it is made, or keep all elements, by where(mask, x, y)",
+            )
+        elif len(named) > 1:
+            error.args = (
+                f"{text}\n{shown} are sizes that depend on data, each of a mask (or a call of unique) of its own: they "
+                "may differ.\nWhat to do: make the mask once, and use it for both",
+            )
 
 
 class _Scopes(threading.local):
@@ -46,9 +68,12 @@ _scopes = _Scopes()
 def allowed() -> Generator[None]:
     """Sizes may depend on data in the graph that is being recorded now."""
     before = _scopes.innermost
-    _scopes.innermost = Scope(current_trace())
+    _scopes.innermost = scope = Scope(current_trace())
     try:
         yield
+    except ValueError as error:
+        scope.explain(error)
+        raise
     finally:
         _scopes.innermost = before
 

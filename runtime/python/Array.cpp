@@ -527,8 +527,7 @@ static PyGetSetDef arrayProperties[] = {
     {}};
 
 static PyMemberDef arrayMembers[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weakReferences), READONLY, nullptr},
-    {}};
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weakReferences), READONLY, nullptr}, {}};
 
 static PyMethodDef arrayMethods[] = {
     {"is_ready", isReady, METH_NOARGS, "Whether a read would not wait."},
@@ -543,7 +542,8 @@ static PyMethodDef arrayMethods[] = {
     {}};
 
 static PyType_Slot arraySlots[] = {
-    {Py_tp_doc, const_cast<char *>("An array whose elements may still be being computed: shape and dtype never wait, but for\na size that depends on data.")},
+    {Py_tp_doc, const_cast<char *>("An array whose elements may still be being computed: shape and dtype never wait, "
+                                   "but for\na size that depends on data.")},
     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateArray)},
     {Py_tp_hash, reinterpret_cast<void *>(PyObject_HashNotImplemented)},
     {Py_tp_getset, arrayProperties},

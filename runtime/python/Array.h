@@ -36,8 +36,8 @@ inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObj
 
 /// Out of line, for `ensureSize`.
 bool makeSize(ArrayObject *array);
-/// Waits until the size of the array is known, where it depends on data, and has it made; false with an exception. To be
-/// called before anything reads its dimensions or its elements.
+/// Waits until the size of the array is known, where it depends on data, and has it made; false with an exception. To
+/// be called before anything reads its dimensions or its elements.
 inline bool ensureSize(ArrayObject *array) { return __builtin_expect(!array->unsized, 1) || makeSize(array); }
 
 /// The same for who asks for the dimensions alone, which may be known where the elements are not.

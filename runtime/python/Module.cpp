@@ -11,9 +11,9 @@
 #include "Placement.h"
 #include "Profiling.h"
 #include "Sharded.h"
-#include "Unsized.h"
 #include "Spmd.h"
 #include "Subscript.h"
+#include "Unsized.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
 

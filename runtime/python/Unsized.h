@@ -1,5 +1,6 @@
 // Arrays whose size depends on data that is still being computed: an ArrayObject with `unsized`, the Python object that
-// makes the array as it is once its size is known. Until then the aval has symbols, and there is no buffer. After Array.
+// makes the array as it is once its size is known. Until then the aval has symbols, and there is no buffer. After
+// Array.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_UNSIZED_H
 #define PYCOMPILER_RUNTIME_PYTHON_UNSIZED_H
 

@@ -228,8 +228,10 @@ def test_deletion_and_donation():
 
 
 def test_two_masks_have_two_sizes():
-    with pytest.raises(ValueError, match=r"index_count0.*index_count1"):
+    with pytest.raises(ValueError, match=r"index_count0 and index_count1 are sizes that depend on data.*\n.*mask once"):
         auto(lambda x: x[x > 0] + x[x > 0])(X)
+    with pytest.raises(pc.errors.InconclusiveDimensionError, match=r"depends on data, and may be 0.*\n.*size="):
+        auto(lambda x: x[x > 0][0])(X)
 
 
 def test_derivatives():
