@@ -506,9 +506,16 @@ static PyObject *getBytes(PyObject *self, void *) {
 }
 static PyObject *getDevice(PyObject *self, void *) {
   ArrayObject *array = asArray(self);
+  // With one device, it is there.
+  if (severalDevices && !ensureSize(array))
+    return nullptr;
   return Py_NewRef(array->sharding ? array->sharding : deviceObject(*array->buffer->device()));
 }
-static PyObject *getCommitted(PyObject *self, void *) { return PyBool_FromLong(asArray(self)->committed); }
+static PyObject *getCommitted(PyObject *self, void *) {
+  if (severalDevices && !ensureSize(asArray(self)))
+    return nullptr;
+  return PyBool_FromLong(asArray(self)->committed);
+}
 
 static PyGetSetDef arrayProperties[] = {
     {"aval", getAval, nullptr, "Shape, dtype and weak type.", nullptr},

@@ -1,6 +1,8 @@
 """Results whose size depends on data, under jit(f, dynamic=...): NumPy's numbers, bounds that never wait."""
 
+import asyncio
 import copy
+import os
 import pickle
 import threading
 
@@ -95,6 +97,21 @@ def test_one_program_for_every_size(counts):
     assert (counts.traced, counts.compiled) == (1, 1)
 
 
+def test_automatic_sizes_compile_at_most_twice(counts):
+    function = auto(lambda x: (x[x > 0] * 2, pnp.nonzero(x)[0]))
+    for size in (4, 7, 1, 12, 4, 30):
+        x = np.random.default_rng(size).integers(-3, 4, size).astype(np.float32)
+        doubled, places = function(x)
+        same(doubled, x[x > 0] * 2)
+        same(places, np.nonzero(x)[0])
+    assert counts.compiled == 2
+
+
+def test_under_debug_nans():
+    with pc.debug_nans(True):
+        same(auto(lambda x: x[x > 0] * 2)(X), X[X > 0] * 2)
+
+
 def test_several_results_share_their_sizes():
     rows, columns = auto(lambda x: pnp.nonzero(x > 0))(M)
     same(rows, np.nonzero(M > 0)[0])
@@ -155,6 +172,34 @@ def test_a_call_and_the_bound_do_not_wait():
     # What it is at most stays so.
     assert positive.max_shape == (6,)
     assert positive.is_ready()
+
+
+def test_many_readers():
+    slow = Slow()
+    chosen = auto(lambda x: (lambda y: y[y > 0] * 2)(slow.of(x)))(X)
+    found = []
+    readers = [threading.Thread(target=lambda: found.append(np.asarray(chosen))) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    slow.go.set()
+    for reader in readers:
+        reader.join(60)
+    assert [x.tolist() for x in found] == [[6.0, 4.0, 6.0]] * 4
+
+
+def test_await():
+    async def read():
+        return await auto(lambda x: x[x > 0])(X)
+
+    same(asyncio.run(read()), X[X > 0])
+
+
+def test_a_fork():
+    chosen, doubled = auto(lambda x: (x[x > 0], x[x > 0] * 2))(X)
+    child = os.fork()
+    if not child:
+        os._exit(int(chosen.shape != (3,) or doubled.tolist() != [6.0, 4.0, 6.0]))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_the_bound_of_a_size_that_is_a_symbol():
