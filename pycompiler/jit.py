@@ -38,12 +38,13 @@ from pycompiler.core.cache import Cache
 from pycompiler.core.call import call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.data_sizes import allowed, in_force
+from pycompiler.core.dims import Dim
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.graph import ClosedGraph, forget_sources
 from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
-from pycompiler.core.sizes import size_plan
+from pycompiler.core.sizes import size_plan, symbols_of
 from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
@@ -215,6 +216,7 @@ class _Program:
         graph = signature.graph
         start, is_new = time.perf_counter(), "staged" not in graph.derived
         program = staged(graph, self.name, expected_target(leaves, named_device(self.name, graph.graph)))
+        self.event = f"run by {program}: nothing was compiled"
         if is_new:
             self.event = f"compiled for ({', '.join(map(short, graph.in_avals))}), in {program}"
             _say(config.log_compiles, f"Compiled %s in {program} in %.3f ms", self.name, start)
@@ -283,8 +285,12 @@ class _Program:
     ) -> bool:
         """Whether results for a call's sizes are of the types that tracing for these gives."""
         static = self._graph(flat, avals)
-        of_symbols = [aval_at(aval, attempt.sizes) for aval in signature.graph.out_avals]
-        return flat.out_tree == signature.out_tree and list(static.out_avals) == of_symbols
+        # Sizes that depend on data are bounded by others.
+        sizes = {
+            symbol.name: Dim(symbol.name, min=0) for symbol in symbols_of(signature.graph.out_avals)
+        } | attempt.sizes
+        one, other = ([aval_at(aval, sizes) for aval in x.out_avals] for x in (static, signature.graph))
+        return flat.out_tree == signature.out_tree and one == other
 
     def _is_own(self, signature: Signature) -> bool:
         """Whether a call is one of compiled code on one device, and of no trace."""

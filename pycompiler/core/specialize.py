@@ -14,8 +14,8 @@ from pycompiler.core.aval import shaped
 from pycompiler.core.dims import Dim
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var
 
-# The size of each symbol, by name.
-Sizes = Mapping[str, int]
+# The size of each symbol, by name; what is not known may be a dimension.
+Sizes = Mapping[str, Any]
 
 
 def aval_at(aval: ShapedArray, sizes: Sizes) -> ShapedArray:
