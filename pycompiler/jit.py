@@ -50,6 +50,7 @@ from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.data_stages import staged
+from pycompiler.donation import warn_of_kept_memory
 from pycompiler.dynamic import Dynamic, read_dynamic
 from pycompiler.jit_options import Options, divided_function, resolved
 from pycompiler.jitted import Jitted
@@ -339,7 +340,7 @@ class _Program:
             avals = ", ".join(map(short, signature.graph.in_avals))
             done = "Loaded %s from the disk cache" if found.from_disk else "Compiled %s"
             _say(config.log_compiles, f"{done} for ({avals}) in %.3f ms", self.name, start)
-            self._check_donation(signature, found)
+            warn_of_kept_memory(self.name, signature, found)
         return found
 
     def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
@@ -357,34 +358,6 @@ class _Program:
             return result
 
         return boundary(checked) if call else checked
-
-    def _check_donation(self, signature: Signature, found: Compilation) -> None:
-        """Warn of donated arrays whose memory no result can take, and say why."""
-        # Those that are returned keep theirs.
-        donated = [number for number in signature.donated if number not in found.plan.returned]
-        results = [(aval.shape, aval.dtype) for aval in found.plan.result_avals]
-        unusable: list[str] = []
-        for number in donated:
-            aval = signature.graph.in_avals[number]
-            kind = (aval.shape, aval.dtype)
-            if kind in results:
-                results.remove(kind)
-                continue
-            if any((out.shape, out.dtype) == kind for out in found.plan.result_avals):
-                why = "another donated argument's memory is taken for each result of its shape and dtype"
-            elif any(out.shape == aval.shape for out in found.plan.result_avals):
-                why = "no result of its shape has its dtype"
-            elif any((out.shape, out.dtype) == kind for out in signature.graph.out_avals):
-                why = "what is returned of its shape and dtype is not computed, but an argument or a constant"
-            else:
-                why = "no result has its shape and dtype"
-            unusable.append(f"'{signature.names()[number]}' {short(aval)}: {why}")
-        if unusable:
-            warn(
-                f"jit of {self.name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
-                f"are ({', '.join(map(short, signature.graph.out_avals))}), and each takes that of one argument of its "
-                "shape and dtype. The memory is given back once the call has read it; donate only what is replaced"
-            )
 
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
