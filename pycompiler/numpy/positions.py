@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import Dim, dim_product
 from pycompiler.core.errors import ConcretizationTypeError
 from pycompiler.core.trace import Tracer, no_value
@@ -73,7 +73,7 @@ def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]
     """The places at which a flat mask holds and, where there are less than `size`, which of them there are."""
     if size is None and not isinstance(mask, Tracer):
         (places,) = np.nonzero(np.asarray(mask))
-        return places.astype(np.int32), np.True_
+        return as_array(places.astype(np.int32)), np.True_
     size = known_size(name, mask, size)
     if size == 0 or get_aval(mask).shape[0] == 0:
         return movement.full((size,), 0, INT32), movement.full((size,), False)
