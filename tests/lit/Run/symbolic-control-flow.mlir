@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Loops and branches over arrays of sizes that a call decides.
 
 // RUN: array-run %s --entry=running --sizes=4 --input='[1, 2, 3, 4]' --expect='10' --expect='[1, 3, 6, 10]' --expect='[10, 9, 7, 4]'

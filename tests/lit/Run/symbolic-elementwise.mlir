@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Elementwise ops on arrays of sizes that a call decides: numbers, bools, complex numbers, random bits.
 
 // RUN: array-run %s --entry=numbers --sizes=3 --input='[1, 4, 9]' --input='[1, 2, 3]' --expect='[2, 4, 6]' --expect='[0, 0, 0]' --expect='[1, 4, 9]'

@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Ops whose positions are data, of sizes that a call decides.
 
 // A start is moved inside: at 4 of 5 a block of 2 begins at 3.

@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Decompositions of matrices of sizes that a call decides, over the system's LAPACK.
 
 // DEFINE: %{exact} = --rtol=1e-5 --atol=1e-5

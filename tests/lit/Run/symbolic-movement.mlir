@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Ops that move elements, of sizes that a call decides: at several, at 1 and at 0.
 
 // RUN: array-run %s --entry=slices --sizes=5 --input='[1, 2, 3, 4, 5]' --expect='[2, 3, 4, 5]' --expect='[1, 3, 5]' --expect='[4]'

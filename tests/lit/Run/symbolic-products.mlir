@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Products whose sizes a call decides, against those of integers, which are plain loops. All numbers are small integers,
 // so that every order of summation gives the same sums.
 

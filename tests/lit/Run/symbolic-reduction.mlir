@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Reductions of arrays of sizes that a call decides.
 
 // RUN: array-run %s --entry=reduced --sizes=2,3 --input='[[1, 5, 3], [4, 2, 6]]' --expect='[9, 12]' --expect='[4, 5, 6]' --expect='21' \

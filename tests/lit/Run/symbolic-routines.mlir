@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Library routines over arrays of sizes that a call decides.
 
 // RUN: array-run %s --entry=ordered --sizes=4,2 --input='[3, 1, 4, 2]' --expect='[1, 2, 3, 4]' --expect='[4, 3]' --expect='[2, 0]' \

@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // Windows and convolutions over arrays of sizes that a call decides.
 
 // Running sums by a window as long as the array, with padding that is: then every second maximum.

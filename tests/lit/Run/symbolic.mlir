@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // One compilation for several sizes: each run gives the sizes of the symbols.
 // RUN: array-run %s --entry=rows --sizes=1 --input='[[1, 2]]' --input='[10, 20]' --expect='[[11, 22]]' --expect=1
 // RUN: array-run %s --entry=rows --sizes=3 --input='[[1, 2], [3, 4], [5, 6]]' --input='[10, 20]' \
