@@ -177,7 +177,19 @@ def test_nothing_is_computed_with_keys(case):
 
 
 # What takes arrays of every dtype.
-GENERIC = {"bitcast", "broadcast_in_dim", "concatenate", "eq", "iota", "ne", "pad", "reshape", "reverse", "slice"}
+GENERIC = {
+    "bitcast",
+    "broadcast_in_dim",
+    "concatenate",
+    "dim_as_value",
+    "eq",
+    "iota",
+    "ne",
+    "pad",
+    "reshape",
+    "reverse",
+    "slice",
+}
 GENERIC |= {"dynamic_slice", "dynamic_update_slice", "gather", "optimization_barrier", "scatter", "select"}
 GENERIC |= {"sort", "transpose", "while"}
 
