@@ -20,6 +20,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.dims import Dim
+from pycompiler.core.ranges import fixed
 from pycompiler.core.sharding import SingleDeviceSharding
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.trace import Tracer
@@ -215,7 +216,7 @@ def _round(self: Any, ndigits: int | None = None) -> Any:
 def _iterate(self: Any) -> Iterator[Any]:
     if self.ndim == 0:
         raise TypeError("iteration over an array without dimensions")
-    return (self[i] for i in range(self.shape[0]))
+    return (self[i] for i in range(fixed("iteration over an array", self.shape[0])))
 
 
 def _contains(self: Any, value: Any) -> bool:

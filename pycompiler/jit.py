@@ -69,9 +69,6 @@ _log = logging.getLogger("pycompiler.jit")
 # Every jitted function that is alive, for `clear_caches`.
 _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
 
-# How many functions of one code object were jitted.
-_jitted: Cache[list[int]] = Cache(lambda: 4096)
-
 
 class _Program:
     """The Python half of one jitted function: traces it, and compiles what was traced."""
@@ -86,7 +83,7 @@ class _Program:
         # What came of the last miss of a dynamic function, where its sizes are the cause.
         self.event: str | None = None
         # How many functions made at the same place were jitted before.
-        counter = _counter(fun)
+        counter = misses.counter(fun)
         self.earlier = counter[0]
         counter[0] += 1
 
@@ -421,17 +418,6 @@ class _Program:
 
 def _say(aloud: bool, text: str, name: str, start: float) -> None:
     _log.log(logging.WARNING if aloud else logging.DEBUG, text, name, (time.perf_counter() - start) * 1e3)
-
-
-def _counter(fun: Callable[..., Any]) -> list[int]:
-    code = getattr(fun, "__code__", None)
-    if code is None:
-        return [0]
-    counter = _jitted.get(code)
-    if counter is None:
-        counter = [0]
-        _jitted.put(code, counter)
-    return counter
 
 
 class _NotGiven:

@@ -7,10 +7,26 @@ from typing import Any, cast
 
 from pycompiler._runtime import CallKey
 from pycompiler.core.aval import short
+from pycompiler.core.cache import Cache
 from pycompiler.core.config import config
 from pycompiler.core.dims import show_shape
 from pycompiler.core.flat import argument_names
 from pycompiler.core.source import function_place
+
+# How many functions of one code object were jitted.
+_jitted: Cache[list[int]] = Cache(lambda: 4096)
+
+
+def counter(fun: Callable[..., Any]) -> list[int]:
+    """How many functions of the code of this one were jitted: one number, which who jits raises."""
+    code = getattr(fun, "__code__", None)
+    if code is None:
+        return [0]
+    found = _jitted.get(code)
+    if found is None:
+        found = [0]
+        _jitted.put(code, found)
+    return found
 
 
 def explain(

@@ -325,6 +325,14 @@ def decidedly_equal(a: Dimension, b: Dimension) -> bool:
     return _decided(f"{a} == {b}", equals_zero, difference._terms)  # pyright: ignore[reportPrivateUsage]
 
 
+def is_multiple(dim: Dimension, of: Dimension) -> bool:
+    """Whether `of`, which is not 0, divides a dimension. Raises InconclusiveDimensionError where not at every size."""
+    rest = dim % of
+    if isinstance(rest, int):
+        return rest == 0
+    return _decided(f"{dim} is a multiple of {of}", equals_zero, rest._terms)  # pyright: ignore[reportPrivateUsage]
+
+
 def surely_below(a: Dimension, b: Dimension) -> bool:
     """Whether a is less than b at every size, as far as the bounds tell."""
     difference = a - b

@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product
+from pycompiler.core.ranges import fixed
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
@@ -127,6 +128,7 @@ def histogramdd(
     if get_aval(sample).ndim != 2:
         raise ValueError(f"histogramdd: sample has the points as its rows, got {short(sample)}")
     points, rank = get_aval(sample).shape
+    rank = fixed("histogramdd", rank)
     counted = weights is None
     sample, weights = _weighted("histogramdd", sample, weights, (points,))
     if counted:

@@ -10,9 +10,9 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import Dim, decidedly_equal, dim_product, surely_below
+from pycompiler.core.dims import Dim, decidedly_equal, dim_product, is_multiple, surely_below
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
-from pycompiler.core.ranges import larger, smaller
+from pycompiler.core.ranges import fixed, larger, smaller
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -82,7 +82,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
     if unknown:
         known = prod(size for i, size in enumerate(sizes) if i not in unknown)
         total = prod(aval.shape)
-        if known == 0 or total % known != 0:
+        if known == 0 or not is_multiple(total, known):
             raise ValueError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
     if order == "F":
@@ -221,7 +221,7 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
         if ndim(arrays) == 0:
             raise TypeError(f"{name}: takes a sequence of arrays, got {short(get_aval(arrays))}; use [x]")
-        rows = get_aval(arrays).shape[0]
+        rows = fixed(name, get_aval(arrays).shape[0])
         return [movement.index_in_dim(arrays, i, keepdims=False) for i in range(rows)]
     if not hasattr(arrays, "__iter__"):
         raise TypeError(f"{name}: takes a sequence of arrays, got {arrays!r} of type {type(arrays).__name__}")
@@ -344,7 +344,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The elements along an axis."""
-    count = size(x, axis)
+    count = fixed("unstack", size(x, axis))
     return tuple(movement.index_in_dim(x, i, axis, keepdims=False) for i in range(count))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.dims import Dim, dim_product, surely_below, typical
+from pycompiler.core.ranges import fixed
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
@@ -59,6 +60,7 @@ class _Unique(NamedTuple):
 def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_value: Any) -> _Unique:
     """The different rows of a matrix, in order."""
     count, width = get_aval(x).shape
+    width = fixed(name, width)
     if count == 0 or width == 0:
         kept = min(count, 1)
         size = kept if size is None else size

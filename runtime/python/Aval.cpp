@@ -223,6 +223,14 @@ static AvalObject *makeSymbolic(PyObject *shape, DType code, bool weakType) {
   return aval;
 }
 
+AvalObject *pcrt::python::avalOfRows(const AvalObject *aval, Py_ssize_t count) {
+  SmallVector<Py_ssize_t, 8> dims;
+  dims.push(count);
+  for (Py_ssize_t i = 1; i < aval->rank(); ++i)
+    dims.push(aval->dims[i]);
+  return internAval(dims.data(), aval->rank(), aval->code, aval->weakType);
+}
+
 AvalObject *pcrt::python::makeAval(PyObject *shape, PyObject *dtype, bool weakType) {
   DType code;
   if (!dtypeCode(dtype, code))

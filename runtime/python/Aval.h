@@ -31,6 +31,8 @@ inline bool isAval(PyObject *object) { return Py_TYPE(object) == avalType; }
 
 /// The interned aval of an all-int shape: a new reference, or null (OverflowError when there are too many bytes).
 AvalObject *internAval(const Py_ssize_t *dims, Py_ssize_t rank, DType dtype, bool weakType);
+/// Of `count` rows of an array of this aval, whose shape is all ints: its first dimension is so many.
+AvalObject *avalOfRows(const AvalObject *aval, Py_ssize_t count);
 /// From Python values, as the constructor does.
 AvalObject *makeAval(PyObject *shape, PyObject *dtype, bool weakType);
 

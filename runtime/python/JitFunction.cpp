@@ -31,8 +31,7 @@ static PyTypeObject *callKeyType = nullptr;
 
 static JitObject *asJit(PyObject *object) { return reinterpret_cast<JitObject *>(object); }
 
-//===-- The arguments of one call
-//-----------------------------------------------------------------------------------===//
+//===-- The arguments of one call ---------------------------------------------------------------------------------===//
 
 namespace {
 /// What the caller passed, as vectorcall has it.
@@ -177,8 +176,7 @@ bool CallReader::readDynamic(PyObject *value, PyObject *name, Py_ssize_t number)
   return false;
 }
 
-//===-- Errors
-//------------------------------------------------------------------------------------------------------===//
+//===-- Errors ----------------------------------------------------------------------------------------------------===//
 
 static PyRef functionName(JitObject *jit) {
   PyRef name = PyRef::steal(PyObject_GetAttrString(jit->fun, "__name__"));
@@ -230,8 +228,7 @@ void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number,
     PyErr_Format(PyExc_TypeError, "%U%s%s: %S", where.get(), path.empty() ? "" : ", at ", path.c_str(), cause.get());
 }
 
-//===-- A miss
-//------------------------------------------------------------------------------------------------------===//
+//===-- A miss ----------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// The Python objects that describe a call: made on a miss only.
@@ -340,8 +337,7 @@ static PyRef compileCall(JitObject *jit, const CallReader &reader, const Argumen
   return call;
 }
 
-//===-- Operands on different devices
-//-------------------------------------------------------------------------------===//
+//===-- Operands on different devices -----------------------------------------------------------------------------===//
 
 /// leaf_namer(fun, key, static_argnums) -> the names of the dynamic leaves.
 static PyObject *leafNamer = nullptr;
@@ -393,8 +389,7 @@ static PyObject *setLeafNamer(PyObject *, PyObject *function) {
   Py_RETURN_NONE;
 }
 
-//===-- The call
-//----------------------------------------------------------------------------------------------------===//
+//===-- The call --------------------------------------------------------------------------------------------------===//
 
 static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, PyObject *names) {
   JitObject *jit = asJit(self);
@@ -426,8 +421,7 @@ static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, 
   return result;
 }
 
-//===-- The type
-//----------------------------------------------------------------------------------------------------===//
+//===-- The type --------------------------------------------------------------------------------------------------===//
 
 static bool readStaticNumbers(JitObject *jit, PyObject *numbers) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); ++i) {

@@ -124,12 +124,7 @@ static PyObject *sliceHere(ArrayObject *array, PyObject *slice) {
   Py_ssize_t count = stop > start ? stop - start : 0;
   if (count == size)
     return nullptr;
-  SmallVector<Py_ssize_t, 8> dims;
-  dims.push(count);
-  for (Py_ssize_t i = 1; i < aval->rank(); ++i)
-    dims.push(aval->dims[i]);
-  PyRef part =
-      PyRef::steal(reinterpret_cast<PyObject *>(internAval(dims.data(), aval->rank(), aval->code, aval->weakType)));
+  PyRef part = PyRef::steal(reinterpret_cast<PyObject *>(avalOfRows(aval, count)));
   Py_ssize_t offset = aval->size && count ? start * aval->strides()[0] : 0;
   return part ? partOf(array, reinterpret_cast<AvalObject *>(part.get()), offset) : nullptr;
 }

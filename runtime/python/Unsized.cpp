@@ -111,12 +111,7 @@ static PyObject *firstRows(PyObject *, PyObject *args) {
     raise(*array->buffer->error());
     return nullptr;
   }
-  SmallVector<Py_ssize_t, 8> dims;
-  dims.push(count);
-  for (Py_ssize_t i = 1; i < aval->rank(); ++i)
-    dims.push(aval->dims[i]);
-  PyRef part =
-      PyRef::steal(reinterpret_cast<PyObject *>(internAval(dims.data(), aval->rank(), aval->code, aval->weakType)));
+  PyRef part = PyRef::steal(reinterpret_cast<PyObject *>(avalOfRows(aval, count)));
   if (!part)
     return nullptr;
   auto *rows = reinterpret_cast<AvalObject *>(part.get());

@@ -52,9 +52,13 @@ struct RuntimeCallBufferization : DstBufferizableOpInterfaceExternalModel<Runtim
   static FailureOr<Value> densify(RewriterBase &rewriter, Location loc, Value buffer,
                                   const BufferizationOptions &options) {
     auto type = cast<MemRefType>(buffer.getType());
-    if (!type.hasStaticShape() || memref::isStaticShapeAndContiguousRowMajor(type))
+    if (type.getLayout().isIdentity() || memref::isStaticShapeAndContiguousRowMajor(type))
       return buffer;
-    return options.createAlloc(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), ValueRange());
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, dim));
+    return options.createAlloc(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
   }
 };
 

@@ -16,3 +16,17 @@ func.func @slice(%x: tensor<4x6xf32>) -> tensor<4x3xf32> {
     ins(%s : tensor<4x3xf32>) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
   return %y : tensor<4x3xf32>
 }
+
+// So is one of sizes that a call decides, into a buffer of these sizes.
+// CHECK-LABEL: func.func @sized(
+// CHECK:         %[[VIEW:.*]] = memref.subview
+// CHECK:         %[[DENSE:.*]] = memref.alloc(%{{.*}}) {{.*}} : memref<?x3xf32>
+// CHECK:         memref.copy %[[VIEW]], %[[DENSE]]
+// CHECK:         array.runtime_call "sort" {{.*}} ins(%[[DENSE]] : memref<?x3xf32>)
+func.func @sized(%x: tensor<?x6xf32>, %n: index) -> tensor<?x3xf32> {
+  %e = tensor.empty(%n) : tensor<?x3xf32>
+  %s = tensor.extract_slice %x[0, 0] [%n, 3] [1, 1] : tensor<?x6xf32> to tensor<?x3xf32>
+  %y = array.runtime_call "sort" params = [1, 1, 1] element_types = [f32, f32]
+    ins(%s : tensor<?x3xf32>) outs(%e : tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %y : tensor<?x3xf32>
+}

@@ -75,6 +75,15 @@ def test_a_fixed_size_is_held():
         function(np.ones((2, 4), np.float32))
 
 
+def test_what_a_reshape_leaves_open():
+    rows = pc.jit(lambda x: x.reshape(-1, 2), dynamic={"x": ("n",)})
+    message = r"(?s)whether n is a multiple of 2 depends .* as Dim\(\"n\", multiple_of=2\)"
+    with pytest.raises(pc.errors.InconclusiveDimensionError, match=message):
+        rows(np.ones(4, np.float32))
+    even = pc.jit(lambda x: x.reshape(-1, 2), dynamic={"x": (pc.Dim("n", multiple_of=2),)})
+    assert [even(np.ones(size)).shape for size in (4, 6)] == [(2, 2), (3, 2)]
+
+
 def test_a_size_that_python_needs():
     def steps(x):
         return sum(x[i] for i in range(x.shape[0]))
