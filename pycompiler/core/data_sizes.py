@@ -44,15 +44,15 @@ class Scope:
             return
         named = [name for name in self._names if re.search(rf"\b{name}\b", text)]
         shown = " and ".join(named)
-        if isinstance(error, InconclusiveDimensionError) and named:
-            fact = text.partition("\nWhat to do:")[0]
+        fact = text.partition("\nWhat to do:")[0]
+        if isinstance(error, InconclusiveDimensionError) and len(named) == 1:
             error.args = (
                 f"{fact}\n{shown} depends on data, and may be 0: it can be given no bound.\nWhat to do: pass size= "
                 "(and fill_value=) where it is made, or keep all elements, by where(mask, x, y)",
             )
         elif len(named) > 1:
             error.args = (
-                f"{text}\n{shown} are sizes that depend on data, each of a mask (or a call of unique) of its own: they "
+                f"{fact}\n{shown} are sizes that depend on data, each of a mask (or a call of unique) of its own: they "
                 "may differ.\nWhat to do: make the mask once, and use it for both",
             )
 

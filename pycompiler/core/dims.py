@@ -325,6 +325,11 @@ def decidedly_equal(a: Dimension, b: Dimension) -> bool:
     return _decided(f"{a} == {b}", equals_zero, difference._terms)  # pyright: ignore[reportPrivateUsage]
 
 
+def decidedly_same(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
+    return len(a) == len(b) and all(decidedly_equal(one, other) for one, other in zip(a, b, strict=True))
+
+
 def is_multiple(dim: Dimension, of: Dimension) -> bool:
     """Whether `of`, which is not 0, divides a dimension. Raises InconclusiveDimensionError where not at every size."""
     rest = dim % of
@@ -382,22 +387,30 @@ def dim_product(dims: Iterable[Dimension]) -> Dimension:
 
 
 def broadcast_dim(a: Dimension, b: Dimension) -> Dimension:
-    """The dimension that two broadcast to, by NumPy's rule. Raises ValueError when they are neither equal nor 1."""
-    if a == b or b == 1:
-        return a
+    """The dimension that two broadcast to, by NumPy's rule.
+
+    Raises ValueError when they are neither equal nor 1, InconclusiveDimensionError when they are at some sizes only.
+    """
     if a == 1:
         return b
+    if b == 1 or decidedly_equal(a, b):
+        return a
     raise ValueError(f"dimensions {a} and {b} differ and neither is 1")
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """The shape that all broadcast to, by NumPy's rule. Raises ValueError that shows them."""
+    """The shape that all broadcast to, by NumPy's rule. Raises ValueError that shows them.
+
+    InconclusiveDimensionError, which is one, where they broadcast at some sizes only.
+    """
     rank = max(map(len, shapes), default=0)
     result: list[Dimension] = [1] * rank
     for shape in shapes:
         for axis, dim in enumerate(shape, rank - len(shape)):
             try:
                 result[axis] = broadcast_dim(result[axis], dim)
+            except InconclusiveDimensionError:
+                raise
             except ValueError:
                 shown = " and ".join(show_shape(shape) for shape in shapes)
                 raise ValueError(f"shapes {shown} do not broadcast: axis {axis} has {result[axis]} and {dim}") from None

@@ -8,6 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 
 FLOAT16S = (dtypes.float16, dtypes.bfloat16)
@@ -29,6 +30,8 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
     avals = [get_aval(x) for x in xs]
     try:
         return broadcast_shapes(*(aval.shape for aval in avals))
+    except InconclusiveDimensionError:
+        raise
     except ValueError:
         shown = " and ".join(map(short, avals))
         raise ValueError(f"{name}: shapes do not broadcast: {shown}; each dimension must be equal or 1") from None

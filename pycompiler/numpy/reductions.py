@@ -14,7 +14,8 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import broadcast_shapes, is_empty
+from pycompiler.core.dims import broadcast_shapes, decidedly_same, is_empty
+from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -555,7 +556,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     Array(True, dtype=bool)
     """
     check_arrays("array_equal", a1, a2)
-    if get_aval(a1).shape != get_aval(a2).shape:
+    if not decidedly_same(get_aval(a1).shape, get_aval(a2).shape):
         return as_array(np.asarray(False))
     same = ufuncs.equal(a1, a2)
     if equal_nan:
@@ -568,6 +569,8 @@ def array_equiv(a1: Any, a2: Any) -> Array:
     check_arrays("array_equiv", a1, a2)
     try:
         broadcast_shapes(get_aval(a1).shape, get_aval(a2).shape)
+    except InconclusiveDimensionError:
+        raise
     except ValueError:
         return as_array(np.asarray(False))
     return all(ufuncs.equal(a1, a2))

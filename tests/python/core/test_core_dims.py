@@ -190,7 +190,9 @@ def test_our_own_rules_ask_for_equality_at_every_size():
     assert not dims.same_shape((n,), (1,))
     assert dims.broadcast_shapes((n, 1), (3,), ()) == (n, 3)
     assert dims.dim_product((2, n, m)) == 2 * n * m
-    with pytest.raises(ValueError, match=r"shapes \[n\] and \[m\] do not broadcast: axis 0 has n and m"):
+    with pytest.raises(
+        InconclusiveDimensionError, match=r"(?s)n == m depends .* use one symbol for sizes that are equal"
+    ):
         dims.broadcast_shapes((n,), (m,))
     with pytest.raises(ValueError, match=r"shapes \[3,4\] and \[3\] do not broadcast: axis 1 has 4 and 3"):
         dims.broadcast_shapes((3, 4), (3,))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pycompiler as pc
+import pycompiler.numpy as pnp
 
 
 def double(x, y=1):
@@ -82,6 +83,30 @@ def test_what_a_reshape_leaves_open():
         rows(np.ones(4, np.float32))
     even = pc.jit(lambda x: x.reshape(-1, 2), dynamic={"x": (pc.Dim("n", multiple_of=2),)})
     assert [even(np.ones(size)).shape for size in (4, 6)] == [(2, 2), (3, 2)]
+
+
+def test_what_broadcasts_at_some_sizes():
+    def halves(x):
+        half = x.shape[0] // 2
+        return x[:half] + x[half:]
+
+    message = r"(?s)x\[:half\] \+ x\[half:\].*whether n//2 == n - n//2 depends .* as Dim\(\"n\", multiple_of=2\)"
+    with pytest.raises(pc.errors.InconclusiveDimensionError, match=message):
+        pc.jit(halves, dynamic={"x": ("n",)})(np.ones(4, np.float32))
+    even = pc.jit(halves, dynamic={"x": (pc.Dim("n", multiple_of=2),)})
+    assert [even(np.ones(size)).shape for size in (4, 6)] == [(2,), (3,)]
+    with pytest.raises(ValueError, match="shapes do not broadcast"):
+        pc.jit(lambda x: x[1:] + x, dynamic={"x": (pc.Dim("n", min=3),)})(np.ones(4, np.float32))
+
+
+@pytest.mark.parametrize("function", [pnp.array_equal, pnp.array_equiv])
+def test_arrays_of_two_sizes_are_not_said_to_differ(function):
+    compared = pc.jit(function, dynamic={0: ("n",), 1: ("m",)})
+    with pytest.raises(pc.errors.InconclusiveDimensionError, match="use one symbol for sizes that are equal"):
+        compared(np.ones(3), np.ones(3))
+    same = pc.jit(function, dynamic={0: ("n",), 1: ("n",)})
+    assert same(np.ones(3), np.ones(3))
+    assert not pc.jit(lambda x: function(x, x[1:]), dynamic={0: (pc.Dim("n", min=3),)})(np.ones(4))
 
 
 def test_a_size_that_python_needs():
