@@ -7,6 +7,7 @@ every size. Sizes that this can't serve are compiled for themselves. Before `jit
 
 from __future__ import annotations
 
+import re
 import threading
 import weakref
 from collections.abc import Hashable, Sequence
@@ -18,7 +19,7 @@ from pycompiler.core.aval import shaped
 from pycompiler.core.cache import Cache
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dim
-from pycompiler.core.errors import ExplainedError, InconclusiveDimensionError
+from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.dynamic import Names, symbol_name
 
 # What sizes have in common, one entry for each dimension of the arguments: the number of its group, or its fixed size.
@@ -26,6 +27,9 @@ _Pattern = tuple[tuple[str, int], ...]
 
 # Of one structure: more are the sign of a program whose sizes have nothing in common.
 _MOST_PATTERNS = 16
+
+# How messages open that name the user's line.
+_PLACE = re.compile(r".*:\d+( \(.*\))?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +153,7 @@ class Automatic:
         form = self._form(fixed, attempt)
         if form is not None:
             with self._lock:
-                # The first line of a message with a place is the place.
-                lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-                said = lines[1] if len(lines) > 1 and isinstance(error, ExplainedError) else lines[0]
-                why = f"{type(error).__name__}: {said}"
+                why = f"{type(error).__name__}: {_said(error)}"
                 form.refused[attempt.program.pattern, attempt.program.least] = why
                 if not isinstance(error, InconclusiveDimensionError):
                     # Not for want of a bound.
@@ -160,6 +161,13 @@ class Automatic:
 
     def _form(self, fixed: Hashable, attempt: Attempt) -> _Form | None:
         return self._forms.get((fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in attempt.avals])))
+
+
+def _said(error: Exception) -> str:
+    """The line of an error that says what is wrong: behind that of its place, and the source below it."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(" ") and not _PLACE.fullmatch(line)]
+    return (told or lines or [""])[0].strip()
 
 
 def _split(groups: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:

@@ -47,9 +47,10 @@ class Dynamic:
         self._by_name = by_name
 
     def avals(
-        self, flat: FlatFunction, kwargs: Mapping[str, Any], avals: Sequence[ShapedArray]
+        self, flat: FlatFunction, kwargs: Mapping[str, Any], avals: Sequence[ShapedArray], of_symbols: bool = False
     ) -> tuple[ShapedArray, ...]:
-        """The avals of the leaves with symbols in the places that are dynamic.
+        """The avals of the leaves with symbols in the places that are dynamic. What is a symbol already, of a
+        ShapeDtypeStruct or of a function around this one, stays it, unless `of_symbols`.
 
         Raises ValueError, naming the argument, for an entry that is no prefix of it, or is for another rank.
         """
@@ -61,7 +62,7 @@ class Dynamic:
             entries += self._entries(self._by_name.get(name), kwargs[name], flat, f"argument '{name}'")
         return tuple(
             [
-                aval if entry is None else self._symbolic(entry, aval, number, flat)
+                aval if entry is None else self._symbolic(entry, aval, number, flat, of_symbols)
                 for number, (entry, aval) in enumerate(zip(entries, avals, strict=True))
             ]
         )
@@ -76,15 +77,16 @@ class Dynamic:
                 f"{error}; expected {_WANTED}"
             ) from None
 
-    def _symbolic(self, entry: tuple[Any, ...], aval: ShapedArray, number: int, flat: FlatFunction) -> ShapedArray:
+    def _symbolic(
+        self, entry: tuple[Any, ...], aval: ShapedArray, number: int, flat: FlatFunction, of_symbols: bool
+    ) -> ShapedArray:
         if len(entry) != aval.ndim:
             raise ValueError(
                 f"jit: dynamic has {entry!r}, of {len(entry)} axes, for argument '{flat.names()[number]}' of "
                 f"{flat.origin().name}, which is {short(aval)} of {aval.ndim} axes; expected one entry for each axis"
             )
-        # What is a symbol already, of a ShapeDtypeStruct, stays it.
         shape = [
-            size if wanted is None or not isinstance(size, int) else wanted
+            size if wanted is None or not (of_symbols or isinstance(size, int)) else wanted
             for wanted, size in zip(entry, aval.shape, strict=True)
         ]
         return shaped(shape, aval.dtype, aval.weak_type)
@@ -98,7 +100,7 @@ class SymbolicArguments(Dynamic):
         self._avals = tuple(avals)
 
     def avals(
-        self, flat: FlatFunction, kwargs: Mapping[str, Any], avals: Sequence[ShapedArray]
+        self, flat: FlatFunction, kwargs: Mapping[str, Any], avals: Sequence[ShapedArray], of_symbols: bool = False
     ) -> tuple[ShapedArray, ...]:
         # What does not fit is for the function to say.
         fit = len(avals) == len(self._avals) and all(map(may_be, avals, self._avals))

@@ -95,6 +95,15 @@ def _check_axes(equation: Equation) -> None:
         )
 
 
+def _is_cut(equation: Equation) -> TypeError:
+    where = f"{equation.source.describe()}\n" if equation.source else ""
+    return TypeError(
+        f"{where}the size {equation.params['size']} depends on data: the program is cut where it becomes known: "
+        "there is no one module of it to be shown or exported.\nWhat to do: call it, or pass size= for a result of a "
+        "fixed size"
+    )
+
+
 class Emitter:
     """Builds one module. Types and locations are made once each."""
 
@@ -182,6 +191,10 @@ class Emitter:
 
     def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:
         """`func.func @name`: its arguments are the graph's inputs, then its constants."""
+        for equation in graph.equations:
+            if equation.primitive is take_first:
+                # Before the shapes of results name the size.
+                raise _is_cut(equation)
         variables = (*graph.inputs, *graph.constvars)
         # The entry's order starts with nothing; a nested function is handed the token.
         ordered = is_ordered(graph.effects)
@@ -351,12 +364,7 @@ class Emitter:
 
     def cut(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """A size that depends on data: a program is cut there, and each of its parts has a module."""
-        where = f"{equation.source.describe()}\n" if equation.source else ""
-        raise TypeError(
-            f"{where}the size {equation.params['size']} depends on data: the program is cut where it becomes known: "
-            "there is no one module of it to be shown or exported.\nWhat to do: call it, or look at make_jaxpr; pass "
-            "size= for a result of a fixed size"
-        )
+        raise _is_cut(equation)
 
     def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """The equations of a call: what it says beside them is said to derivatives."""

@@ -44,7 +44,7 @@ from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.graph import ClosedGraph, forget_sources
 from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
-from pycompiler.core.sizes import size_plan, symbols_of
+from pycompiler.core.sizes import check_symbolic, size_plan, symbols_of
 from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
@@ -120,6 +120,9 @@ class _Program:
             wanted = self.options.dynamic.avals(flat, kwargs, avals)
             if all(aval.is_concrete for aval in avals):
                 size_plan(wanted).solve([aval.shape for aval in avals], self._namer(flat))
+            else:
+                asked = self.options.dynamic.avals(flat, kwargs, avals, of_symbols=True)
+                check_symbolic(asked, [aval.shape for aval in avals], self._namer(flat))
             avals = wanted if symbolic else avals
         return self._signature(flat, fixed, kwargs, avals), leaves
 

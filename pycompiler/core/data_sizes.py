@@ -37,6 +37,10 @@ class Scope:
         self._names.append(str(found))
         return found
 
+    def made(self, dim: Dimension) -> bool:
+        """Whether a dimension is made of such a symbol."""
+        return isinstance(dim, Dim) and any(symbol.name in self._names for symbol in dim.symbols())
+
     def explain(self, error: ValueError) -> None:
         """Say in an error about dimensions what its symbols are, which the program did not name."""
         text = error.args[0] if len(error.args) == 1 else None
@@ -82,3 +86,14 @@ def in_force() -> Scope | None:
     """The scope of the graph that is being recorded; None where sizes may not depend on data."""
     scope = _scopes.innermost
     return scope if scope is not None and scope.trace is current_trace() else None
+
+
+def depends_on_data(dim: Dimension) -> bool:
+    """Whether a dimension is known when what it is counted from has been computed: then it may always be 0."""
+    scope = _scopes.innermost
+    return scope is not None and scope.made(dim)
+
+
+def is_dynamic() -> bool:
+    """Whether sizes may depend on data in the graph that is recorded, or in one that this one is a body of."""
+    return _scopes.innermost is not None

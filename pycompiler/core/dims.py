@@ -230,9 +230,12 @@ def _checked(name: object, min: object, max: object, multiple_of: object) -> Sym
 
 def _checked_int(name: str, what: str, value: object) -> int:
     try:
-        return operator.index(cast(Any, value))
+        number = operator.index(cast(Any, value))
     except TypeError:
         raise TypeError(f"Dim: {what} of {name} must be an int, got {value!r}") from None
+    if number >= 1 << 63:
+        raise ValueError(f"Dim: {what} of {name} must be less than 2**63, got {number}")
+    return number
 
 
 def _of(terms: Terms) -> Dimension:
@@ -325,11 +328,6 @@ def decidedly_equal(a: Dimension, b: Dimension) -> bool:
     return _decided(f"{a} == {b}", equals_zero, difference._terms)  # pyright: ignore[reportPrivateUsage]
 
 
-def decidedly_same(a: Shape, b: Shape) -> bool:
-    """Whether two shapes are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
-    return len(a) == len(b) and all(decidedly_equal(one, other) for one, other in zip(a, b, strict=True))
-
-
 def is_multiple(dim: Dimension, of: Dimension) -> bool:
     """Whether `of`, which is not 0, divides a dimension. Raises InconclusiveDimensionError where not at every size."""
     rest = dim % of
@@ -342,6 +340,19 @@ def surely_below(a: Dimension, b: Dimension) -> bool:
     """Whether a is less than b at every size, as far as the bounds tell."""
     difference = a - b
     return difference < 0 if isinstance(difference, int) else is_negative(difference._terms) is True  # pyright: ignore[reportPrivateUsage]
+
+
+def is_at_least(a: Dimension, b: Dimension) -> bool:
+    """Whether a >= b at every size, as a rule wants it. Raises InconclusiveDimensionError where it is at some only: of
+    the bounds that decide it, the message proposes those under which it is so."""
+    rest = a - b
+    if isinstance(rest, int):
+        return rest >= 0
+    terms = rest._terms  # pyright: ignore[reportPrivateUsage]
+    negative = is_negative(terms)
+    if negative is None:
+        raise inconclusive(f"{a} >= {b}", lambda terms: is_negative(terms) is False or None, terms)
+    return not negative
 
 
 def typical(dim: Dimension) -> int:

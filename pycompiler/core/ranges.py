@@ -6,15 +6,18 @@ Of ints they are Python's own. Raises InconclusiveDimensionError where a bound o
 
 from __future__ import annotations
 
+import functools
+import operator
+
 from pycompiler.core.decisions import place
-from pycompiler.core.dims import Dimension, surely_below
+from pycompiler.core.dims import Dim, Dimension, Shape, decidedly_equal, is_at_least, surely_below
 from pycompiler.core.errors import InconclusiveDimensionError
 
 
 def fixed(name: str, size: Dimension) -> int:
     """A size whose value is needed while tracing. Raises InconclusiveDimensionError for a symbolic one."""
-    if isinstance(size, int):
-        return size
+    if not isinstance(size, Dim):
+        return operator.index(size)
     raise InconclusiveDimensionError(
         f"{place()}{name}: what it does depends on the size {size}, whose value is not known while it is traced.\n"
         "What to do: make this size an int; other axes may be symbols"
@@ -61,3 +64,19 @@ def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
         place = place + size
         return least if place < least else place
     return greatest if place > greatest else place
+
+
+def decidedly_same(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
+    return len(a) == len(b) and all(decidedly_equal(one, other) for one, other in zip(a, b, strict=True))
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def check_sizes(name: str, shape: Shape) -> None:
+    """That a shape has no negative size. Raises ValueError, InconclusiveDimensionError where it has one at some sizes.
+
+    What memory is planned and code is compiled for: nothing asks again in a call.
+    """
+    for dim in shape:
+        if not is_at_least(dim, 0):
+            raise ValueError(f"{name}: the size {dim} is negative")

@@ -20,6 +20,7 @@ from pycompiler.core.dims import Dim
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.leaks import check_leaks
 from pycompiler.core.primitive import Primitive
+from pycompiler.core.ranges import check_sizes
 from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.trace import Origin, Trace, Tracer, leaked
 
@@ -55,7 +56,10 @@ _SCALARS = frozenset((bool, int, float, complex))
 @functools.lru_cache(maxsize=1 << 14)
 def _infer(primitive: Primitive, avals: tuple[ShapedArray, ...], params: tuple[tuple[str, Any], ...]) -> ShapedArray:
     """What the shape rule says: of a thousand equations, few are of a kind that was not met before."""
-    return primitive.shape_rule(*avals, **dict(params))
+    inferred = primitive.shape_rule(*avals, **dict(params))
+    if not inferred.is_concrete:
+        check_sizes(primitive.name, inferred.shape)
+    return inferred
 
 
 class GraphTrace(Trace):
@@ -125,6 +129,9 @@ class GraphTrace(Trace):
         source = user_source()
         if primitive.multiple_results:
             inferred = primitive.shape_rule(*avals, **params)
+            for aval in inferred:
+                if not aval.is_concrete:
+                    check_sizes(primitive.name, aval.shape)
             outputs = [Var(aval) for aval in inferred]
             self.equations.append(Equation(primitive, inputs, params, outputs, source))
             return tuple([GraphTracer(self, var, source) for var in outputs])

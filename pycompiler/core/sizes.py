@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from pycompiler.core import polynomial
-from pycompiler.core.dims import Dim, Dimension, Shape, Symbol, show_shape
+from pycompiler.core.dims import Dim, Dimension, Shape, Symbol, decidedly_equal, is_at_least, is_multiple, show_shape
 
-__all__ = ["SizePlan", "size_plan", "solve", "symbols_of"]
+__all__ = ["SizePlan", "check_symbolic", "size_plan", "solve", "symbols_of"]
 
 # The name of an argument, by its position among the flat ones.
 Names = Callable[[int], str]
@@ -127,6 +127,27 @@ class SizePlan:
         if dim.symbol() is not None:
             raise ValueError(f"{known}, but {given} by {place}")
         raise ValueError(f"{place} is {given}, expected {dim} = {dim.evaluate(sizes)}: {known}")
+
+
+def check_symbolic(avals: Sequence[Any], shapes: Sequence[Shape], names: Names) -> None:
+    """That shapes with symbols of another function are such as these avals allow, at every size.
+
+    Raises ValueError, InconclusiveDimensionError where the bounds of their symbols leave it open.
+    """
+    known: dict[Symbol, Dimension] = {}
+    for index, (aval, shape) in enumerate(zip(avals, shapes, strict=True)):
+        for axis, (dim, size) in enumerate(zip(aval.shape, shape, strict=True)):
+            symbol = dim.symbol() if isinstance(dim, Dim) else None
+            if symbol is None:
+                continue
+            fits = is_multiple(size, symbol.multiple_of) and is_at_least(size, symbol.min)
+            if not fits or (symbol.max is not None and not is_at_least(symbol.max, size)):
+                raise ValueError(
+                    f"axis {axis} of {names(index)} is {size}, but {symbol.name} must be {symbol.described()}: it is "
+                    f"{symbol!r}"
+                )
+            if not decidedly_equal(size, known.setdefault(symbol, size)):
+                raise ValueError(f"{symbol.name} is {known[symbol]}, but {size} by axis {axis} of {names(index)}")
 
 
 @functools.lru_cache(maxsize=1 << 10)

@@ -13,6 +13,8 @@ import numpy as np
 
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
+from pycompiler.core.dims import Dimension
+from pycompiler.core.ranges import smaller
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -113,7 +115,7 @@ def _eigh(x: Array, *, lower: bool, symmetrize: bool, subset: tuple[int, int] | 
     return la.part(v, columns=subset), movement.slice_in_dim(w, *subset, axis=-1)
 
 
-def _subset(name: str, subset: Any, size: int) -> tuple[int, int] | None:
+def _subset(name: str, subset: Any, size: Dimension) -> tuple[int, int] | None:
     """A checked range of indices; None for all of them."""
     if subset is None:
         return None
@@ -217,7 +219,7 @@ def svd(
     if algorithm in (SvdAlgorithm.JACOBI, SvdAlgorithm.POLAR):
         raise _refuse("svd", algorithm, "None, SvdAlgorithm.QR or SvdAlgorithm.DIVIDE_AND_CONQUER")
     x = matrix("svd", x)
-    rank = min(get_aval(x).shape[-2:])
+    rank = smaller(*get_aval(x).shape[-2:])
     subset = _subset("svd", subset_by_index, rank)
     if subset is not None and full_matrices and compute_uv:
         raise ValueError("svd: full_matrices and subset_by_index exclude each other; pass full_matrices=False")

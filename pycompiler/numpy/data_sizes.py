@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import get_aval
-from pycompiler.core.data_sizes import Scope, in_force
+from pycompiler.core.data_sizes import Scope, in_force, is_dynamic
 from pycompiler.core.dims import Dim, Dimension, dim_product, surely_below
 from pycompiler.core.jvp import JvpTracer
 from pycompiler.core.record import GraphTracer
@@ -25,8 +25,14 @@ from pycompiler.ops.data_sizes import take_first
 
 INT32 = np.dtype(np.int32)
 
-# What messages add to what there is to do.
-HINT = 'or call the function under jit(..., dynamic="auto"), where sizes may depend on data'
+
+def hint() -> str:
+    """What messages add to what there is to do."""
+    if not is_dynamic():
+        return 'or call the function under jit(..., dynamic="auto"), where sizes may depend on data'
+    if in_force() is None:
+        return "under dynamic= as well: inside of scan, while_loop, cond, checkpoint and vmap, sizes are fixed"
+    return "under dynamic= as well: the size of this result can't be a symbol"
 
 
 @dataclass(frozen=True)

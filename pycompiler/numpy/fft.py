@@ -12,6 +12,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
+from pycompiler.core.ranges import fixed
 from pycompiler.lax import fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
@@ -59,13 +60,13 @@ def _plan(
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: axes {axes} must be distinct")
     if s is None:
-        lengths = [shape[axis] for axis in axes]
+        lengths = [fixed(name, shape[axis]) for axis in axes]
         if half and lengths:
             lengths[-1] = 2 * (lengths[-1] - 1)
     elif len(s) != len(axes):
         raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes; give one for each")
     else:
-        lengths = [int(length) for length in s]
+        lengths = [fixed(name, length) for length in s]
     if any(length < 1 for length in lengths):
         raise ValueError(f"{name}: the lengths of a transform must be positive, got {tuple(lengths)}")
     return axes, tuple(lengths)

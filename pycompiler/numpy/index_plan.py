@@ -21,7 +21,7 @@ from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import as_positions
 from pycompiler.lax.operands import Array, cast
-from pycompiler.numpy.data_sizes import HINT, gathered_places
+from pycompiler.numpy.data_sizes import gathered_places, hint
 from pycompiler.numpy.promotion import broadcast_of
 
 
@@ -138,7 +138,7 @@ def _places(name: str, mask: Any) -> list[Any]:
             mask,
             f"{name}: the number of true elements, for a boolean index,",
             "use where(mask, x, y), nonzero(mask, size=...) as the index, or x.at[mask].set(value) with one value, "
-            + HINT,
+            + hint(),
         )
     values = np.asarray(mask)
     if values.ndim == 0:

@@ -8,6 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import dim_product
+from pycompiler.core.ranges import larger
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -61,7 +62,7 @@ def _aligned(name: str, a1: Any, a2: Any) -> list[Array]:
     """Two polynomials of one length: the shorter has zeros before it."""
     a1, a2 = (atleast_1d(one) for one in (a1, a2))
     _vectors(name, a1, a2)
-    count = max(get_aval(a1).shape[0], get_aval(a2).shape[0])
+    count = larger(get_aval(a1).shape[0], get_aval(a2).shape[0])
     parts = converted(name, a1, a2)
     return [movement.pad(one, _zero(one), [(count - get_aval(one).shape[0], 0, 0)]) for one in parts]
 

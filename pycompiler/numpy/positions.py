@@ -17,7 +17,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
-from pycompiler.numpy.data_sizes import HINT, not_empty, places_of, unravel
+from pycompiler.numpy.data_sizes import hint, not_empty, places_of, unravel
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import Place
 
@@ -42,7 +42,7 @@ def known_size(name: str, count: Array, size: Any) -> Any:
             ConcretizationTypeError,
             count,
             f"{name}: the number of elements, for the size of the result,",
-            f"pass size= to say the most that there can be, and fill_value= for what is left, {HINT}",
+            f"pass size= to say the most that there can be, and fill_value= for what is left, {hint()}",
         )
     return int(np.asarray(count))
 

@@ -14,8 +14,10 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import broadcast_shapes, decidedly_same, is_empty
+from pycompiler.core.data_sizes import depends_on_data
+from pycompiler.core.dims import Dimension, broadcast_shapes, is_empty
 from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.ranges import decidedly_same
 from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -143,6 +145,12 @@ def prod(
     return total if get_aval(total).dtype == wanted else cast(total, wanted)
 
 
+def _has_none(size: Dimension) -> bool:
+    """Whether there is nothing along an axis. Of a size that depends on data it can't be asked: the greatest of nothing
+    is the least number there."""
+    return not depends_on_data(size) and is_empty(size)
+
+
 def _extremum(
     name: str, function: Callable[..., Array], identity: Callable[[Any], Any], combine: Any, word: str
 ) -> Any:
@@ -160,7 +168,7 @@ def _extremum(
         axes = canonical_axes(name, axis, len(aval.shape))
         if where is not None and initial is None:
             raise ValueError(f"{name}: where= needs initial=, the value for no elements")
-        if initial is None and builtins.any(is_empty(aval.shape[i]) for i in axes):
+        if initial is None and builtins.any(_has_none(aval.shape[i]) for i in axes):
             raise ValueError(f"{name}: {short(aval)} has no elements over axes {axes}, and no initial= is given")
         x = _masked(name, cast(a, aval.dtype), where, identity(aval.dtype))
         result = _restored(function(x, axes), aval.shape, axes, keepdims)

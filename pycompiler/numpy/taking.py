@@ -14,6 +14,7 @@ from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.index_plan import plan
 from pycompiler.numpy.indexing import read
+from pycompiler.numpy.promotion import widened
 from pycompiler.ops.gather import gather
 
 
@@ -50,7 +51,8 @@ def take(
             "take: mode 'raise' is not there, since compiled code can't raise; use 'fill' or 'clip'"
         )
     if mode == "wrap":
-        indices = ufuncs.remainder(indices, max(size, 1))
+        # A narrow type need not hold the size.
+        indices = ufuncs.remainder(cast(indices, widened(get_aval(indices).dtype)), max(size, 1))
     elif mode not in (None, "fill", "clip"):
         raise ValueError(f"take: mode is 'fill', 'clip' or 'wrap', got {mode!r}")
     index = (*(slice(None),) * axis, indices)

@@ -17,6 +17,7 @@ from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, Graph, Literal, eliminate_dead_code
 from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.primitive import Primitive, Sample, UndefinedPrimal, is_undefined
+from pycompiler.core.ranges import check_sizes
 from pycompiler.core.record import record
 from pycompiler.core.structural import add, add_tangents, mapped_size, move_dim, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
@@ -128,6 +129,7 @@ def _plan(closed: ClosedGraph, num_consts: int, num_carry: int) -> _Plan:
 def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, **params: Any) -> tuple[ShapedArray, ...]:
     form = Form(**params)
     consts, carry, xs = form.split(avals)
+    check_sizes("scan", (form.length,))
     for x in xs:
         if not x.shape or not same_shape(x.shape[:1], (form.length,)):
             raise ValueError(f"scan: takes {form.length} slices along the first axis, got ({listed(xs)})")

@@ -16,7 +16,7 @@ import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.ranges import fixed
+from pycompiler.core.ranges import fixed, larger
 from pycompiler.lax.operands import canonical_axis, check_arrays
 from pycompiler.numpy import fft as _fft
 
@@ -311,7 +311,7 @@ def _cross(
         raise ValueError(f"{name}: average must be 'mean' or 'median', got {average!r}")
     axis, (first, second) = _signals(name, axis, x, y)
     if second is not None:
-        samples = max(first.shape[-1], second.shape[-1])
+        samples = larger(first.shape[-1], second.shape[-1])
         first, second = (pnp.pad(s, [(0, 0)] * (s.ndim - 1) + [(0, samples - s.shape[-1])]) for s in (first, second))
     cut = _segments(name, first.shape[-1], window, nperseg, noverlap, nfft)
     found = _spectra(name, first, second, fs, window, cut, detrend, return_onesided, scaling)

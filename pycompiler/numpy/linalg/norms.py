@@ -6,6 +6,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.ranges import larger
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays
@@ -155,7 +156,7 @@ def _rank(x: Array, rtol: Array | None = None, *, hermitian: bool) -> Array:
     if aval.shape[-1] == 0:
         return reductions.sum(cast(s, np.dtype(np.int32)), axis=-1)
     if rtol is None:
-        eps = eps_times(max(get_aval(x).shape[-2:]), np.asarray(np.finfo(aval.dtype).eps, aval.dtype))
+        eps = eps_times(larger(*get_aval(x).shape[-2:]), np.asarray(np.finfo(aval.dtype).eps, aval.dtype))
         rtol = lax.mul(reductions.max(s, axis=-1), eps)
     return reductions.sum(cast(ufuncs.greater(s, expand_dims(rtol, -1)), np.dtype(np.int32)), axis=-1)
 

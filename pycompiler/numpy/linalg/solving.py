@@ -8,6 +8,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.ranges import larger
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
@@ -99,7 +100,7 @@ def _tolerance(name: str, a: Array, rtol: Any, factor: float) -> Array:
     aval = get_aval(a)
     real = la.real_dtype(aval.dtype)
     if rtol is None:
-        rtol = eps_times(max(aval.shape[-2:]), np.asarray(factor * np.finfo(aval.dtype).eps, real))
+        rtol = eps_times(larger(*aval.shape[-2:]), np.asarray(factor * np.finfo(aval.dtype).eps, real))
     check_arrays(name, rtol)
     return broadcast_to(stop_gradient.bind(cast(rtol, real)), aval.shape[:-2])
 

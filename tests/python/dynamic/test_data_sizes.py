@@ -280,6 +280,21 @@ def test_two_masks_have_two_sizes():
         auto(lambda x: x[x > 0][0])(X)
 
 
+def test_the_greatest_of_nothing():
+    for how in ("auto", {"x": ("n",)}):
+        greatest = pc.jit(lambda x: x[x > 0].max(), dynamic=how)
+        assert greatest(X) == X.max()
+        assert greatest(-abs(X)) == -np.inf
+    assert auto(lambda x: pnp.min(x[x > 100], axis=0))(X) == np.inf
+
+
+def test_what_is_not_a_symbol_says_so():
+    with pytest.raises(pc.errors.ConcretizationTypeError, match=r"inside of scan, while_loop, cond.* sizes are fixed"):
+        auto(lambda x: pc.lax.cond(x.sum() > 0, lambda: x[x > 0].sum(), lambda: 0.0))(X)
+    with pytest.raises(TypeError, match="depends on data: the program is cut"):
+        pc.export.export(auto(lambda x: x[x > 0]))(pc.ShapeDtypeStruct((pc.Dim("n"),), "float32"))
+
+
 def test_derivatives():
     weights = np.linspace(1, 2, 6, dtype=np.float32)
 

@@ -86,6 +86,16 @@ def test_squeezing_ones():
         assert function(rows(n, 2)).shape == rows(n, 2).squeeze().shape
 
 
+def test_why_no_symbol_stands_for_a_size():
+    function = pc.jit(
+        lambda x: x.squeeze(),
+        dynamic="auto",
+    )
+    for n in (4, 5, 1):
+        function(rows(n))
+    assert "InconclusiveDimensionError: whether x_0 == 1 depends on the size" in function.explain_last_miss()
+
+
 def test_sizes_that_python_needs_are_compiled_for_themselves(counts):
     function = pc.jit(lambda x: sum(x[i] * i for i in range(x.shape[0])), dynamic="auto")
     for n in (3, 4, 2, 4, 3):

@@ -116,3 +116,76 @@ def test_a_size_that_python_needs():
     function = pc.jit(steps, dynamic={"x": ("n",)})
     with pytest.raises((pc.errors.InconclusiveDimensionError, TypeError), match="n"):
         function(np.ones(3, np.float32))
+
+
+BELOW_NOTHING = {
+    "zeros": lambda x: pnp.zeros(x.shape[0] - 5).sum(),
+    "a part": lambda x: pnp.concatenate([pnp.ones(x.shape[0] - 5), x]),
+    "padding": lambda x: pnp.concatenate([x, pnp.zeros(8 - x.shape[0])]),
+    "broadcast": lambda x: pnp.broadcast_to(x[0], (x.shape[0] - 5,)),
+    "iota": lambda x: pc.lax.iota("int32", 8 - x.shape[0]),
+    "one_hot": lambda x: pc.nn.one_hot(pnp.arange(3), 8 - x.shape[0]),
+    "steps": lambda x: pc.lax.scan(lambda c, _: (c + 1, None), 0, None, length=8 - x.shape[0]),
+    "keys": lambda x: pc.random.normal(pc.random.key(0), (x.shape[0] - 5,)),
+}
+
+
+@pytest.mark.parametrize("name", BELOW_NOTHING)
+def test_a_size_that_may_be_negative(name):
+    function = BELOW_NOTHING[name]
+    message = r"(?s)whether (-n \+ 8|n - 5) >= 0 depends on .* as Dim\(\"n\", (min=5|max=8)\)\n"
+    with pytest.raises(pc.errors.InconclusiveDimensionError, match=message):
+        pc.jit(function, dynamic={"x": ("n",)})(np.ones(7, np.float32))
+    bounded = pc.jit(function, dynamic={"x": (pc.Dim("n", min=5, max=8),)})
+    for size in (5, 8):
+        x = np.arange(size, dtype=np.float32)
+        for one, other in zip(*(pc.tree.leaves(f(x)) for f in (bounded, pc.jit(function))), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_size_that_is_negative():
+    with pytest.raises(ValueError, match="the size -n is negative"):
+        pc.jit(lambda x: pnp.zeros(-x.shape[0]), dynamic={"x": ("n",)})(np.ones(7, np.float32))
+
+
+def test_auto_takes_the_sizes_as_they_are_where_one_may_be_negative():
+    padded = pc.jit(BELOW_NOTHING["padding"], dynamic="auto")
+    for size in (5, 6, 7, 8):
+        assert padded(np.ones(size, np.float32)).sum() == size
+    with pytest.raises(ValueError, match="negative"):
+        padded(np.ones(30, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "message"),
+    [
+        (pc.Dim("n", max=8), pc.Dim("a", min=20), r"axis 0 of argument 'z' of .* is a, but n must be from 1 to 8"),
+        (pc.Dim("n", max=8), pc.Dim("n"), r'whether 8 >= n depends on .* bound, as Dim\("n", max=8\)'),
+        (pc.Dim("n", multiple_of=4), pc.Dim("a"), r'whether a is a multiple of 4 .* as Dim\("a", multiple_of=4\)'),
+        (pc.Dim("n", min=9), pc.Dim("a", max=4), "is a, but n must be 9 or more"),
+    ],
+)
+def test_bounds_hold_inside_of_another_function(inner, outer, message):
+    doubled = pc.jit(lambda z: z * 2, dynamic={"z": (inner,)})
+    outside = pc.jit(lambda x: doubled(x), dynamic={"x": (outer,)})
+    size = outer.bounds()[0] * 3 if outer.bounds()[1] is None else 3
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        outside(np.ones(size, np.float32))
+
+
+def test_equal_sizes_inside_of_another_function():
+    added = pc.jit(lambda x, y: x.sum() + y.sum(), dynamic={0: ("n",), 1: ("n",)})
+    outside = pc.jit(lambda x, y: added(x, y), dynamic={0: ("a",), 1: ("b",)})
+    with pytest.raises(ValueError, match="use one symbol for sizes that are equal"):
+        outside(np.ones(3, np.float32), np.ones(3, np.float32))
+    assert pc.jit(lambda x: added(x, x), dynamic={0: ("a",)})(np.ones(3, np.float32)) == 6
+
+
+def test_transforms_of_a_length_that_is_not_fixed():
+    with pytest.raises(pc.errors.InconclusiveDimensionError, match="fft: what it does depends on the size n"):
+        pc.jit(pnp.fft.fft, dynamic={0: ("n",)})(np.ones(4, np.float32))
+
+
+def test_a_bound_beyond_any_size():
+    with pytest.raises(ValueError, match=r"max of n must be less than 2\*\*63"):
+        pc.Dim("n", max=2**70)

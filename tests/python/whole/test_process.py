@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 def run(*command: str, **environment: str) -> str:
     """The output of a command; fails with what it printed when it fails."""
     result = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=1200, check=False
+        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=3600, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
