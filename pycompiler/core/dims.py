@@ -210,6 +210,9 @@ class Dim:
     def __repr__(self) -> str:
         return polynomial.show(self._terms)
 
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
 
 def _checked(name: object, min: object, max: object, multiple_of: object) -> Symbol:
     if not isinstance(name, str) or not name.isidentifier():

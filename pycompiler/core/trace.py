@@ -109,6 +109,10 @@ class Tracer:
     def size(self) -> Any:
         return dim_product(self.aval.shape)
 
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.aval.dtype.itemsize
+
     def concrete_value(self) -> Any:
         """The NumPy array of the elements, where there is one (`grad` alone traces concrete values); None elsewhere."""
         return None

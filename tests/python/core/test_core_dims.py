@@ -185,6 +185,10 @@ def test_what_is_open_names_the_symbol_the_line_and_the_bound():
         int(n)
 
 
+def test_dimensions_in_text():
+    assert f"{n + 1:>8}|{n}|{n!r:<3}|" == "   n + 1|n|n  |"
+
+
 def test_our_own_rules_ask_for_equality_at_every_size():
     assert not dims.same_shape((n, 3), (m, 3))
     assert not dims.same_shape((n,), (1,))

@@ -186,6 +186,11 @@ def test_transforms_of_a_length_that_is_not_fixed():
         pc.jit(pnp.fft.fft, dynamic={0: ("n",)})(np.ones(4, np.float32))
 
 
+def test_bytes_of_a_traced_array():
+    assert pc.jit(lambda x: x * x.nbytes)(np.ones(3, np.float32))[0] == 12
+    assert pc.jit(lambda x: x * x.nbytes, dynamic={0: ("n",)})(np.ones(3, np.float32))[0] == 12
+
+
 def test_a_bound_beyond_any_size():
     with pytest.raises(ValueError, match=r"max of n must be less than 2\*\*63"):
         pc.Dim("n", max=2**70)
