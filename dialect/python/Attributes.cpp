@@ -116,7 +116,7 @@ void bindKind(nb::module_ &module, const char *name, Make make) {
           "get",
           [make](const Value &value, const PyContext *context) {
             const ContextRef &owner = resolve(context, "context").context;
-            return Kind{{owner, make(owner.get(), value)}};
+            return Kind{{owner, make(owner, value)}};
           },
           nb::arg("value"), nb::arg("context") = nb::none());
 }
@@ -153,6 +153,7 @@ void bindDenseElements(nb::module_ &module) {
       .def_static(
           "get_splat",
           [](const PyType &shaped, const PyAttribute &element) {
+            checkContext(shaped.context, element.context, "attribute");
             mlir::RankedTensorType type = staticTensor(shaped);
             auto typed = mlir::dyn_cast<mlir::TypedAttr>(element.attribute);
             if (!typed || typed.getType() != type.getElementType())
@@ -183,27 +184,33 @@ void bindAttributes(nb::module_ &module) {
 
   bindNumbers(module);
   bindDenseElements(module);
-  bindKind<PyBoolAttr, bool>(module, "BoolAttr",
-                             [](auto *context, bool value) { return mlir::BoolAttr::get(context, value); });
-  bindKind<PyStringAttr, std::string>(module, "StringAttr", [](auto *context, const std::string &value) {
-    return mlir::StringAttr::get(context, value);
+  bindKind<PyBoolAttr, bool>(module, "BoolAttr", [](const ContextRef &context, bool value) {
+    return mlir::BoolAttr::get(context.get(), value);
   });
-  bindKind<PyFlatSymbolRefAttr, std::string>(module, "FlatSymbolRefAttr", [](auto *context, const std::string &value) {
-    return mlir::FlatSymbolRefAttr::get(context, value);
+  bindKind<PyStringAttr, std::string>(module, "StringAttr", [](const ContextRef &context, const std::string &value) {
+    return mlir::StringAttr::get(context.get(), value);
   });
-  bindKind<PyDenseI32ArrayAttr, std::vector<int32_t>>(
-      module, "DenseI32ArrayAttr",
-      [](auto *context, const std::vector<int32_t> &value) { return mlir::DenseI32ArrayAttr::get(context, value); });
-  bindKind<PyDenseI64ArrayAttr, std::vector<int64_t>>(
-      module, "DenseI64ArrayAttr",
-      [](auto *context, const std::vector<int64_t> &value) { return mlir::DenseI64ArrayAttr::get(context, value); });
-  bindKind<PyArrayAttr, std::vector<PyAttribute>>(module, "ArrayAttr",
-                                                  [](auto *context, const std::vector<PyAttribute> &values) {
-                                                    llvm::SmallVector<mlir::Attribute> attributes;
-                                                    for (const PyAttribute &value : values)
-                                                      attributes.push_back(value.attribute);
-                                                    return mlir::ArrayAttr::get(context, attributes);
-                                                  });
+  bindKind<PyFlatSymbolRefAttr, std::string>(module, "FlatSymbolRefAttr",
+                                             [](const ContextRef &context, const std::string &value) {
+                                               return mlir::FlatSymbolRefAttr::get(context.get(), value);
+                                             });
+  bindKind<PyDenseI32ArrayAttr, std::vector<int32_t>>(module, "DenseI32ArrayAttr",
+                                                      [](const ContextRef &context, const std::vector<int32_t> &value) {
+                                                        return mlir::DenseI32ArrayAttr::get(context.get(), value);
+                                                      });
+  bindKind<PyDenseI64ArrayAttr, std::vector<int64_t>>(module, "DenseI64ArrayAttr",
+                                                      [](const ContextRef &context, const std::vector<int64_t> &value) {
+                                                        return mlir::DenseI64ArrayAttr::get(context.get(), value);
+                                                      });
+  bindKind<PyArrayAttr, std::vector<PyAttribute>>(
+      module, "ArrayAttr", [](const ContextRef &context, const std::vector<PyAttribute> &values) {
+        llvm::SmallVector<mlir::Attribute> attributes;
+        for (const PyAttribute &value : values) {
+          checkContext(context, value.context, "attribute");
+          attributes.push_back(value.attribute);
+        }
+        return mlir::ArrayAttr::get(context.get(), attributes);
+      });
   nb::class_<PyTypeAttr, PyAttribute>(module, "TypeAttr")
       .def_static(
           "get", [](const PyType &type) { return PyTypeAttr{{type.context, mlir::TypeAttr::get(type.type)}}; },

@@ -26,6 +26,13 @@ struct PyContext {
   ContextRef context;
 };
 
+/// Raises ValueError for a part of another context than of what it goes into: it would dangle once that one is gone.
+/// `what` is "attribute", "type" or "location".
+inline void checkContext(const ContextRef &context, const ContextRef &ofPart, const char *what) {
+  if (context != ofPart)
+    throw nb::value_error((std::string("the ") + what + " is of another context").c_str());
+}
+
 struct PyLocation {
   ContextRef context;
   mlir::Location location;

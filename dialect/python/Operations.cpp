@@ -106,10 +106,16 @@ PyOperation createOperation(const std::string &name, nb::handle results, nb::han
   block.check();
   if (point.before)
     point.before->check();
-  mlir::OperationState state(resolve(location, "location").location, name);
+  const ContextRef &context = block.tree->context;
+  const PyLocation &place = resolve(location, "location");
+  checkContext(context, place.context, "location");
+  mlir::OperationState state(place.location, name);
   if (!state.name.isRegistered())
     throw nb::value_error(("there is no operation '" + name + "'").c_str());
-  append<PyType>(results, state.types, [](const PyType &type) { return type.type; });
+  append<PyType>(results, state.types, [&](const PyType &type) {
+    checkContext(context, type.context, "type");
+    return type.type;
+  });
   append<PyValue>(operands, state.operands, [&](const PyValue &value) {
     value.check();
     if (value.tree != block.tree)
@@ -117,21 +123,24 @@ PyOperation createOperation(const std::string &name, nb::handle results, nb::han
     return value.value;
   });
   if (!attributes.is_none())
-    for (auto [key, value] : nb::cast<nb::dict>(attributes))
-      state.addAttribute(nb::cast<const char *>(key), nb::cast<const PyAttribute &>(value).attribute);
+    for (auto [key, value] : nb::cast<nb::dict>(attributes)) {
+      const auto &attribute = nb::cast<const PyAttribute &>(value);
+      checkContext(context, attribute.context, "attribute");
+      state.addAttribute(nb::cast<const char *>(key), attribute.attribute);
+    }
   for (int i = 0; i < regions; ++i)
     state.addRegion();
   if (infersTypes)
     inferTypes(state, block.context());
   mlir::Operation *op = mlir::Operation::create(state);
-  auto place = point.before ? mlir::Block::iterator(point.before->op) : block.block->end();
+  auto position = point.before ? mlir::Block::iterator(point.before->op) : block.block->end();
   ++block.tree->changes;
   if (mlir::RewriterBase *rewriter = block.tree->rewriter) {
     mlir::OpBuilder::InsertionGuard guard(*rewriter);
-    rewriter->setInsertionPoint(block.block, place);
+    rewriter->setInsertionPoint(block.block, position);
     rewriter->insert(op);
   } else {
-    block.block->getOperations().insert(place, op);
+    block.block->getOperations().insert(position, op);
   }
   return {block.tree, op};
 }
@@ -169,6 +178,9 @@ void replaceUses(const PyValue &value, const PyValue &with) {
   with.check();
   if (value.tree != with.tree)
     throw nb::value_error("the value is of another module");
+  // Each use would be moved to the end of the list that is walked.
+  if (value.value == with.value)
+    return;
   ++value.tree->changes;
   if (value.tree->rewriter)
     value.tree->rewriter->replaceAllUsesWith(value.value, with.value);
@@ -186,6 +198,7 @@ nb::dict attributesOf(const PyOperation &operation) {
 }
 
 void setAttribute(const PyOperation &operation, const std::string &name, const PyAttribute &value) {
+  checkContext(operation.tree->context, value.context, "attribute");
   modify(operation, [&] { operation.op->setAttr(name, value.attribute); });
 }
 
@@ -230,9 +243,15 @@ nb::object parentOf(const PyOperation &operation) {
 PyBlock createBlock(const PyRegion &region, nb::handle types, nb::handle locations) {
   region.check();
   llvm::SmallVector<mlir::Type> argumentTypes;
-  append<PyType>(types, argumentTypes, [](const PyType &type) { return type.type; });
+  append<PyType>(types, argumentTypes, [&](const PyType &type) {
+    checkContext(region.tree->context, type.context, "type");
+    return type.type;
+  });
   llvm::SmallVector<mlir::Location> argumentLocations;
-  append<PyLocation>(locations, argumentLocations, [](const PyLocation &location) { return location.location; });
+  append<PyLocation>(locations, argumentLocations, [&](const PyLocation &location) {
+    checkContext(region.tree->context, location.context, "location");
+    return location.location;
+  });
   if (argumentLocations.empty())
     argumentLocations.assign(argumentTypes.size(), mlir::UnknownLoc::get(region.context()));
   if (argumentLocations.size() != argumentTypes.size())

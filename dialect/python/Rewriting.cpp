@@ -95,6 +95,8 @@ llvm::SmallVector<mlir::Value> replacements(const PyOperation &replaced, nb::han
   if (nb::isinstance<PyOperation>(given)) {
     const auto &operation = nb::cast<const PyOperation &>(given);
     operation.check();
+    if (operation.tree != replaced.tree)
+      throw nb::value_error("the operation is of another module");
     llvm::append_range(values, operation.op->getResults());
   } else {
     for (nb::handle element : given) {
@@ -105,6 +107,8 @@ llvm::SmallVector<mlir::Value> replacements(const PyOperation &replaced, nb::han
       values.push_back(value.value);
     }
   }
+  if (llvm::any_of(values, [&](mlir::Value value) { return value.getDefiningOp() == replaced.op; }))
+    throw nb::value_error("an operation can't be replaced by its own results");
   if (values.size() != replaced.op->getNumResults())
     throw nb::value_error(("'" + replaced.op->getName().getStringRef() + "' has " +
                            llvm::Twine(replaced.op->getNumResults()) + " results, but " + llvm::Twine(values.size()) +

@@ -32,10 +32,12 @@ mlir::Type parseType(const PyContext &context, const std::string &text) {
   return type;
 }
 
-std::vector<mlir::Type> unwrap(const std::vector<PyType> &types) {
+std::vector<mlir::Type> unwrap(const ContextRef &context, const std::vector<PyType> &types) {
   std::vector<mlir::Type> result;
-  for (const PyType &type : types)
+  for (const PyType &type : types) {
+    checkContext(context, type.context, "type");
     result.push_back(type.type);
+  }
   return result;
 }
 
@@ -133,7 +135,8 @@ void bindTypes(nb::module_ &module) {
           "get",
           [](const std::vector<PyType> &inputs, const std::vector<PyType> &results, const PyContext *context) {
             const ContextRef &owner = resolve(context, "context").context;
-            return PyFunctionType{{owner, mlir::FunctionType::get(owner.get(), unwrap(inputs), unwrap(results))}};
+            return PyFunctionType{
+                {owner, mlir::FunctionType::get(owner.get(), unwrap(owner, inputs), unwrap(owner, results))}};
           },
           nb::arg("inputs"), nb::arg("results"), nb::arg("context") = nb::none())
       .def_prop_ro("inputs",

@@ -11,14 +11,20 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _compiler
 from pycompiler.mlir import (
+    ArrayAttr,
     Attribute,
     Block,
     Context,
+    DenseElementsAttr,
+    FunctionType,
     InsertionPoint,
     Location,
     MLIRError,
     Module,
+    Operation,
     PassManager,
+    RankedTensorType,
+    Type,
     apply_patterns,
     as_pass,
     rewrite,
@@ -133,6 +139,61 @@ def test_rewrites_that_are_refused(module):
         again(module)
     with pytest.raises(ValueError, match=r"there is no operation 'array\.nonsense'"):
         apply_patterns(module, rewrite("array.nonsense")(lambda op, rewriter: None))
+
+
+@pytest.mark.parametrize("as_values", [False, True])
+def test_replacements_that_are_refused(module, as_values):
+    other = find(Module.parse(TEXT, module.context), "array.tanh")
+
+    @rewrite("array.tanh")
+    def by_itself(op, rewriter):
+        rewriter.replace_op(op, op.results if as_values else op)
+
+    @rewrite("array.tanh")
+    def by_a_stranger(op, rewriter):
+        rewriter.replace_op(op, other.results if as_values else other)
+
+    with pytest.raises(ValueError, match="an operation can't be replaced by its own results"):
+        by_itself(module)
+    with pytest.raises(ValueError, match="is of another module"):
+        by_a_stranger(module)
+    assert module.verify()
+    assert names(module)[:3] == ["array.tanh", "array.exp", "array.log"]
+
+
+def test_a_value_in_its_own_place(module):
+    tanh = find(module, "array.tanh")
+    tanh.result.replace_all_uses_with(tanh.result)
+    assert [user.name for user in tanh.result.users] == ["array.exp"]
+
+
+def test_parts_of_another_context_are_refused(module):
+    other, own = Context(), module.context
+    attribute, kind = Attribute.parse("1 : i32", other), Type.parse("i32", other)
+    place, ip = Location.unknown(own), InsertionPoint(find(module, "array.tanh"))
+    operands = find(module, "array.tanh").operands
+    region = find(module, "func.func").regions[0]
+
+    def insert(op, rewriter):
+        rewriter.insert("array.sin", operands=op.operands, attributes={"test.a": attribute})
+
+    for use in (
+        lambda: find(module, "array.tanh").set_attribute("test.a", attribute),
+        lambda: Operation.create("array.sin", [kind], operands, loc=place, ip=ip),
+        lambda: Operation.create("array.sin", [], operands, {"test.a": attribute}, loc=place, ip=ip),
+        lambda: Operation.create("array.sin", [], operands, loc=Location.unknown(other), ip=ip),
+        lambda: Block.create_at_start(region, [kind]),
+        lambda: Block.create_at_start(region, [Type.parse("i32", own)], [Location.unknown(other)]),
+        lambda: FunctionType.get([kind], [], own),
+        lambda: FunctionType.get([], [kind], own),
+        lambda: ArrayAttr.get([attribute], own),
+        lambda: DenseElementsAttr.get_splat(RankedTensorType.get([2], Type.parse("i32", own)), attribute),
+        # The last one: what was had before can't be used after it.
+        lambda: rewrite("array.tanh")(insert)(module),
+    ):
+        with pytest.raises(ValueError, match=r"the (attribute|type|location) is of another context"):
+            use()
+    assert module.verify()
 
 
 def test_a_rewriter_and_its_operations_end_with_the_call(module):
