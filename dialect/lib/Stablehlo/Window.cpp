@@ -1,5 +1,7 @@
 // reduce_window and select_and_scatter. A window over all that came before is a running reduction; a region that is no
-// single operation is applied to the shifted arrays, one for each place of the window.
+// single operation is applied to the shifted arrays, one for each place of the window. As XLA has it, and otherwise
+// than the specification, padding is no element: the init counts once for each window, and not for each padded place
+// too.
 #include "Regions.h"
 
 namespace mlir::array::stablehlo {
@@ -101,6 +103,34 @@ LogicalResult convertRunning(Source &source, const Running &running, unsigned co
 // Any region, place by place
 //===----------------------------------------------------------------------===//
 
+/// Whether a window may reach what is no element: padding, or a hole between elements.
+bool hasPadding(const Windows &windows) {
+  auto isPositive = [](int64_t value) { return value > 0; };
+  return llvm::any_of(windows.low, isPositive) || llvm::any_of(windows.high, isPositive) ||
+         llvm::any_of(windows.baseDilation, [](int64_t value) { return value > 1; });
+}
+
+/// Pads an array to where the windows reach.
+Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
+  auto type = cast<RankedTensorType>(array.getType());
+  SmallVector<int64_t> interior, shape;
+  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
+    interior.push_back(windows.baseDilation[dimension] - 1);
+    shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior.back() + windows.low[dimension] +
+                    windows.high[dimension]);
+  }
+  return source.make(
+      "pad", type.clone(shape), {array, filler},
+      {source.named("low", windows.low), source.named("high", windows.high), source.named("interior", interior)});
+}
+
+/// Where the padded array has an element: a tensor of bools.
+Value elementMask(Source &source, const Windows &windows) {
+  auto type = source.type(0).clone(source.builder.getI1Type());
+  return padTo(source, source.constant(type, source.builder.getBoolAttr(true)),
+               source.constant(type.clone(ArrayRef<int64_t>()), source.builder.getBoolAttr(false)), windows);
+}
+
 /// For each window the element at `place`, of an array that is padded already.
 Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<int64_t> shape,
                  const Windows &windows) {
@@ -123,23 +153,14 @@ LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned cou
   if (places > kMostPlaces || places < 1 || !source.type(0).hasStaticShape())
     return source.error() << "a window of " << places << " elements with a region that is no single operation has no "
                           << "counterpart: at most " << kMostPlaces << " of known sizes are combined one by one";
-  SmallVector<int64_t> interior;
   SmallVector<Value> padded, sums;
-  for (int64_t dilation : windows.baseDilation)
-    interior.push_back(dilation - 1);
   for (unsigned index = 0; index < count; ++index) {
-    RankedTensorType type = source.type(index);
-    SmallVector<int64_t> shape;
-    for (int64_t dimension : llvm::seq(type.getRank())) {
-      int64_t size = type.getDimSize(dimension);
-      shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior[dimension] + windows.low[dimension] +
-                      windows.high[dimension]);
-    }
-    padded.push_back(source.make(
-        "pad", type.clone(shape), {source.operand(index), source.operand(count + index)},
-        {source.named("low", windows.low), source.named("high", windows.high), source.named("interior", interior)}));
+    padded.push_back(padTo(source, source.operand(index), source.operand(count + index), windows));
     sums.push_back(source.broadcast(source.operand(count + index), result.getShape()));
   }
+  bool isPadded = hasPadding(windows);
+  if (isPadded)
+    padded.push_back(elementMask(source, windows));
   for (int64_t number = 0; number < places; ++number) {
     SmallVector<int64_t> place(windows.dimensions.size());
     for (int64_t rest = number, dimension = place.size(); dimension-- > 0; rest /= windows.dimensions[dimension])
@@ -149,10 +170,12 @@ LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned cou
       arguments.push_back(array ? elementsAt(source, array, place, result.getShape(), windows) : Value());
     if (llvm::is_contained(arguments, Value()))
       return failure();
+    Value isElement = isPadded ? arguments.pop_back_val() : Value();
     auto next = applyRegion(source, source.op->getRegion(0), arguments, result.getShape());
     if (failed(next))
       return failure();
-    sums = *next;
+    for (auto [sum, combined] : llvm::zip_equal(sums, *next))
+      sum = isPadded ? source.make("select", sum.getType(), {isElement, combined, sum}) : combined;
   }
   return source.replace(sums);
 }
@@ -168,16 +191,14 @@ LogicalResult convertReduceWindow(Source &source) {
     return failure();
   std::optional<Running> running = runningOf(type, windows);
   const Combination *known = count == 1 ? combinationOf(region, type.getElementType()) : nullptr;
-  // Padding is neutral for the ops; for greatest and least another init is a bound of the result.
-  bool isBound = known && (known->binary == "max" || known->binary == "min");
-  bool isNeutralInit = known && isNeutral(source.operand(count), *known);
-  if (known && !known->window.empty() && (isNeutralInit || isBound)) {
+  if (known && !known->window.empty()) {
     Value made =
         running
             ? source.make(known->cumulative, result, {source.operand(0)},
                           {source.namedNumber("axis", running->axis), source.namedFlag("reverse", running->reverse)})
             : source.make(known->window, result, {source.operand(0)}, attributesOf(source, windows));
-    if (!isNeutralInit)
+    // Padding is neutral for the ops: another init comes to each window.
+    if (!isNeutral(source.operand(count), *known))
       made = source.make(known->binary, result, {made, source.broadcast(source.operand(count), result.getShape())});
     return source.replace(made);
   }

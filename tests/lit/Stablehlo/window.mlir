@@ -31,14 +31,37 @@ func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
 
 // -----
 
-// A region that is no single operation: the array, shifted, for each place of the window.
+// An init that changes something counts once for each window, and not for the padding.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<5xf32>, %[[I:.*]]: tensor<f32>)
+// CHECK: %[[W:.*]] = array.reduce_window_sum %[[X]] window_dimensions = [3] window_strides = [1] low = [1] high = [1]
+// CHECK: %[[B:.*]] = array.broadcast_in_dim %[[I]]
+// CHECK: array.add %[[W]], %[[B]]
+func.func @main(%x: tensor<5xf32>, %i: tensor<f32>) -> tensor<5xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %i) <{padding = dense<[[1, 1]]> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<5xf32>, tensor<f32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+// A region that is no single operation: the array, shifted, for each place of the window, but for its padding.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[X:.*]]: tensor<5xf32>, %[[I:.*]]: tensor<f32>)
 // CHECK: %[[P:.*]] = array.pad %[[X]], %[[I]] low = [1] high = [0] interior = [0]
+// CHECK: %[[S:.*]] = array.broadcast_in_dim %[[I]]
+// CHECK: %[[M:.*]] = array.pad %{{.*}}, %{{.*}} low = [1] high = [0] interior = [0] : {{.*}}tensor<6xi1>
 // CHECK: %[[A:.*]] = array.slice %[[P]] start_indices = [0] limit_indices = [5] strides = [1]
-// CHECK: array.mul %{{.*}}, %[[A]]
+// CHECK: %[[MA:.*]] = array.slice %[[M]] start_indices = [0] limit_indices = [5] strides = [1]
+// CHECK: array.mul %[[S]], %[[A]]
+// CHECK: %[[FIRST:.*]] = array.select %[[MA]], %{{.*}}, %[[S]]
 // CHECK: %[[B:.*]] = array.slice %[[P]] start_indices = [1] limit_indices = [6] strides = [1]
-// CHECK: array.mul %{{.*}}, %[[B]]
+// CHECK: %[[MB:.*]] = array.slice %[[M]] start_indices = [1] limit_indices = [6] strides = [1]
+// CHECK: array.mul %[[FIRST]], %[[B]]
+// CHECK: array.select %[[MB]], %{{.*}}, %[[FIRST]]
 // CHECK-NOT: array.mul
 func.func @main(%x: tensor<5xf32>, %i: tensor<f32>) -> tensor<5xf32> {
   %0 = "stablehlo.reduce_window"(%x, %i) <{padding = dense<[[1, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 2>}> ({
