@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile import read_module, signature_of
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.ops.module_call import ModuleCode, module_call
@@ -57,8 +58,10 @@ class ModuleFunction:
             raise TypeError(f"{self.__name__}: takes {len(wanted)} arrays, got {len(args)}")
         for number, (arg, aval) in enumerate(zip(args, wanted, strict=True)):
             if not same_type(get_aval(arg), aval):
+                wide = dtypes.canonicalize(aval.dtype) != aval.dtype
                 raise TypeError(
                     f"{self.__name__}: argument {number} is {short(arg)}, but the module takes {short(aval)}"
+                    + ('\nWhat to do: 64-bit types are off; call config.update("enable_x64", True)' if wide else "")
                 )
         return tuple(module_call.bind(*args, module=self.code, name=self.__name__))
 

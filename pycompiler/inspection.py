@@ -75,7 +75,8 @@ def _new_folder(parent: Path, name: str) -> Path:
     parent.mkdir(parents=True, exist_ok=True)
     shown = re.sub(r"[^\w.-]", "_", name)
     while True:
-        last = max([int(entry[:4]) for entry in os.listdir(parent) if re.match(r"\d{4}-", entry)], default=0)
+        numbers = [re.match(r"(\d{4,})-", entry) for entry in os.listdir(parent)]
+        last = max([int(number[1]) for number in numbers if number], default=0)
         folder = parent / f"{last + 1:04}-{shown}"
         # Another process may have been faster.
         with contextlib.suppress(FileExistsError):

@@ -45,7 +45,9 @@ class Picture:
         self.operations = operations
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the picture, which browsers show, into a file."""
+        """Write the picture, which browsers show, into a file. ValueError for the ending of another format."""
+        if Path(path).suffix.lower() not in ("", ".svg"):
+            raise ValueError(f"save: the picture is SVG, got {str(path)!r}; name it '{Path(path).stem}.svg'")
         Path(path).write_text(self.svg)
 
     def _repr_svg_(self) -> str:

@@ -191,6 +191,10 @@ def _text(
         raise ValueError(f"as_text: there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
     if capability is not None and stage != "ptx":
         raise ValueError(f"as_text: a capability is for the stage 'ptx', got {capability!r} for {stage!r}")
+    if not isinstance(capability, str | None):
+        raise TypeError(
+            f"as_text: a capability is text such as '9.0', got {capability!r} of type {type(capability).__name__}"
+        )
     if stage == "graph":
         return graph.as_text(debug_info)
     if stage == "ptx" and (capability or target.is_host):

@@ -32,9 +32,10 @@ _TYPES: dict[str, tuple[str, int]] = {
 _WORDS = """
 alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const constexpr continue
 decltype default delete do double else enum explicit export extern false float for friend goto if inline int int8_t
-int16_t int32_t int64_t long main mutable namespace new noexcept not nullptr operator or private protected public
-register requires restrict return short signed sizeof static struct switch template this throw true try typedef typeid
-typename uint8_t uint16_t uint32_t uint64_t union unsigned using virtual void volatile while workspace xor
+int16_t int32_t int64_t linux long main mutable namespace new noexcept not nullptr operator or private protected public
+register requires restrict return short signed sizeof static struct switch template this thread_local throw true try
+typedef typeid typename typeof uint8_t uint16_t uint32_t uint64_t union unix unsigned using virtual void volatile
+wchar_t while workspace xor
 """
 _KEYWORDS = frozenset(_WORDS.split())
 

@@ -112,8 +112,8 @@ class Exported:
         """
         if self._get_vjp is None:
             raise ValueError(
-                f"vjp: the exported {self.fun_name} holds no derivative.\nWhat to do: serialize it with vjp_order=1, "
-                "or more for derivatives of derivatives"
+                f"vjp: the exported {self.fun_name} holds no derivative.\nWhat to do: serialize the function with one "
+                "more: vjp_order=1 for grad, 2 for grad of grad"
             )
         if "vjp" not in self._made:
             self._made["vjp"] = self._get_vjp(self)

@@ -7,6 +7,7 @@ compiler with the runtime's routines (the archive beside this file, which the bu
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -144,14 +145,14 @@ def _parameters(names: list[str], avals: tuple[ShapedArray, ...]) -> list[Parame
     return [Parameter(name, aval) for name, aval in zip(names, avals, strict=True)]
 
 
-def _compiler() -> str:
-    """The C++ compiler. Raises FileNotFoundError."""
-    given = os.environ.get("CXX")
-    candidates = (given,) if given else _COMPILERS
-    for candidate in candidates:
-        found = shutil.which(candidate)
+def _compiler() -> list[str]:
+    """The C++ compiler, as the words of a command: CXX may be `ccache g++`. Raises FileNotFoundError."""
+    given = os.environ.get("CXX", "").strip()
+    candidates = [shlex.split(given)] if given else [[name] for name in _COMPILERS]
+    for program, *options in candidates:
+        found = shutil.which(program)
         if found:
-            return found
+            return [found, *options]
     if given:
         raise FileNotFoundError(f"to_shared_object: CXX names {given!r}, and there is no such program")
     raise FileNotFoundError(
@@ -169,11 +170,11 @@ def _check_built() -> None:
         )
 
 
-def _link(compiler: str, work: Path, name: str) -> None:
+def _link(compiler: list[str], work: Path, name: str) -> None:
     """library.so of what is in the folder."""
     headers = next(folder for folder in _HEADERS if (folder / "runtime" / "Exported.h").exists())
     command = [
-        *(compiler, "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I", str(headers), "-o", "library.so"),
+        *(*compiler, "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I", str(headers), "-o", "library.so"),
         *("-x", "c", "library.c", "-x", "none", "code.o", str(_ARCHIVE)),
         # Nothing of C++ is asked of the program; a pool of threads outlives dlclose.
         *("-static-libstdc++", "-static-libgcc", "-Wl,-z,nodelete", "-Wl,-z,noexecstack", "-Wl,--gc-sections"),
@@ -181,7 +182,7 @@ def _link(compiler: str, work: Path, name: str) -> None:
     ]
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"to_shared_object: {compiler} can't link {name}:\n{done.stderr.strip()}")
+        raise RuntimeError(f"to_shared_object: {shlex.join(compiler)} can't link {name}:\n{done.stderr.strip()}")
 
 
 def _replace(made: Path, target: Path) -> None:

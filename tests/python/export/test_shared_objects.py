@@ -257,6 +257,13 @@ def test_names_of_c():
             export.to_shared_object(lambda x: x, "unused.so", X, name=wrong)
 
 
+def test_words_of_compilers(tmp_path, monkeypatch):
+    """A command with options links, and names that compilers know are no names of arguments."""
+    monkeypatch.setenv("CXX", "c++ -m64")
+    written = export.to_shared_object(lambda typeof, linux: typeof + linux, tmp_path / "f.so", X, X)
+    assert "typeof_" in written.header.read_text()
+
+
 def test_what_is_refused(tmp_path, monkeypatch):
     exported = export.export(lambda x: x + 1)(X)
     with pytest.raises(TypeError, match="give none"):

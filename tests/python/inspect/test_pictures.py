@@ -51,6 +51,8 @@ def test_the_boxes_are_the_operations_and_say_their_types():
 
 def test_notebooks_and_files_have_the_same(tmp_path):
     picture = picture_of((5, 3), (3,))
+    with pytest.raises(ValueError, match=r"the picture is SVG, got .*graph.png'; name it 'graph.svg'"):
+        picture.save(tmp_path / "graph.png")
     picture.save(tmp_path / "graph.svg")
     assert (tmp_path / "graph.svg").read_text() == picture.svg == picture._repr_svg_()
     assert "<script" not in picture.svg

@@ -95,6 +95,8 @@ def test_what_is_refused(lowered):
         lowered.as_text("ptx", capability="sm_90")
     with pytest.raises(pc.errors.MLIRError, match=r"compute capability 6\.0, only from 7\.5 on"):
         lowered.as_text("ptx", capability="6.0")
+    with pytest.raises(TypeError, match=r"a capability is text such as '9.0', got 9.0 of type float"):
+        lowered.as_text("ptx", capability=9.0)
 
 
 def printed(capsys, level, fun):
