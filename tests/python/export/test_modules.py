@@ -75,6 +75,9 @@ def test_other_arguments():
         f(X)
     with pytest.raises(TypeError, match=r"argument 1 is i32\[2\], but the module takes u32\[2\]"):
         f(X, np.int32([1, 2]))
+    wide = module_function("func.func @main(%x: tensor<3xf64>) -> tensor<3xf64> { return %x : tensor<3xf64> }")
+    with pytest.raises(TypeError, match=r"module takes f64\[3\]\nWhat to do: 64-bit types are off"):
+        wide(np.arange(3.0))
 
 
 def test_what_can_not_be_done_with_a_module():
