@@ -106,3 +106,10 @@ def test_out_of_range(rows, columns, wrap):
     expected = X.copy()
     np.add.at(expected, tuple(clipped), 1)
     np.testing.assert_array_equal(np.asarray(place.add(1, mode="clip", wrap_negative_indices=wrap)), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16])
+def test_narrow_indices_wrap_around_long_axes(dtype):
+    places = np.array([-1, 5, 100]).astype(dtype)
+    x = np.arange(1000, dtype=np.float32)
+    np.testing.assert_array_equal(pnp.take(x, places, mode="wrap"), np.take(x, places.astype(np.int32), mode="wrap"))

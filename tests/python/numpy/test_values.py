@@ -327,7 +327,6 @@ CASES = {
         lambda m: m.take(F, PLACES[0], 1),
         lambda m: m.take(V, np.array([0, 99, -1])),
         lambda m: m.take(V, np.array([9, -8]), mode="wrap"),
-        lambda m: m.take(np.arange(1000.0), np.array([-1, 5, 100], np.int8), mode="wrap"),
         lambda m: m.take(V, np.array([9, -9]), mode="clip"),
         lambda m: m.take(INT, 12),
         lambda m: m.take(V, np.array([9]), fill_value=5),
