@@ -3,6 +3,7 @@
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis.extra import numpy as arrays
 
 import pycompiler as pc
