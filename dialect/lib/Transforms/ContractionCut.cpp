@@ -73,6 +73,21 @@ static GemmPacking choosePacking(const Product &product, const GemmTile &tile, c
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
 }
 
+/// The rows of a tile for which a is packed; 0 where it is better read in place. Where rows of a tile lie side by side,
+/// each term of it is in another line of the cache, and in another page of a large matrix. In place they are far apart
+/// otherwise, which the tile takes instructions for; to save these, squares have to be transposed.
+static int64_t packedLeftRows(const Product &product, const GemmTile &tile, const GemmBlocks &blocks,
+                              unsigned vectorBits) {
+  constexpr int64_t leastRows = 48, leastDepth = 64, leastColumns = 128, leastColumnsOfSquares = 384;
+  const Dimension &m = product.m, &n = product.n, &k = product.k;
+  bool isAlongRows = m.strides[0].isStatic(1);
+  if ((!isAlongRows && !k.strides[0].isStatic(1)) || !canPackLeft(k.size, blocks))
+    return 0;
+  bool pays = m.size.least() >= leastRows && k.size.least() >= leastDepth &&
+              n.size.least() >= (isAlongRows ? leastColumns : leastColumnsOfSquares);
+  return pays ? packedTileRows(tile, vectorBits, m.size) : 0;
+}
+
 Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const Registers &registers) {
   unsigned vectorBits = registers.bits;
   int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected();
@@ -116,7 +131,9 @@ Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const R
       packing = GemmPacking::InPlace;
   }
   int64_t fewRows = strategy == Strategy::Tiles ? streamedRows(product, element, vectorBits) : 0;
-  return {strategy, tile, packing, blocks, fewRows};
+  bool isFree = strategy == Strategy::Tiles && packing != GemmPacking::Once && planned(op, "tile_rows", 0) == 0;
+  int64_t packedRows = isFree ? packedLeftRows(product, tile, blocks, vectorBits) : 0;
+  return {strategy, tile, packing, blocks, fewRows, packedRows};
 }
 
 } // namespace mlir::array

@@ -46,6 +46,8 @@ public:
         blocks(call.m, rowStep, rowsNs, [&](Value row, Value rows) {
           if (call.produceLeft)
             produceLeft(row, rows, depth, height, rowStep);
+          else if (call.packsLeft)
+            packLeft(row, rows, depth, height, rowStep);
           multiply(row, rows, depth, height, column, width);
           if (call.finish)
             finish(row, rows, depth, height, column, width);
@@ -78,12 +80,13 @@ private:
   /// The functions for tiles: of one height, or of those that a block of rows may choose from.
   void getTiles() {
     heights = {call.tile.rows};
-    if (!call.m.isStatic() && !call.pairing)
+    if (!call.m.isStatic() && !call.pairing && !call.packsLeft)
       heights = goodTileRows(call.tile, call.m);
     for (int64_t height : heights) {
       GemmTile tile = call.tile;
       tile.rows = height;
-      tiles.push_back(isOnce ? getGemmTilesOnce(module, call.element, tile)
+      tiles.push_back(call.packsLeft ? getGemmTilesPacked(module, call.element, tile)
+                      : isOnce ? getGemmTilesOnce(module, call.element, tile)
                              : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
     }
   }
@@ -157,6 +160,26 @@ private:
     leftMatrix = {call.leftBuffer, offset, isAlongDepth ? most : 1,
                   isAlongDepth ? 1 : std::min(rowStep, call.m.most())};
     call.produceLeft(row, depth, rows, height, block(leftMatrix, rows, height));
+  }
+
+  /// Copies a block of the left operand to panels of the tile's rows. Blocks of rows that threads share have memory of
+  /// their own.
+  void packLeft(Value row, Value rows, Value depth, Value height, int64_t rowStep) {
+    GemmTile panels = call.tile.ofLeftPanels();
+    Value offset = call.leftOffset;
+    if (sharesRows(call.m, rowStep))
+      offset = g.advance(offset, row, mostDepthBlock(call.k, call.blocks.depth));
+    SmallVector<OpFoldResult> sizes{g.ceilDiv(rows, panels.lanes), height, b.getIndexAttr(panels.lanes)};
+    SmallVector<OpFoldResult> strides{g.mul(height, panels.lanes), b.getIndexAttr(panels.lanes), b.getIndexAttr(1)};
+    leftPanels = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, panels), call.leftBuffer,
+                                                   OpFoldResult(offset), sizes, strides);
+    bool isAlongDepth = call.a.columnStride.isStatic(1);
+    GemmMatrix transposed{call.a.buffer, call.a.offset, call.a.columnStride, call.a.rowStride};
+    Value source = isAlongDepth ? view(call.a, row, depth, rows, height, /*unitStride=*/true)
+                                : view(transposed, depth, row, height, rows, /*unitStride=*/true);
+    func::FuncOp function = getGemmPack(module, call.element, panels,
+                                        isAlongDepth ? GemmPacking::Columns : GemmPacking::Rows);
+    func::CallOp::create(b, function, ValueRange{source, leftPanels});
   }
 
   /// A matrix of known strides.
@@ -238,7 +261,8 @@ private:
   void multiply(Value row, Value rows, Value depth, Value height, Value column, Value width) {
     int64_t columns = call.tile.columns();
     bool isProduced = call.produceLeft != nullptr;
-    Value left = view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
+    Value left = call.packsLeft ? leftPanels
+                 : view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
                       /*unitStride=*/false);
     Value accumulate = add(depth), tilesNumber = chooseTiles(rows);
     auto onePanel = [&](Value first) {
@@ -356,6 +380,7 @@ private:
   Size depthBlock;
   bool isOnce = false;   ///< the first tile of a panel copies it
   GemmMatrix leftMatrix; ///< as the tiles read it
+  Value leftPanels;      ///< where it is packed
   double panelNs = 0;    ///< of a panel, where threads may share the panels
 };
 

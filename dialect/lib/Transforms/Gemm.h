@@ -50,7 +50,20 @@ struct GemmCall {
   /// factor go to `leftBuffer` as well.
   std::function<void(Value, Value, Value, Value, Value)> produceLeft = {}, produceRight = {};
   Value leftBuffer = {}, leftOffset = {};
+  /// Whether blocks of `a`, which has unit stride along rows or depth, are packed to `leftBuffer`, of as many elements,
+  /// before the tiles read them. A block's rows are a multiple of the tile's, and canPackLeft(k).
+  bool packsLeft = false;
 };
+
+/// Whether all blocks of k have the terms that packing the left operand takes at a time.
+bool canPackLeft(const Size &k, const GemmBlocks &blocks);
+
+/// The rows that tiles have which read a packed left operand; none where they would be no faster.
+ArrayRef<int64_t> packedTileHeights(unsigned vectorBits);
+
+/// The rows of a tile that reads a packed left operand of so many; 0 where none would read it any faster. One more than
+/// in place need no registers for their addresses.
+int64_t packedTileRows(const GemmTile &tile, unsigned vectorBits, const Size &rows);
 
 /// Fails, in the name of `pass`, unless there are tiles for registers of `vectorBits`.
 LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorBits);
@@ -88,8 +101,8 @@ bool sharesRows(const Size &m, int64_t rowStep);
 int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, const Size &k,
                          const Size &n);
 
-/// Elements of the left operand that are computed at a time, at most.
-Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k);
+/// Elements of the left operand that are computed or packed at a time, at most, in tiles of `unit` rows.
+Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k, int64_t unit = 1);
 
 /// What a product takes in one thread, roughly, in nanoseconds.
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);

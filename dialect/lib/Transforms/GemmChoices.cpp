@@ -106,6 +106,28 @@ GemmTile fitGemmTile(GemmTile tile, const Size &rows) {
   return tile;
 }
 
+bool canPackLeft(const Size &k, const GemmBlocks &blocks) {
+  if (!k.isStatic())
+    return false;
+  int64_t block = evenDepthBlock(k.factor(), blocks.depth), last = k.factor() % block;
+  return std::min(block, last == 0 ? block : last) >= kMostSquareSide;
+}
+
+ArrayRef<int64_t> packedTileHeights(unsigned vectorBits) {
+  // 24 sums, the row of a panel and a broadcast have their place in 32 registers. Squares of 4 or 8 make up both.
+  static constexpr int64_t heights[] = {12, 8};
+  return vectorBits >= 512 ? ArrayRef<int64_t>(heights) : ArrayRef<int64_t>();
+}
+
+int64_t packedTileRows(const GemmTile &tile, unsigned vectorBits, const Size &rows) {
+  ArrayRef<int64_t> heights = packedTileHeights(vectorBits);
+  if (heights.empty() || tile.vectors < 2)
+    return 0;
+  return *std::min_element(heights.begin(), heights.end(), [&](int64_t x, int64_t y) {
+    return costOfTiles(x, rows.expected()) < costOfTiles(y, rows.expected());
+  });
+}
+
 GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {
   CacheBlocks cached = cacheBlocks(element);
   int64_t rowBytes = rowStride * element.getIntOrFloatBitWidth() / 8;
@@ -119,11 +141,11 @@ int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBl
   return mostDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n.most(), blocks.columns), tile.columns());
 }
 
-Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k) {
+Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k, int64_t unit) {
   int64_t rows = blocks.rows;
   Size depth = mostDepthBlock(k, blocks.depth);
   if (!sharesRows(m, rows))
-    return depth * std::min(m.most(), rows);
+    return depth * int64_t(llvm::alignTo(std::min(m.most(), rows), unit));
   if (m.isStatic())
     return depth * int64_t(llvm::alignTo(m.factor(), rows));
   return depth * Size(g.ceilDiv(g.index(m), rows), SizeFacts()) * rows;

@@ -3,7 +3,7 @@
 //   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time;
 //   @gemm_tiles_once_* does so with a panel that is not packed, and no other rows need: the first tile copies it;
 //   @gemm_stream_* multiplies a few rows with a matrix that is read once, in the order in which it lies in memory.
-// The left operand is read in place by scalar broadcasts, with any strides. Rows beyond the last one are clamped to it:
+// The left operand is read by scalar broadcasts: in place, with any strides, or packed (gemm_tiles_packed_*). Rows beyond the last one are clamped to it:
 // they compute and store the same values again. Columns beyond the last one are masked.
 #include "GemmPairs.h"
 #include "SharedFunctions.h"
@@ -38,6 +38,7 @@ public:
   }
 
   func::FuncOp getTiles();
+  func::FuncOp getTilesPacked();
   func::FuncOp getTilesOnce();
   func::FuncOp getStream();
   func::FuncOp getPackRows();
@@ -94,7 +95,9 @@ private:
   VectorType vector;
   std::string name;
   func::FuncOp function;
-  Value left, result; ///< from the first row of a tile on
+  Value left, result;        ///< from the first row of a tile on
+  Value leftTile;            ///< the number of a tile
+  bool isLeftPacked = false; ///< the left operand is [tile][k][row]
 };
 
 //===--- Tiles ----------------------------------------------------------------------------------------------------===//
@@ -102,6 +105,16 @@ private:
 func::FuncOp Kernel::getTiles() {
   if (isThere(
           {gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()}))
+    return function;
+  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
+  emitTiles(g.index(0), function.getArgument(1), masks);
+  return end();
+}
+
+func::FuncOp Kernel::getTilesPacked() {
+  isLeftPacked = true;
+  if (isThere({gemmPackedType(element, tile.ofLeftPanels()), gemmPanelType(element, tile),
+               gemmMatrixType(element, true), b.getI1Type()}))
     return function;
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   emitTiles(g.index(0), function.getArgument(1), masks);
@@ -123,7 +136,7 @@ func::FuncOp Kernel::getTilesOnce() {
 /// The tiles from row `first`, a multiple of the tile's, on. Rows that are known to be there are at a fixed distance of
 /// the tile's first one: with little depth, finding them takes as long as multiplying.
 void Kernel::emitTiles(Value first, Value panel, ArrayRef<Value> masks) {
-  Value end = dim(function.getArgument(0), 0), whole = first;
+  Value end = dim(function.getArgument(isLeftPacked ? 2 : 0), 0), whole = first;
   if (isa<FloatType>(element)) {
     whole = arith::MaxSIOp::create(b, first, roundDown(end, tile.rows));
     g.loop(first, whole, tile.rows, [&](Value i) { emitTile(i, /*isWhole=*/true, panel, masks); });
@@ -142,9 +155,10 @@ Value Kernel::rowsFrom(Value matrix, Value i) {
 /// with what is in c would wait for it, which may take as long as a third of the loop over k. It is on its way
 /// meanwhile.
 void Kernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy) {
-  left = rowsFrom(function.getArgument(0), i);
+  left = isLeftPacked ? function.getArgument(0) : rowsFrom(function.getArgument(0), i);
+  leftTile = isLeftPacked ? arith::DivUIOp::create(b, i, g.index(tile.rows)) : Value();
   result = rowsFrom(function.getArgument(2), i);
-  Value accumulate = function.getArgument(3), lastRow = g.sub(dim(left, 0), 1);
+  Value accumulate = function.getArgument(3), lastRow = g.sub(dim(isLeftPacked ? result : left, 0), 1);
   SmallVector<Value> rows, columns;
   for (int64_t r = 0; r < tile.rows; ++r)
     rows.push_back(isWhole ? g.index(r) : g.min(g.index(r), lastRow));
@@ -226,7 +240,8 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
                          : vector::LoadOp::create(b, vector, panel, ValueRange{k, column}).getResult());
   SmallVector<Value> sums;
   for (Value row : rows) {
-    Value element = memref::LoadOp::create(b, left, ValueRange{row, k});
+    Value element = isLeftPacked ? memref::LoadOp::create(b, left, ValueRange{leftTile, k, row})
+                                 : memref::LoadOp::create(b, left, ValueRange{row, k});
     Value spread = vector::BroadcastOp::create(b, vector, element);
     for (Value factor : right)
       sums.push_back(multiplyAdd(spread, factor, loop.getRegionIterArg(sums.size())));
@@ -411,6 +426,10 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile) {
 
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs) {
   return Kernel(module, "gemm_tiles", element, tile, hasPairs).getTiles();
+}
+
+func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile) {
+  return Kernel(module, "gemm_tiles_packed", element, tile).getTilesPacked();
 }
 
 func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile) {

@@ -11,7 +11,12 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <numeric>
+
 namespace mlir::array {
+
+/// The side of the squares that are transposed in registers, at most.
+inline constexpr int64_t kMostSquareSide = 8;
 
 /// The accumulators that one pass over k keeps in registers: `rows` times `vectors` vectors of `lanes` elements.
 struct GemmTile {
@@ -22,7 +27,9 @@ struct GemmTile {
   int64_t columns() const { return vectors * lanes; }
   /// The side of the squares that are transposed for GemmPacking::Columns. Squares of 8 take a third of the time of 16
   /// to compile, and are transposed as fast as the second cache delivers.
-  int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
+  int64_t squareSide() const { return std::gcd(lanes, kMostSquareSide); }
+  /// The tile whose panels are a packed left operand's: [tile][k][row].
+  GemmTile ofLeftPanels() const { return {rows, 1, rows}; }
 };
 
 /// Terms that are summed in registers. It decides on the order of a sum, so it is the same on every machine. A panel of
@@ -50,6 +57,10 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile);
 /// @gemm_tiles_*(a: m x k, panel, c: m x n, accumulate: i1): c = (accumulate ? c : 0) + a * panel, where n is at most
 /// the tile's columns. With `hasPairs` the elements of a and the panel are pairs (GemmPairs.h).
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs = false);
+
+/// @gemm_tiles_packed_*(a's panels, panel, c: m x n, accumulate: i1): the same where a is packed, as the columns of the
+/// tile's `ofLeftPanels()` are.
+func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile);
 
 /// @gemm_tiles_once_*(a: m x k, b: k x n, c: m x n, accumulate: i1): the same for a panel of b in place, with k of at
 /// most kGemmDepth. For all rows that there are: they are few.

@@ -27,7 +27,7 @@ class CallEmitter {
 public:
   CallEmitter(linalg::LinalgOp op, Product &product, const Cut &cut, Type element)
       : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
-        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows) {
+        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows), packedRows(cut.packedRows) {
     if (strategy == Strategy::Pairs)
       makePairs();
   }
@@ -43,6 +43,11 @@ public:
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
     if (strategy == Strategy::Tiles)
       takePrologues();
+    packsLeft = packedRows > 0 && !prologues[0].producer;
+    if (packsLeft) {
+      tile.rows = packedRows;
+      gemmBlocks.rows = llvm::alignTo(gemmBlocks.rows, packedRows);
+    }
     planBatch();
     Value packed = packBuffer();
     bool isFilled = fill && !product.maySumNothing();
@@ -75,6 +80,7 @@ public:
     call.pairing = pairing;
     call.leftBuffer = leftBuffer;
     call.leftOffset = g.mul(block, leftElements);
+    call.packsLeft = packsLeft;
     bindPrologues(call, ArrayRef(offsets).drop_front(3));
     bool isBlocked = strategy != Strategy::Stream && m.size.expected() > gemmBlocks.rows;
     bool isWhole = product.outer.empty() && product.outerReductions.empty() && !product.maySumNothing();
@@ -227,12 +233,12 @@ private:
   }
 
   /// Whether the tiles do not read the left operand in place.
-  bool needsLeft() const { return pairing || prologues[0].producer; }
+  bool needsLeft() const { return pairing || prologues[0].producer || packsLeft; }
 
   /// Of its buffer; whole cache lines.
   Size countLeftElements() {
     Size elements =
-        pairing ? product.m.size * product.k.size : gemmLeftElements(g, gemmBlocks, product.m.size, product.k.size);
+        pairing ? product.m.size * product.k.size : gemmLeftElements(g, gemmBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
     if (elements.isStatic())
       return int64_t(llvm::alignTo(elements.factor(), 16));
     return Size(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
@@ -354,6 +360,8 @@ private:
   GemmPacking packing;
   GemmBlocks gemmBlocks;
   int64_t fewRows;
+  int64_t packedRows;
+  bool packsLeft = false; ///< to panels of `packedRows`
   std::optional<GemmPairing> pairing;
   GemmPrologue prologues[2];      ///< of the left and the right operand
   size_t firstInput[2] = {0, 0};  ///< of theirs in product.more
