@@ -73,19 +73,13 @@ static GemmPacking choosePacking(const Product &product, const GemmTile &tile, c
   return hasSquares ? GemmPacking::Columns : GemmPacking::Strided;
 }
 
-/// The rows of a tile for which a is packed; 0 where it is better read in place. Where rows of a tile lie side by side,
-/// each term of it is in another line of the cache, and in another page of a large matrix. In place they are far apart
-/// otherwise, which the tile takes instructions for; to save these, squares have to be transposed.
-static int64_t packedLeftRows(const Product &product, const GemmTile &tile, const GemmBlocks &blocks,
-                              unsigned vectorBits) {
-  constexpr int64_t leastRows = 48, leastDepth = 64, leastColumns = 128, leastColumnsOfSquares = 384;
+/// Whether a is packed: its rows lie side by side, so that each term of a tile would be in another line of the cache,
+/// and in another page of a large matrix. It is little work beside that of many columns.
+static bool paysToPackLeft(const Product &product) {
+  constexpr int64_t leastRows = 48, leastDepth = 64, leastColumns = 96;
   const Dimension &m = product.m, &n = product.n, &k = product.k;
-  bool isAlongRows = m.strides[0].isStatic(1);
-  if ((!isAlongRows && !k.strides[0].isStatic(1)) || !canPackLeft(k.size, blocks))
-    return 0;
-  bool pays = m.size.least() >= leastRows && k.size.least() >= leastDepth &&
-              n.size.least() >= (isAlongRows ? leastColumns : leastColumnsOfSquares);
-  return pays ? packedTileRows(tile, vectorBits, m.size) : 0;
+  return m.strides[0].isStatic(1) && !k.strides[0].isStatic(1) && m.size.least() >= leastRows &&
+         n.size.least() >= leastColumns && k.size.least() >= leastDepth;
 }
 
 Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const Registers &registers) {
@@ -110,7 +104,8 @@ Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const R
   if (strategy == Strategy::Pairs) {
     k = pairsOf(k);
   } else {
-    tile = fitGemmTile(tile, product.m.size);
+    int64_t rowBytes = product.k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8;
+    tile = fitGemmTile(tile, vectorBits, product.m.size, n, rowBytes);
     tile.rows = planned(op, "tile_rows", tile.rows);
     tile.vectors = planned(op, "tile_vectors", tile.vectors);
   }
@@ -131,9 +126,8 @@ Cut chooseCut(linalg::LinalgOp op, const Product &product, Type element, const R
       packing = GemmPacking::InPlace;
   }
   int64_t fewRows = strategy == Strategy::Tiles ? streamedRows(product, element, vectorBits) : 0;
-  bool isFree = strategy == Strategy::Tiles && packing != GemmPacking::Once && planned(op, "tile_rows", 0) == 0;
-  int64_t packedRows = isFree ? packedLeftRows(product, tile, blocks, vectorBits) : 0;
-  return {strategy, tile, packing, blocks, fewRows, packedRows};
+  bool packsLeft = strategy == Strategy::Tiles && packing != GemmPacking::Once && paysToPackLeft(product);
+  return {strategy, tile, packing, blocks, fewRows, packsLeft};
 }
 
 } // namespace mlir::array

@@ -23,7 +23,7 @@ struct Cut {
   GemmPacking packing;
   GemmBlocks blocks;
   int64_t fewRows = 0;    ///< up to which tiles give way to streaming, if the call has no more
-  int64_t packedRows = 0; ///< of a tile where a is packed, if nothing computes it on the way; 0: it is read in place
+  bool packsLeft = false; ///< a is packed, if nothing computes it on the way
 };
 
 /// Fewer rows, columns or terms are left to the loops where they are not streamed.

@@ -86,8 +86,8 @@ private:
       GemmTile tile = call.tile;
       tile.rows = height;
       tiles.push_back(call.packsLeft ? getGemmTilesPacked(module, call.element, tile)
-                      : isOnce ? getGemmTilesOnce(module, call.element, tile)
-                             : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
+                      : isOnce       ? getGemmTilesOnce(module, call.element, tile)
+                                     : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
     }
   }
 
@@ -109,10 +109,8 @@ private:
   void getPack() {
     pack = getGemmPack(module, call.element, call.tile, call.packing);
     int64_t side = call.tile.squareSide();
-    if (call.packing != GemmPacking::Columns || call.k.least() >= side)
-      return;
-    packShort = getGemmPack(module, call.element, call.tile, GemmPacking::Strided);
-    isShort = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, g.index(call.k), g.index(side));
+    if (call.packing == GemmPacking::Columns && leastDepthBlock(call.k, call.blocks.depth) < side)
+      packShort = getGemmPack(module, call.element, call.tile, GemmPacking::Strided);
   }
 
   /// The terms of a block.
@@ -173,12 +171,9 @@ private:
     SmallVector<OpFoldResult> strides{g.mul(height, panels.lanes), b.getIndexAttr(panels.lanes), b.getIndexAttr(1)};
     leftPanels = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, panels), call.leftBuffer,
                                                    OpFoldResult(offset), sizes, strides);
-    bool isAlongDepth = call.a.columnStride.isStatic(1);
     GemmMatrix transposed{call.a.buffer, call.a.offset, call.a.columnStride, call.a.rowStride};
-    Value source = isAlongDepth ? view(call.a, row, depth, rows, height, /*unitStride=*/true)
-                                : view(transposed, depth, row, height, rows, /*unitStride=*/true);
-    func::FuncOp function = getGemmPack(module, call.element, panels,
-                                        isAlongDepth ? GemmPacking::Columns : GemmPacking::Rows);
+    Value source = view(transposed, depth, row, height, rows, /*unitStride=*/true);
+    func::FuncOp function = getGemmPack(module, call.element, panels, GemmPacking::Rows);
     func::CallOp::create(b, function, ValueRange{source, leftPanels});
   }
 
@@ -261,9 +256,10 @@ private:
   void multiply(Value row, Value rows, Value depth, Value height, Value column, Value width) {
     int64_t columns = call.tile.columns();
     bool isProduced = call.produceLeft != nullptr;
-    Value left = call.packsLeft ? leftPanels
-                 : view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
-                      /*unitStride=*/false);
+    Value left = call.packsLeft
+                     ? leftPanels
+                     : view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
+                            /*unitStride=*/false);
     Value accumulate = add(depth), tilesNumber = chooseTiles(rows);
     auto onePanel = [&](Value first) {
       Value at = g.add(column, first);
@@ -320,7 +316,9 @@ private:
     Value packed = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, call.tile), call.packBuffer,
                                                      OpFoldResult(offset), sizes, strides);
     OpBuilder::InsertionGuard guard(b);
-    if (isShort) {
+    if (packShort) {
+      Value side = g.index(call.tile.squareSide());
+      Value isShort = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, height, side);
       auto branch = scf::IfOp::create(b, isShort, /*withElseRegion=*/true);
       b.setInsertionPointToStart(branch.thenBlock());
       Value strided = view(call.b, depth, column, height, width, /*unitStride=*/false);
@@ -376,7 +374,6 @@ private:
   SmallVector<func::FuncOp> tiles;
   SmallVector<int64_t> heights; ///< of the tiles
   func::FuncOp pack, packShort;
-  Value isShort;
   Size depthBlock;
   bool isOnce = false;   ///< the first tile of a panel copies it
   GemmMatrix leftMatrix; ///< as the tiles read it

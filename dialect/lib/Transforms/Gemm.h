@@ -50,20 +50,10 @@ struct GemmCall {
   /// factor go to `leftBuffer` as well.
   std::function<void(Value, Value, Value, Value, Value)> produceLeft = {}, produceRight = {};
   Value leftBuffer = {}, leftOffset = {};
-  /// Whether blocks of `a`, which has unit stride along rows or depth, are packed to `leftBuffer`, of as many elements,
-  /// before the tiles read them. A block's rows are a multiple of the tile's, and canPackLeft(k).
+  /// Whether blocks of `a`, whose rows lie side by side, are packed to `leftBuffer`, of as many elements, before the
+  /// tiles read them. The rows of a block are a multiple of the tile's.
   bool packsLeft = false;
 };
-
-/// Whether all blocks of k have the terms that packing the left operand takes at a time.
-bool canPackLeft(const Size &k, const GemmBlocks &blocks);
-
-/// The rows that tiles have which read a packed left operand; none where they would be no faster.
-ArrayRef<int64_t> packedTileHeights(unsigned vectorBits);
-
-/// The rows of a tile that reads a packed left operand of so many; 0 where none would read it any faster. One more than
-/// in place need no registers for their addresses.
-int64_t packedTileRows(const GemmTile &tile, unsigned vectorBits, const Size &rows);
 
 /// Fails, in the name of `pass`, unless there are tiles for registers of `vectorBits`.
 LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorBits);
@@ -71,9 +61,13 @@ LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorB
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 
-/// The tile with as many rows as leave the least of the last tile of `rows` empty. Where that depends on the call it is
-/// the tallest one, and emitGemm lets the call choose.
-GemmTile fitGemmTile(GemmTile tile, const Size &rows);
+/// Tiles with more vectors than `tile`, which few rows or columns are better off with.
+SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits);
+
+/// The tile, or a wide one, that takes the least time for so many rows and columns, with as many rows as leave the
+/// least of the last tile of `rows` empty. Where that depends on the call it is the tallest one, and emitGemm lets the
+/// call choose. Rows of the right operand are `rowBytes` apart.
+GemmTile fitGemmTile(const GemmTile &tile, unsigned vectorBits, const Size &rows, int64_t columns, int64_t rowBytes);
 
 /// The least rows of a tile that keeps the registers as busy: additions to one accumulator wait for each other.
 int64_t leastTileRows(const GemmTile &tile);
@@ -93,6 +87,9 @@ int64_t evenDepthBlock(int64_t k, int64_t most);
 
 /// The greatest one of all that `k` may be.
 int64_t mostDepthBlock(const Size &k, int64_t most);
+
+/// No more than the least one, which is the last.
+int64_t leastDepthBlock(const Size &k, int64_t most);
 
 /// Whether there are so many rows that threads share blocks of `rowStep`.
 bool sharesRows(const Size &m, int64_t rowStep);

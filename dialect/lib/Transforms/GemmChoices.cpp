@@ -66,6 +66,15 @@ int64_t mostDepthBlock(const Size &k, int64_t most) {
   return k.isStatic() ? evenDepthBlock(k.factor(), most) : std::min(k.most(), most);
 }
 
+int64_t leastDepthBlock(const Size &k, int64_t most) {
+  if (k.isAtMost(most))
+    return k.least();
+  if (!k.isStatic())
+    return 0;
+  int64_t block = evenDepthBlock(k.factor(), most), last = k.factor() % block;
+  return last == 0 ? block : last;
+}
+
 bool sharesRows(const Size &m, int64_t rowStep) { return m.expected() >= 2 * rowStep; }
 
 SmallVector<int64_t> goodTileRows(const GemmTile &tile, const Size &rows) {
@@ -100,32 +109,33 @@ int64_t leastTileRows(const GemmTile &tile) {
   return std::min(tile.rows, std::max<int64_t>(llvm::divideCeil(leastSums, tile.vectors), tile.rows / 2 + 1));
 }
 
-GemmTile fitGemmTile(GemmTile tile, const Size &rows) {
+SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits) {
+  if (vectorBits < 512 || tile.vectors != 2)
+    return {};
+  return {{8, 3, tile.lanes}, {6, 4, tile.lanes}};
+}
+
+/// Each term of a tile takes its multiply-adds, and about half as long for each vector of the panel that is loaded and
+/// each element of the left operand that is spread; reading and writing the result counts as half a row. Where another
+/// thread has a share of the core the loads are what counts: 6x4 has taken a fifth less time there than 8x2, else as
+/// much.
+static double costOfProduct(const GemmTile &tile, int64_t rows, int64_t columns) {
+  double sums = double(tile.rows * tile.vectors), loads = double(tile.rows + tile.vectors);
+  return double(llvm::divideCeil(rows, tile.rows) * llvm::divideCeil(columns, tile.columns())) *
+         (sums + loads / 2 + double(tile.vectors) / 2);
+}
+
+GemmTile fitGemmTile(const GemmTile &chosen, unsigned vectorBits, const Size &rows, int64_t columns, int64_t rowBytes) {
+  // Rows of a wide panel compete for the same sets of the first cache where they are read in place.
+  constexpr int64_t mostBytes = pageBytes / 8;
+  GemmTile tile = chosen;
+  if (rowBytes <= mostBytes || rowBytes >= pageBytes / 2)
+    for (const GemmTile &wide : wideTiles(chosen, vectorBits))
+      if (costOfProduct(wide, rows.expected(), columns) < costOfProduct(tile, rows.expected(), columns))
+        tile = wide;
   if (rows.isStatic())
     tile.rows = bestTileRows(tile, rows.factor());
   return tile;
-}
-
-bool canPackLeft(const Size &k, const GemmBlocks &blocks) {
-  if (!k.isStatic())
-    return false;
-  int64_t block = evenDepthBlock(k.factor(), blocks.depth), last = k.factor() % block;
-  return std::min(block, last == 0 ? block : last) >= kMostSquareSide;
-}
-
-ArrayRef<int64_t> packedTileHeights(unsigned vectorBits) {
-  // 24 sums, the row of a panel and a broadcast have their place in 32 registers. Squares of 4 or 8 make up both.
-  static constexpr int64_t heights[] = {12, 8};
-  return vectorBits >= 512 ? ArrayRef<int64_t>(heights) : ArrayRef<int64_t>();
-}
-
-int64_t packedTileRows(const GemmTile &tile, unsigned vectorBits, const Size &rows) {
-  ArrayRef<int64_t> heights = packedTileHeights(vectorBits);
-  if (heights.empty() || tile.vectors < 2)
-    return 0;
-  return *std::min_element(heights.begin(), heights.end(), [&](int64_t x, int64_t y) {
-    return costOfTiles(x, rows.expected()) < costOfTiles(y, rows.expected());
-  });
 }
 
 GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {

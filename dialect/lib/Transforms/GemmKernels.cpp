@@ -3,8 +3,9 @@
 //   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time;
 //   @gemm_tiles_once_* does so with a panel that is not packed, and no other rows need: the first tile copies it;
 //   @gemm_stream_* multiplies a few rows with a matrix that is read once, in the order in which it lies in memory.
-// The left operand is read by scalar broadcasts: in place, with any strides, or packed (gemm_tiles_packed_*). Rows beyond the last one are clamped to it:
-// they compute and store the same values again. Columns beyond the last one are masked.
+// The left operand is read by scalar broadcasts: in place, with any strides, or packed (gemm_tiles_packed_*). Rows
+// beyond the last one are clamped to it: they compute and store the same values again. Columns beyond the last one are
+// masked.
 #include "GemmPairs.h"
 #include "SharedFunctions.h"
 
@@ -325,20 +326,27 @@ void Kernel::streamVector(ArrayRef<Value> positions, ArrayRef<Value> factors, Va
 
 //===--- Packing --------------------------------------------------------------------------------------------------===//
 
+/// Rows that are packed side by side, panel after panel: as many as there are pages at hand, and lines of panels that
+/// lie the same in the first cache.
+constexpr int64_t kPackedDepth = 32;
+
 /// Copies rows; the columns beyond n become zeros.
 func::FuncOp Kernel::getPackRows() {
   if (isThere({gemmMatrixType(element, true), gemmPackedType(element, tile)}))
     return function;
-  Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
-  g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
-    Value column = g.mul(panel, tile.columns());
-    SmallVector<Value> masks = columnMasks(g.sub(dim(source, 1), column));
-    g.loop(zero, dim(source, 0), 1, [&](Value k) {
-      for (auto [v, mask] : llvm::enumerate(masks)) {
-        SmallVector<Value> at{k, g.add(column, v * tile.lanes)};
-        Value row = vector::MaskedLoadOp::create(b, vector, source, at, mask, zeros());
-        vector::StoreOp::create(b, row, panels, ValueRange{panel, k, g.index(v * tile.lanes)});
-      }
+  Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0), depths = dim(source, 0);
+  g.loop(zero, depths, kPackedDepth, [&](Value depth) {
+    Value last = g.min(g.add(depth, kPackedDepth), depths);
+    g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
+      Value column = g.mul(panel, tile.columns());
+      SmallVector<Value> masks = columnMasks(g.sub(dim(source, 1), column));
+      g.loop(depth, last, 1, [&](Value k) {
+        for (auto [v, mask] : llvm::enumerate(masks)) {
+          SmallVector<Value> at{k, g.add(column, v * tile.lanes)};
+          Value row = vector::MaskedLoadOp::create(b, vector, source, at, mask, zeros());
+          vector::StoreOp::create(b, row, panels, ValueRange{panel, k, g.index(v * tile.lanes)});
+        }
+      });
     });
   });
   return end();

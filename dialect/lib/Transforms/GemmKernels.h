@@ -11,12 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-#include <numeric>
-
 namespace mlir::array {
-
-/// The side of the squares that are transposed in registers, at most.
-inline constexpr int64_t kMostSquareSide = 8;
 
 /// The accumulators that one pass over k keeps in registers: `rows` times `vectors` vectors of `lanes` elements.
 struct GemmTile {
@@ -27,7 +22,7 @@ struct GemmTile {
   int64_t columns() const { return vectors * lanes; }
   /// The side of the squares that are transposed for GemmPacking::Columns. Squares of 8 take a third of the time of 16
   /// to compile, and are transposed as fast as the second cache delivers.
-  int64_t squareSide() const { return std::gcd(lanes, kMostSquareSide); }
+  int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
   /// The tile whose panels are a packed left operand's: [tile][k][row].
   GemmTile ofLeftPanels() const { return {rows, 1, rows}; }
 };
@@ -58,8 +53,8 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile);
 /// the tile's columns. With `hasPairs` the elements of a and the panel are pairs (GemmPairs.h).
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs = false);
 
-/// @gemm_tiles_packed_*(a's panels, panel, c: m x n, accumulate: i1): the same where a is packed, as the columns of the
-/// tile's `ofLeftPanels()` are.
+/// @gemm_tiles_packed_*(a's panels, panel, c: m x n, accumulate: i1): the same where a is packed as
+/// rows of the tile's `ofLeftPanels()` are.
 func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile);
 
 /// @gemm_tiles_once_*(a: m x k, b: k x n, c: m x n, accumulate: i1): the same for a panel of b in place, with k of at

@@ -27,7 +27,7 @@ class CallEmitter {
 public:
   CallEmitter(linalg::LinalgOp op, Product &product, const Cut &cut, Type element)
       : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
-        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows), packedRows(cut.packedRows) {
+        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows), packsLeft(cut.packsLeft) {
     if (strategy == Strategy::Pairs)
       makePairs();
   }
@@ -43,11 +43,9 @@ public:
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
     if (strategy == Strategy::Tiles)
       takePrologues();
-    packsLeft = packedRows > 0 && !prologues[0].producer;
-    if (packsLeft) {
-      tile.rows = packedRows;
-      gemmBlocks.rows = llvm::alignTo(gemmBlocks.rows, packedRows);
-    }
+    packsLeft &= !prologues[0].producer;
+    if (packsLeft)
+      gemmBlocks.rows = llvm::alignTo(gemmBlocks.rows, tile.rows);
     planBatch();
     Value packed = packBuffer();
     bool isFilled = fill && !product.maySumNothing();
@@ -237,8 +235,9 @@ private:
 
   /// Of its buffer; whole cache lines.
   Size countLeftElements() {
-    Size elements =
-        pairing ? product.m.size * product.k.size : gemmLeftElements(g, gemmBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
+    Size elements = pairing
+                        ? product.m.size * product.k.size
+                        : gemmLeftElements(g, gemmBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
     if (elements.isStatic())
       return int64_t(llvm::alignTo(elements.factor(), 16));
     return Size(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
@@ -360,8 +359,7 @@ private:
   GemmPacking packing;
   GemmBlocks gemmBlocks;
   int64_t fewRows;
-  int64_t packedRows;
-  bool packsLeft = false; ///< to panels of `packedRows`
+  bool packsLeft;
   std::optional<GemmPairing> pairing;
   GemmPrologue prologues[2];      ///< of the left and the right operand
   size_t firstInput[2] = {0, 0};  ///< of theirs in product.more

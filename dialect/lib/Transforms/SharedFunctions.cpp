@@ -20,9 +20,6 @@ func::FuncOp addSharedFunction(ImplicitLocOpBuilder &b, StringRef name, TypeRang
   return function;
 }
 
-/// No tile has more.
-static constexpr int64_t kMostTileColumns = 64;
-
 /// The functions for factors of one kind, by pairs that are multiplied by whole registers.
 static void addPairs(ModuleOp module, Type sums, GemmNarrow factor, unsigned vectorBits) {
   int64_t lanes = vectorBits / sums.getIntOrFloatBitWidth();
@@ -44,21 +41,22 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
     getTranspose(module, element);
   for (Type element : {Type(b.getF32Type()), Type(b.getF64Type())}) {
     // The tiles for results of 1, 2, 4, ... columns.
-    for (int64_t columns = 1; columns <= kMostTileColumns; columns *= 2) {
-      GemmTile tile = chooseGemmTile(element, vectorBits, columns);
+    SmallVector<GemmTile> tiles;
+    for (int64_t columns = 1; columns <= 64; columns *= 2)
+      tiles.push_back(chooseGemmTile(element, vectorBits, columns));
+    llvm::append_range(tiles, wideTiles(tiles.back(), vectorBits));
+    for (const GemmTile &tile : tiles) {
       for (int64_t rows = leastTileRows(tile); rows <= tile.rows; ++rows) {
-        getGemmTiles(module, element, {rows, tile.vectors, tile.lanes});
-        getGemmTilesOnce(module, element, {rows, tile.vectors, tile.lanes});
+        GemmTile fitted{rows, tile.vectors, tile.lanes};
+        getGemmTiles(module, element, fitted);
+        getGemmTilesOnce(module, element, fitted);
+        if (tile.vectors > 1) {
+          getGemmTilesPacked(module, element, fitted);
+          getGemmPack(module, element, fitted.ofLeftPanels(), GemmPacking::Rows);
+        }
       }
       for (GemmPacking packing : {GemmPacking::Rows, GemmPacking::Columns, GemmPacking::Strided})
         getGemmPack(module, element, tile, packing);
-    }
-    for (int64_t rows : packedTileHeights(vectorBits)) {
-      GemmTile tile = chooseGemmTile(element, vectorBits, kMostTileColumns);
-      tile.rows = rows;
-      getGemmTilesPacked(module, element, tile);
-      for (GemmPacking packing : {GemmPacking::Rows, GemmPacking::Columns})
-        getGemmPack(module, element, tile.ofLeftPanels(), packing);
     }
     for (int64_t rows = 1; rows <= kMostStreamedRows; ++rows)
       getGemmStream(module, element, streamingTile(element, vectorBits, rows));
