@@ -112,7 +112,7 @@ int64_t leastTileRows(const GemmTile &tile) {
 SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits) {
   if (vectorBits < 512 || tile.vectors != 2)
     return {};
-  return {{8, 3, tile.lanes}, {6, 4, tile.lanes}};
+  return {{6, 4, tile.lanes}, {8, 3, tile.lanes}};
 }
 
 /// Each term of a tile takes its multiply-adds, and about half as long for each vector of the panel that is loaded and

@@ -1,9 +1,10 @@
 // RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=512 | FileCheck %s
 
 // The right operand is computed panel by panel into the packing buffer: whole panels, and the columns that are left,
-// between zeros. It has no memory of its own, and nothing is packed by a call.
+// between zeros. It has no memory of its own. The left one is packed, since its rows lie side by side.
 // CHECK-LABEL: func.func @right
 // CHECK-SAME: %[[X:.*]]: memref<300x200xf32>, %[[MEAN:.*]]: memref<200xf32>
+// CHECK: memref.alloc() {{.*}} : memref<67200xf32>
 // CHECK: %[[PACKED:.*]] = memref.alloc() {{.*}} : memref<67200xf32>
 // CHECK-NOT: memref.alloc
 // CHECK: scf.for
@@ -16,8 +17,8 @@
 // CHECK: linalg.fill {{.*}} memref<300x32xf32
 // CHECK: linalg.generic {{.*}} memref<300x8xf32
 // CHECK: arith.subf
-// CHECK: call @gemm_tiles_f32_8x32
-// CHECK-NOT: func.func private @gemm_pack
+// CHECK: call @gemm_tiles_packed_f32_8x32
+// CHECK-NOT: func.func private @gemm_pack_{{.*}}x32
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d1)>
 func.func @right(%x: memref<300x200xf32>, %mean: memref<200xf32>, %c: memref<200x200xf32>) {
@@ -49,7 +50,7 @@ func.func @right(%x: memref<300x200xf32>, %mean: memref<200xf32>, %c: memref<200
 // CHECK: linalg.generic {{.*}} memref<64x300xbf16, {{.*}} memref<64x300xf32
 // CHECK: arith.extf
 // CHECK: memref.reinterpret_cast %[[BLOCK]]
-// CHECK: call @gemm_tiles_f32_8x32
+// CHECK: call @gemm_tiles_f32_6x64
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @left(%x: memref<64x300xbf16>, %w: memref<300x64xf32>, %c: memref<64x64xf32>) {
   %t = memref.alloc() : memref<64x300xf32>

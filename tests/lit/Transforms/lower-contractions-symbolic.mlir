@@ -22,14 +22,13 @@
 // CHECK:   default {
 // CHECK:     func.call @gemm_stream_f32_8x16(
 // CHECK: } else {
-// CHECK-COUNT-4: arith.select
+// CHECK-COUNT-2: arith.select
 // CHECK:   %[[TILES:.*]] = arith.select
 // CHECK:   scf.for
 // CHECK:     scf.index_switch %[[TILES]]
-// CHECK-DAG: func.call @gemm_tiles_f32_8x32(
-// CHECK-DAG: func.call @gemm_tiles_f32_7x32(
-// CHECK-DAG: func.call @gemm_tiles_f32_6x32(
-// CHECK-DAG: func.call @gemm_tiles_f32_5x32(
+// CHECK-DAG: func.call @gemm_tiles_f32_6x64(
+// CHECK-DAG: func.call @gemm_tiles_f32_5x64(
+// CHECK-DAG: func.call @gemm_tiles_f32_4x64(
 // CHECK: return
 func.func @rows(%a: memref<?x784xf32> {array.dims = affine_map<()[m] -> (m, 784)>}, %b: memref<784x512xf32>,
                 %c: memref<?x512xf32> {array.dims = affine_map<()[m] -> (m, 512)>})
@@ -68,8 +67,8 @@ func.func @rows(%a: memref<?x784xf32> {array.dims = affine_map<()[m] -> (m, 784)
 // CHECK: } else {
 // CHECK-NOT: linalg
 // CHECK:   memref.reinterpret_cast %[[B]] to offset: [{{.*}}], sizes: [%[[K]], {{.*}}]
-// CHECK:   func.call @gemm_pack_rows_f32_8x32(
-// CHECK:   func.call @gemm_tiles_f32_8x32(
+// CHECK:   func.call @gemm_pack_rows_f32_6x64(
+// CHECK:   func.call @gemm_tiles_f32_6x64(
 func.func @terms(%a: memref<?x784xf32> {array.dims = affine_map<()[k] -> (k, 784)>},
                  %b: memref<?x512xf32> {array.dims = affine_map<()[k] -> (k, 512)>}, %c: memref<784x512xf32>)
     attributes {array.symbols = [{min = 1, max = 50, expected = 25}]} {
@@ -102,11 +101,11 @@ func.func @terms(%a: memref<?x784xf32> {array.dims = affine_map<()[k] -> (k, 784
 // CHECK: scf.for
 // CHECK: %[[STEP:.*]] = arith.muli %[[T]], %{{.*}} : index
 // CHECK: arith.muli %{{.*}}, %[[STEP]] : index
-// CHECK: func.call @gemm_pack_columns_f32_8x32(
-// CHECK: %[[COLUMNS:.*]] = arith.constant 32 : index
+// CHECK: func.call @gemm_pack_columns_f32_6x64(
+// CHECK: %[[COLUMNS:.*]] = arith.constant 64 : index
 // CHECK: %[[REST:.*]] = arith.subi %[[T]],
 // CHECK: arith.minsi %[[REST]],
-// CHECK: func.call @gemm_tiles_f32_8x32(
+// CHECK: func.call @gemm_tiles_f32_6x64(
 // CHECK: {array.parallel = {{[0-9]+}} : i64}
 // CHECK-NEXT: return
 func.func @batch(%a: memref<?x?x32xf32> {array.dims = affine_map<()[b, t] -> (b, t, 32)>},

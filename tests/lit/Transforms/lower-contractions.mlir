@@ -17,37 +17,37 @@
 // CHECK: scf.for
 // CHECK-DAG: memref.reinterpret_cast %[[C]]
 // CHECK-DAG: memref.reinterpret_cast %[[B]]
-// CHECK: func.call @gemm_tiles_f32_8x32({{.*}}, %[[ACCUMULATE]])
+// CHECK: func.call @gemm_tiles_f32_6x64({{.*}}, %[[ACCUMULATE]])
 // CHECK-NOT: linalg
 // CHECK: return
 
 // The tile: accumulators stay in registers over k, the left operand is broadcast, columns are masked. The sums wait for
 // nothing: c is fetched at the start, and added at the end if that is asked for. A last tile of fewer rows clamps them.
-// CHECK: func.func private @gemm_tiles_f32_8x32(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
+// CHECK: func.func private @gemm_tiles_f32_6x64(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
 // CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
 // CHECK: vector.create_mask
 // CHECK: scf.for
 // CHECK: %[[ROWS:.*]] = memref.subview %[[LHS]]
 // CHECK-NOT: arith.minsi
 // CHECK: scf.if %[[SUM]]
-// CHECK-COUNT-16: memref.prefetch {{.*}}, write
+// CHECK-COUNT-24: memref.prefetch {{.*}}, write
 // CHECK-NOT: vector.maskedload
 // CHECK: scf.for {{.*}} iter_args
-// CHECK-COUNT-2: vector.load
+// CHECK-COUNT-4: vector.load
 // CHECK: memref.load %[[ROWS]]
 // CHECK: vector.broadcast
-// CHECK-COUNT-16: vector.fma
+// CHECK-COUNT-24: vector.fma
 // CHECK: scf.if %[[SUM]]
-// CHECK-COUNT-16: vector.maskedload
+// CHECK-COUNT-24: vector.maskedload
 // CHECK: else
 // CHECK: scf.if
-// CHECK-COUNT-16: vector.store
+// CHECK-COUNT-24: vector.store
 // CHECK: else
-// CHECK-COUNT-16: vector.maskedstore
+// CHECK-COUNT-24: vector.maskedstore
 // CHECK: scf.for
 // CHECK: memref.subview %[[LHS]]
 // CHECK: arith.minsi
-// CHECK-COUNT-16: vector.fma
+// CHECK-COUNT-24: vector.fma
 // CHECK-NOT: func.func
 
 // AVX2: func.func private @gemm_tiles_f32_6x16
@@ -66,12 +66,12 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 // Two products share the functions. c is not known to be zero, so it is added to.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[TRUE:.*]] = arith.constant true
-// CHECK: call @gemm_pack_rows_f32_8x32(
-// CHECK: call @gemm_tiles_f32_8x32({{.*}}, %[[TRUE]])
-// CHECK: call @gemm_pack_rows_f32_8x32(
-// CHECK: call @gemm_tiles_f32_8x32(
-// CHECK: func.func private @gemm_tiles_f32_8x32
-// CHECK: func.func private @gemm_pack_rows_f32_8x32
+// CHECK: call @gemm_pack_rows_f32_8x48(
+// CHECK: call @gemm_tiles_f32_8x48({{.*}}, %[[TRUE]])
+// CHECK: call @gemm_pack_rows_f32_8x48(
+// CHECK: call @gemm_tiles_f32_8x48(
+// CHECK: func.func private @gemm_tiles_f32_8x48
+// CHECK: func.func private @gemm_pack_rows_f32_8x48
 // CHECK-NOT: func.func
 func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<400x70xf32>, %d: memref<400x70xf32>) {
   linalg.matmul ins(%a, %b : memref<400x100xf32>, memref<100x70xf32>) outs(%c : memref<400x70xf32>)
@@ -89,9 +89,9 @@ func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<40
 // CHECK-LABEL: func.func @batch
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<2048xf32>
 // CHECK: scf.for
-// CHECK: func.call @gemm_pack_columns_f32_8x32
-// CHECK: func.call @gemm_tiles_f32_8x32
-// CHECK: func.func private @gemm_pack_columns_f32_8x32
+// CHECK: func.call @gemm_pack_columns_f32_6x64
+// CHECK: func.call @gemm_tiles_f32_6x64
+// CHECK: func.func private @gemm_pack_columns_f32_6x64
 // CHECK-COUNT-24: vector.shuffle
 func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
@@ -177,7 +177,7 @@ func.func @streamed(%a: memref<2001xf32>, %b: memref<2001x2500xf32>, %c: memref<
 
 // Six rows: streamed where the matrix is larger than the cache, else in a tile of as many.
 // CHECK-LABEL: func.func @few_rows
-// CHECK: call @gemm_tiles_f32_6x32(
+// CHECK: call @gemm_tiles_f32_6x64(
 // CHECK: call @gemm_stream_f32_6x16(
 func.func @few_rows(%a: memref<6x64xf32>, %b: memref<64x64xf32>, %c: memref<6x64xf32>,
                     %d: memref<6x1024xf32>, %e: memref<1024x512xf32>, %f: memref<6x512xf32>) {
@@ -428,12 +428,12 @@ func.func @kept_in_order(%a: memref<64x4x64xf32>, %b: memref<64x32xf32>, %d: mem
 
 // -----
 
-// A shallow product writes more than it computes: eight rows of c a page apart fit into the first cache.
+// A shallow product writes more than it computes: six rows of c a page apart fit into the first cache.
 // CHECK-LABEL: func.func @shallow
-// CHECK: %[[ROWS:.*]] = arith.constant 8 : index
+// CHECK: %[[ROWS:.*]] = arith.constant 6 : index
 // CHECK: scf.for {{.*}} step %[[ROWS]]
 // CHECK: scf.for
-// CHECK: call @gemm_tiles_f32_8x32
+// CHECK: call @gemm_tiles_f32_6x64
 func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<1024x1024xf32>) {
   linalg.matmul ins(%a, %b : memref<1024x8xf32>, memref<8x1024xf32>) outs(%c : memref<1024x1024xf32>)
   return
@@ -446,9 +446,9 @@ func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<10
 // CHECK-LABEL: func.func @once
 // CHECK-NOT: memref.alloc
 // CHECK: memref.reinterpret_cast %{{.*}} strides: [%{{.*}}, 1] : memref<900x2048xf32>
-// CHECK: call @gemm_tiles_once_f32_6x32
-// CHECK: func.func private @gemm_tiles_once_f32_6x32(%{{[a-z0-9]+}}: memref<?x?xf32, strided<[?, ?], offset: ?>>, %[[PANEL:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]
-// CHECK: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512x32xf32>
+// CHECK: call @gemm_tiles_once_f32_6x64
+// CHECK: func.func private @gemm_tiles_once_f32_6x64(%{{[a-z0-9]+}}: memref<?x?xf32, strided<[?, ?], offset: ?>>, %[[PANEL:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]
+// CHECK: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512x64xf32>
 // CHECK: scf.for
 // CHECK: memref.prefetch %[[PANEL]]
 // CHECK: vector.maskedload %[[PANEL]]
@@ -487,6 +487,42 @@ func.func @bfloat16(%a: memref<16x66x99xbf16>, %b: memref<16x99x64xbf16>, %c: me
     %left = arith.extf %x : bf16 to f32
     %right = arith.extf %y : bf16 to f32
     %product = arith.mulf %left, %right : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// A left operand whose rows lie side by side is packed for the tiles, block by block, which the tiles then read term by
+// term: a buffer for each block of rows that threads share.
+#a = affine_map<(m, n, k) -> (k, m)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @packed_left
+// CHECK-SAME: %[[A:.*]]: memref<100x130xf32>
+// CHECK: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<13200xf32>
+// CHECK: %[[PANELS:.*]] = memref.reinterpret_cast %[[BUFFER]] {{.*}} : memref<13200xf32> to memref<?x?x6xf32, strided<[?, 6, 1], offset: ?>>
+// CHECK: %[[BLOCK:.*]] = memref.reinterpret_cast %[[A]]
+// CHECK: call @gemm_pack_rows_f32_6x6(%[[BLOCK]], %[[PANELS]])
+// CHECK: call @gemm_tiles_packed_f32_6x64(%[[PANELS]],
+// CHECK: func.func private @gemm_tiles_packed_f32_6x64(%[[LEFT:[a-z0-9]+]]: memref<?x?x6xf32
+// CHECK: scf.for
+// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args
+// CHECK: memref.load %[[LEFT]][%{{.*}}, %[[K]], %{{.*}}]
+// A few terms of all panels, then the next ones.
+// CHECK: func.func private @gemm_pack_rows_f32_6x6
+// CHECK: %[[DEPTHS:.*]] = arith.constant 32 : index
+// CHECK: scf.for {{.*}} step %[[DEPTHS]]
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: vector.store {{.*}} vector<6xf32>
+func.func @packed_left(%a: memref<100x130xf32>, %b: memref<100x128xf32>, %c: memref<130x128xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<100x130xf32>, memref<100x128xf32>) outs(%c : memref<130x128xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
     %sum = arith.addf %acc, %product : f32
     linalg.yield %sum : f32
   }
