@@ -47,6 +47,45 @@ def test_transposed_factors(transposed: str, shape: tuple[int, int, int]) -> Non
     check(normal(m, k), normal(k, n), transposed)
 
 
+@pytest.mark.parametrize("shape", [(48, 64, 96), (130, 100, 128), (257, 70, 515), (700, 1100, 200), (64, 513, 2500)])
+def test_left_factors_whose_rows_lie_side_by_side(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    check(normal(m, k), normal(k, n), "a")
+    check(normal(m, k), normal(k, n), "ab")
+    with pc.enable_x64(True):
+        check(rng.normal(size=(m, k)), rng.normal(size=(k, n)), "a")
+
+
+def test_batches_whose_rows_lie_side_by_side() -> None:
+    left, right = normal(9, 70, 130), normal(9, 70, 100)
+    got = np.asarray(pc.jit(lambda a, b: pnp.einsum("bkm,bkn->bmn", a, b))(left, right))
+    want = np.einsum("bkm,bkn->bmn", left.astype(np.float64), right)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-3)
+
+
+def test_rows_that_lie_side_by_side_of_any_number() -> None:
+    # Whether they are packed is decided once for all calls.
+    for least in (1, 48):
+        product = pc.jit(lambda a, b: a.T @ b, dynamic={"a": (None, pc.Dim("m", min=least, max=900))})
+        right = normal(100, 128)
+        for m in (48, 49, 130, 777, 900):
+            left = normal(100, m)
+            want = left.T.astype(np.float64) @ right
+            np.testing.assert_allclose(np.asarray(product(left, right)), want, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [40, 48, 49, 64, 65, 96, 100, 129, 200, 256])
+def test_wide_tiles(columns: int) -> None:
+    for rows in (8, 13, 47, 150):
+        check(normal(rows, 70), normal(70, columns))
+        check(normal(rows, 70), normal(70, columns), "b")
+
+
+def test_a_last_block_of_few_terms() -> None:
+    # Blocks of 512 terms leave 7, fewer than the squares that are transposed.
+    check(normal(9, 511 * 512 + 7), normal(511 * 512 + 7, 40), "b")
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 17])
 @pytest.mark.parametrize("inner", [(600, 500), (67, 131), (515, 1030), (9, 5000)])
 def test_few_rows(rows: int, inner: tuple[int, int]) -> None:
@@ -235,7 +274,7 @@ def test_what_precedes_a_product(shape: tuple[int, int, int], transposed: str) -
 
 def test_what_precedes_a_product_takes_no_memory() -> None:
     x = normal(1000, 1000)
-    program = pc.jit(lambda x: x.T @ (x - x.mean(0))).lower(x).compile()
+    program = pc.jit(lambda x: x @ (x - x.mean(0))).lower(x).compile()
     assert program.memory_analysis().temp_size_in_bytes < 3 * x.nbytes // 4
 
 
