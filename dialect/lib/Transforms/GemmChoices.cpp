@@ -10,7 +10,8 @@ namespace mlir::array {
 namespace {
 
 /// Blocks of at most kGemmDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
-/// while the panels of `columns` of the right one pass, which take at most twice that cache.
+/// while the panels of `columns` of the right one pass, which take at most twice that cache, and 2 MiB: what is packed is
+/// memory that a program takes besides its arrays.
 struct CacheBlocks {
   int64_t rows, columns;
 };
@@ -20,7 +21,9 @@ CacheBlocks cacheBlocks(Type element) {
   auto size = [](int64_t count, int64_t least, int64_t most) {
     return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
   };
-  return {size(terms / 4, 32, 256), size(terms * 2, 512, 4096)};
+  constexpr int64_t mostPacked = 2 << 20;
+  int64_t mostColumns = mostPacked / (kGemmDepth * element.getIntOrFloatBitWidth() / 8);
+  return {size(terms / 4, 32, 256), size(terms * 2, 512, mostColumns)};
 }
 
 /// Where threads share the rows, there are more blocks of fewer rows, but not so few that panels are loaded too often.
