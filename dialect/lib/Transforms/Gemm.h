@@ -61,7 +61,7 @@ LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorB
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
 GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
 
-/// Tiles with more vectors than `tile`, which few rows or columns are better off with.
+/// Tiles with more vectors than `tile`, which broadcast less for as many sums; most products are better off with them.
 SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits);
 
 /// The tile, or a wide one, that takes the least time for so many rows and columns, with as many rows as leave the

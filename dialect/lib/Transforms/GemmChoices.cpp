@@ -10,8 +10,8 @@ namespace mlir::array {
 namespace {
 
 /// Blocks of at most kGemmDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
-/// while the panels of `columns` of the right one pass, which take at most twice that cache, and 2 MiB: what is packed is
-/// memory that a program takes besides its arrays.
+/// while the panels of `columns` of the right one pass, which take at most twice that cache, and 2 MiB: what is packed
+/// is memory that a program takes besides its arrays.
 struct CacheBlocks {
   int64_t rows, columns;
 };
