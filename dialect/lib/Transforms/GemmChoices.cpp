@@ -166,7 +166,7 @@ Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, c
 
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
   // Six multiply-adds of a vector in a nanosecond.
-  return double(m) * double(n) * double(k) / (6 * double(tile.lanes));
+  return double(m) * double(n) * double(k) / (4 * double(tile.lanes));
 }
 
 int64_t mostStreamedRows(Type element, unsigned vectorBits, int64_t n, int64_t k) {

@@ -255,7 +255,7 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
 //===--- Streams --------------------------------------------------------------------------------------------------===//
 
 /// So many vectors before the end of the rows the first lines of the next ones are fetched.
-constexpr int64_t kAnnounced = 16, kAnnouncedLines = 2;
+constexpr int64_t kAnnounced = 32, kAnnouncedLines = 2;
 
 /// The rows of b that are read side by side: as many as memory has in flight, fewer where each has to be multiplied
 /// with many elements of a, which are kept in registers.
