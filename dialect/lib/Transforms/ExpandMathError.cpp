@@ -51,7 +51,7 @@ Term positiveErfc(Term x, bool isNormal) {
 Term saturatingQuotient(Term x, double k, double end, ArrayRef<double> numerator, ArrayRef<double> denominator) {
   Term square = atMost(x * x, end);
   Term quotient = polynomial(square, numerator) / polynomial(square, denominator);
-  return atLeast(atMost(fma(x, quotient, x * k), 1.0), -1.0);
+  return atLeast(atMost(x * (quotient + k), 1.0), -1.0);
 }
 
 // 1 to the last bit from 3.92 (f32) or 5.92 (f64) on.

@@ -16,7 +16,7 @@ namespace mlir::array {
 struct CompileOptions {
   std::string cpu;      ///< An LLVM CPU name; empty for this machine's, or for the least one of `triple`.
   std::string features; ///< LLVM target features ("+avx2,-avx512f"); empty for this machine's, when `cpu` is empty too.
-  int optLevel = 1;     ///< LLVM's code generation level, 0 to 3.
+  int optLevel = 2;     ///< LLVM's code generation level, 0 to 3.
   std::string triple;   ///< Another kind of machine ("aarch64-linux-gnu"); empty for this one's.
 };
 
