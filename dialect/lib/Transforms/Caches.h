@@ -7,6 +7,9 @@
 
 namespace mlir::array {
 
+/// Of memory, as addresses are translated and caches are filled.
+inline constexpr int64_t kPageBytes = 4096, kLineBytes = 64;
+
 /// Bytes of a core's second data cache; 1 MiB where the system does not tell.
 int64_t secondCacheBytes();
 

@@ -59,12 +59,12 @@ bool canCopyOnce(const Product &product, const GemmBlocks &blocks) {
 /// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
 /// block of them, so it is copied on the way.
 static GemmPacking choosePacking(const Product &product, const GemmTile &tile, const GemmBlocks &blocks, Type element) {
-  constexpr int64_t pageBytes = 4096, manyRows = 256;
+  constexpr int64_t manyRows = 256;
   const Dimension &m = product.m, &n = product.n, &k = product.k;
   int64_t rowBytes = k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8, rows = packedRows(m.size);
   if (n.strides[1].isStatic(1)) {
     bool inPlace = n.size.isMultipleOf(tile.columns()) &&
-                   (rowBytes < pageBytes / 2 || rows <= tile.rows || (rowBytes < pageBytes && rows < manyRows));
+                   (rowBytes < kPageBytes / 2 || rows <= tile.rows || (rowBytes < kPageBytes && rows < manyRows));
     if (inPlace)
       return GemmPacking::InPlace;
     return canCopyOnce(product, blocks) ? GemmPacking::Once : GemmPacking::Rows;

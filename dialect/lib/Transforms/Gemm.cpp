@@ -13,10 +13,6 @@ namespace {
 /// A byte that is packed, and one that is streamed.
 constexpr double packNs = 0.04, readNs = 0.03;
 
-/// Columns that are streamed at once: pieces of a row that are long enough for the memory's prefetching, and sums that
-/// stay in the first cache. Where threads share them, there are more blocks.
-constexpr int64_t leastStream = 1024, mostStream = 4096, streamBlocks = 16;
-
 class GemmEmitter {
 public:
   GemmEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call)
@@ -61,11 +57,7 @@ public:
     for (int64_t rows = call.m.least(); rows <= call.m.most(); ++rows)
       streams.push_back(getGemmStream(module, call.element, {rows, 1, call.tile.lanes}));
     Value number = streams.size() == 1 ? Value() : g.sub(g.index(call.m), call.m.least());
-    int64_t step = std::clamp<int64_t>(llvm::divideCeil(call.n.expected(), streamBlocks), leastStream, mostStream);
-    step = llvm::alignTo(step, call.tile.lanes);
-    double bytes = double(call.k.expected()) * double(std::min(step, call.n.expected())) *
-                   call.element.getIntOrFloatBitWidth() / 8;
-    blocks(call.n, step, bytes * readNs, [&](Value column, Value width) {
+    streamBlocks([&](Value column, Value width) {
       Value zero = g.index(0), rows = g.index(call.m), depths = g.index(call.k);
       Value left = view(call.a, zero, zero, rows, depths, /*unitStride=*/false);
       Value right = view(call.b, zero, column, depths, width, /*unitStride=*/true);
@@ -216,6 +208,30 @@ private:
       body(first, isEven ? g.index(step) : g.min(g.sub(g.index(total), first), g.index(step)));
     });
     markParallel(loop, llvm::divideCeil(total.expected(), step.expected()), blockNs);
+  }
+
+  /// Calls `body(first, size)` for blocks of about kStreamColumns, which threads share. The blocks but for the first
+  /// begin with a page of b's first row, and of all rows where these are some pages long: what a core reads ahead by
+  /// itself ends with a page.
+  void streamBlocks(llvm::function_ref<void(Value, Value)> body) {
+    if (call.n.isAtMost(2 * kStreamColumns - 1))
+      return body(g.index(0), g.index(call.n));
+    int64_t bytes = call.element.getIntOrFloatBitWidth() / 8, page = kPageBytes / bytes;
+    Value pointer = memref::ExtractAlignedPointerAsIndexOp::create(b, call.b.buffer);
+    Value toPage = g.toPage(g.add(pointer, g.mul(call.b.offset, bytes)), bytes);
+    Value isFar = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, toPage, g.index(page / 2));
+    Value shift = arith::SelectOp::create(b, isFar, g.sub(toPage, page), toPage);
+    Value columns = g.index(call.n), unit = g.index(kStreamColumns);
+    Value count = arith::MaxSIOp::create(b, arith::DivUIOp::create(b, columns, unit), g.index(1));
+    auto is = [&](Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); };
+    scf::ForOp loop = g.loop(g.index(0), count, 1, [&](Value block) {
+      Value next = g.add(block, 1), place = g.add(g.mul(block, kStreamColumns), shift);
+      Value first = arith::SelectOp::create(b, is(block, g.index(0)), g.index(0), place);
+      Value last = arith::SelectOp::create(b, is(next, count), columns, g.add(place, kStreamColumns));
+      body(first, g.sub(last, first));
+    });
+    double blockBytes = double(call.k.expected() * kStreamColumns * bytes);
+    markParallel(loop, std::max<int64_t>(call.n.expected() / kStreamColumns, 1), blockBytes * readNs);
   }
 
   bool hasDepthBlocks() const { return !call.k.isAtMost(call.blocks.depth); }

@@ -30,7 +30,7 @@ CacheBlocks cacheBlocks(Type element) {
 constexpr int64_t leastRowBlock = 32, rowBlocks = 16;
 
 /// A product of at most this depth writes more than it computes.
-constexpr int64_t shallowDepth = 16, pageBytes = 4096;
+constexpr int64_t shallowDepth = 16;
 
 /// A row takes its time in each tile, and what a tile loads and stores takes as long as another one.
 int64_t costOfTiles(int64_t height, int64_t rows) { return llvm::divideCeil(rows, height) * (height + 1); }
@@ -49,7 +49,7 @@ int64_t rowStepOf(const GemmTile &tile, const CacheBlocks &cached, int64_t m, in
   // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
   // sets. They are next to each other, so the panels stay in the caches.
   if (k <= shallowDepth && n > tile.columns()) {
-    int64_t places = pageBytes / std::gcd(rowBytes, pageBytes);
+    int64_t places = kPageBytes / std::gcd(rowBytes, kPageBytes);
     return std::min(tile.rows * places, cached.rows);
   }
   double blockNs = estimateGemmNs(tile, m, std::min(n, cached.columns), evenDepthBlock(k, kGemmDepth));
@@ -130,9 +130,9 @@ static double costOfProduct(const GemmTile &tile, int64_t rows, int64_t columns)
 
 GemmTile fitGemmTile(const GemmTile &chosen, unsigned vectorBits, const Size &rows, int64_t columns, int64_t rowBytes) {
   // Rows of a wide panel compete for the same sets of the first cache where they are read in place.
-  constexpr int64_t mostBytes = pageBytes / 8;
+  constexpr int64_t mostBytes = kPageBytes / 8;
   GemmTile tile = chosen;
-  if (rowBytes <= mostBytes || rowBytes >= pageBytes / 2)
+  if (rowBytes <= mostBytes || rowBytes >= kPageBytes / 2)
     for (const GemmTile &wide : wideTiles(chosen, vectorBits))
       if (costOfProduct(wide, rows.expected(), columns) < costOfProduct(tile, rows.expected(), columns))
         tile = wide;

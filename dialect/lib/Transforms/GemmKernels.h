@@ -3,6 +3,7 @@
 #ifndef ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
 #define ARRAY_LIB_TRANSFORMS_GEMMKERNELS_H
 
+#include "Caches.h"
 #include "GemmSize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,8 +62,14 @@ func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &t
 /// most kGemmDepth. For all rows that there are: they are few.
 func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile);
 
+/// Columns that are streamed at once: pieces of a row that are long enough for the memory's prefetching, and sums that
+/// stay in the first cache. Those that a function has room for: the last block has what is left, and the blocks may be
+/// moved by half a page.
+inline constexpr int64_t kStreamColumns = 1024, kMostStreamColumns = 5 * kStreamColumns / 2;
+
 /// @gemm_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1): c = (accumulate ? c : 0) + a * b, for
-/// a b of unit stride along n that is read once, row by row. The tile has one vector.
+/// a b of unit stride along n that is read once, row by row, and n of at most kMostStreamColumns. The tile
+/// has one vector.
 func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile);
 
 /// @gemm_pack_*(b: k x n, panels), for GemmPacking::Columns (b: n x k, panels). `packing` is not InPlace.
@@ -90,6 +97,11 @@ struct GemmBuilder {
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
   /// x / y, rounded up, of numbers that are not negative.
   Value ceilDiv(Value x, int64_t y) { return arith::DivUIOp::create(b, add(x, y - 1), index(y)); }
+  /// Elements of so many bytes from an address to the page that begins there or next.
+  Value toPage(Value address, int64_t bytes) {
+    Value rest = arith::AndIOp::create(b, sub(index(0), address), index(kPageBytes - 1));
+    return arith::DivUIOp::create(b, rest, index(bytes));
+  }
   /// x + position * stride.
   Value advance(Value x, Value position, const Size &stride) {
     return stride.isStatic(0) ? x : add(x, mul(position, stride));

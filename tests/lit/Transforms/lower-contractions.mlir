@@ -130,32 +130,53 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 // -----
 
 // A vector times a matrix: rows of the matrix are read in their order, eight side by side, in blocks of columns that
-// threads share.
+// threads share: two blocks here, the second of which begins with a page and has what is left.
 // CHECK-LABEL: func.func @streamed
+// CHECK-SAME: %[[B:[a-z0-9]+]]: memref<2001x2500xf32>
 // CHECK-NOT: linalg
-// CHECK: %[[STEP:.*]] = arith.constant 1024 : index
-// CHECK: scf.for {{.*}} step %[[STEP]]
+// CHECK: memref.extract_aligned_pointer_as_index %[[B]]
+// CHECK: %[[SHIFT:.*]] = arith.select
+// CHECK: %[[COUNT:.*]] = arith.maxsi
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
+// CHECK: %[[BEGIN:.*]] = arith.addi %{{.*}}, %[[SHIFT]] : index
+// CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BEGIN]] : index
+// CHECK: %[[LAST:.*]] = arith.select
+// CHECK: arith.subi %[[LAST]], %[[FIRST]]
 // CHECK: func.call @gemm_stream_f32_1x16(
 // CHECK: {array.parallel
 // CHECK: func.func private @gemm_stream_f32_1x16
-// The sums start at zero, unless they are added to.
-// CHECK: scf.if
-// CHECK-NEXT: } else {
-// CHECK: vector.maskedstore
+// The sums are kept half a page from the rows of the matrix. They start at zero, unless they are added to.
+// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<1x3600xf32>
+// CHECK: %[[HALF:.*]] = arith.constant 2048 : index
+// CHECK: arith.addi %{{.*}}, %[[HALF]] : index
+// CHECK: scf.for
+// CHECK: %[[MASK:.*]] = arith.andi %{{.*}} : vector<16xi1>
+// CHECK: vector.maskedload %{{.*}}, %[[MASK]],
+// CHECK: vector.store %{{.*}}, %[[SUMS]]
+// CHECK: scf.for
 // CHECK-COUNT-8: memref.load
-// No masks but for the last vector.
+// No masks but for the last vector; before the end of the rows the next ones are announced, and the pages within them.
+// CHECK: scf.for
+// CHECK-COUNT-9: vector.load
+// CHECK-NOT: masked
+// CHECK: vector.store
+// CHECK-COUNT-32: memref.prefetch
 // CHECK: scf.for
 // CHECK-COUNT-9: vector.load
 // CHECK-NOT: masked
 // CHECK: vector.store
 // CHECK: scf.for
-// CHECK-COUNT-9: vector.maskedload
-// CHECK: vector.maskedstore
+// CHECK: vector.load %[[SUMS]]
+// CHECK-COUNT-8: vector.maskedload
+// CHECK: vector.store
 // The rows that are left, one at a time.
 // CHECK: scf.for
 // CHECK-COUNT-2: vector.load
-// CHECK-COUNT-2: vector.maskedload
+// CHECK: vector.load %[[SUMS]]
+// CHECK: vector.maskedload
 // CHECK-NOT: vector.maskedload
+// CHECK: vector.load %[[SUMS]]
+// CHECK-NEXT: vector.maskedstore
 // CHECK: return
 #v = affine_map<(n, k) -> (k)>
 #m = affine_map<(n, k) -> (k, n)>

@@ -95,6 +95,20 @@ def test_few_rows(rows: int, inner: tuple[int, int]) -> None:
     check(right.T.copy(), left.T.copy(), "a")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", [2047, 2048, 2049, 2500, 3071, 4100])
+def test_streamed_matrices_begin_anywhere_in_a_page(columns: int, dtype: type) -> None:
+    depth = 203
+    with pc.enable_x64(True):
+        matrix = rng.normal(size=(depth + 9, columns)).astype(dtype)
+        for rows in (1, 3):
+            left = rng.normal(size=(rows, depth)).astype(dtype)
+            for first in range(0, 10, 3):
+                got = pc.jit(lambda a, b, first=first: a @ b[first : first + depth])(left, matrix)
+                want = left.astype(np.float64) @ matrix[first : first + depth].astype(np.float64)
+                np.testing.assert_allclose(got, want, rtol=0, atol=400 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 8, 9])
 def test_few_columns(columns: int) -> None:
     for m, k in [(100, 70), (37, 513), (1000, 64)]:
