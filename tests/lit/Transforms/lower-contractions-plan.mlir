@@ -27,7 +27,7 @@ func.func @streamed(%a: memref<12x256xf32>, %b: memref<256x256xf32>, %c: memref<
 
 // CHECK-LABEL: func.func @once
 // CHECK-NOT: memref.alloc()
-// CHECK: call @gemm_{{.*}}once{{.*}}_f32_6x64
+// CHECK: call @gemm_{{.*}}once{{.*}}_f32_8x32
 func.func @once(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   linalg.matmul {array.plan = {packing = "once"}} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
   return
@@ -47,7 +47,7 @@ func.func @looped(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64
 
 // Rows of the right operand that are no multiple of the tile's can't be read in place, nor are so many rows streamed.
 // CHECK-LABEL: func.func @impossible
-// CHECK: call @gemm_tiles_once_f32_8x48
+// CHECK: call @gemm_tiles_once_f32_8x32
 func.func @impossible(%a: memref<64x64xf32>, %b: memref<64x70xf32>, %c: memref<64x70xf32>) {
   linalg.matmul {array.plan = {packing = "in-place", strategy = "stream"}} ins(%a, %b : memref<64x64xf32>, memref<64x70xf32>) outs(%c : memref<64x70xf32>)
   return

@@ -50,7 +50,7 @@ func.func @right(%x: memref<300x200xf32>, %mean: memref<200xf32>, %c: memref<200
 // CHECK: linalg.generic {{.*}} memref<64x300xbf16, {{.*}} memref<64x300xf32
 // CHECK: arith.extf
 // CHECK: memref.reinterpret_cast %[[BLOCK]]
-// CHECK: call @gemm_tiles_f32_6x64
+// CHECK: call @gemm_tiles_f32_8x32
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @left(%x: memref<64x300xbf16>, %w: memref<300x64xf32>, %c: memref<64x64xf32>) {
   %t = memref.alloc() : memref<64x300xf32>

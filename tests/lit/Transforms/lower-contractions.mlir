@@ -66,12 +66,12 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 // Two products share the functions. c is not known to be zero, so it is added to.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[TRUE:.*]] = arith.constant true
-// CHECK: call @gemm_pack_rows_f32_8x48(
-// CHECK: call @gemm_tiles_f32_8x48({{.*}}, %[[TRUE]])
-// CHECK: call @gemm_pack_rows_f32_8x48(
-// CHECK: call @gemm_tiles_f32_8x48(
-// CHECK: func.func private @gemm_tiles_f32_8x48
-// CHECK: func.func private @gemm_pack_rows_f32_8x48
+// CHECK: call @gemm_pack_rows_f32_8x32(
+// CHECK: call @gemm_tiles_f32_8x32({{.*}}, %[[TRUE]])
+// CHECK: call @gemm_pack_rows_f32_8x32(
+// CHECK: call @gemm_tiles_f32_8x32(
+// CHECK: func.func private @gemm_tiles_f32_8x32
+// CHECK: func.func private @gemm_pack_rows_f32_8x32
 // CHECK-NOT: func.func
 func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<400x70xf32>, %d: memref<400x70xf32>) {
   linalg.matmul ins(%a, %b : memref<400x100xf32>, memref<100x70xf32>) outs(%c : memref<400x70xf32>)
@@ -89,9 +89,9 @@ func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<40
 // CHECK-LABEL: func.func @batch
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<2048xf32>
 // CHECK: scf.for
-// CHECK: func.call @gemm_pack_columns_f32_6x64
-// CHECK: func.call @gemm_tiles_f32_6x64
-// CHECK: func.func private @gemm_pack_columns_f32_6x64
+// CHECK: func.call @gemm_pack_columns_f32_8x32
+// CHECK: func.call @gemm_tiles_f32_8x32
+// CHECK: func.func private @gemm_pack_columns_f32_8x32
 // CHECK-COUNT-24: vector.shuffle
 func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
