@@ -59,7 +59,7 @@ class CompiledObject:
     def passes(self) -> list[tuple[str, float]]:
         """(pass, milliseconds), in order, of the stages before LLVM's."""
 
-def compile_to_object(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 1, triple: str = '') -> CompiledObject:
+def compile_to_object(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 2, triple: str = '') -> CompiledObject:
     """
     Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a
     triple the least one of its kind.
@@ -84,7 +84,7 @@ def built_functions(cpu: str = '') -> list[str]:
     The names of the functions of programs that the build has compiled for a CPU, this machine's by default.
     """
 
-def module_at(module: ir.Module, stage: str, cpu: str = '', features: str = '', opt_level: int = 1, triple: str = '', lines: bool = False) -> str:
+def module_at(module: ir.Module, stage: str, cpu: str = '', features: str = '', opt_level: int = 2, triple: str = '', lines: bool = False) -> str:
     """
     The text of the module after one of `stage_names()`; with `lines` each operation, or instruction, names the
     file and line that it comes from.
@@ -99,12 +99,12 @@ def reproducer(module: ir.Module, capability: str = '', libraries: Sequence[str]
     capability, in the form that `array-opt --run-reproducer` takes.
     """
 
-def product_plans(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 1) -> list:
+def product_plans(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 2) -> list:
     """
     The entries of the plans (array.plan) that are worth measuring for the one product of the module.
     """
 
-def memory_plan(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 1) -> list:
+def memory_plan(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 2) -> list:
     """
     (offset, bytes, first, last, type, place) of each temporary of the compiled module, by offset: it is used
     from the operation `first` to the operation `last`; place is "file:line", or empty.
