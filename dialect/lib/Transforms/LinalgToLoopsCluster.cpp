@@ -92,8 +92,9 @@ static bool cutIntoBlocks(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<N
   return llvm::all_of(nests, [&](Nest &nest) { return cutIntoBlocks(b, indices, nest, block, machine); });
 }
 
-/// Arrays of more bytes than this leave the first cache between one nest and the next; blocks of at most so many stay.
-static constexpr int64_t cachedBytes = 64 << 10, blockBytes = 8 << 10;
+/// Arrays of more bytes than this leave the first cache between one nest and the next; blocks of at most so many stay,
+/// those of a dozen arrays with them (Black-Scholes takes 9% less time by blocks of 2 KiB than of 8 on Zen 4).
+static constexpr int64_t cachedBytes = 64 << 10, blockBytes = 2 << 10;
 
 /// The elements of a block if flat nests of that many elements share a loop: even parts, of whole cache lines if there
 /// are such, where the size is known; 0 where they are as well off one after the other.

@@ -134,11 +134,11 @@ func.func @streamed(%a: memref<64x256xf32>, %out: memref<256xf32>) {
 #flat = affine_map<(d0) -> (d0)>
 
 // Elementwise ops on arrays that are larger than the first cache go through them block by block; the values between them
-// stay in one block, of which each piece that a thread takes has its own: 64 blocks of 8 KiB.
+// stay in one block, of which each piece that a thread takes has its own: 64 blocks of 2 KiB.
 // CHECK-LABEL: func @blocks
-// CHECK-DAG:     %[[C512:.*]] = arith.constant 512 : index
-// CHECK:         %[[BLOCK:.*]] = memref.alloc() {array.touched_bytes = 524288 : i64}
-// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[C512]]
+// CHECK-DAG:     %[[COUNT:.*]] = arith.constant 2048 : index
+// CHECK:         %[[BLOCK:.*]] = memref.alloc() {array.touched_bytes = 131072 : i64}
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
 // CHECK:           scf.for
 // CHECK:             math.exp
 // CHECK:             vector.store %{{.*}}, %[[BLOCK]]

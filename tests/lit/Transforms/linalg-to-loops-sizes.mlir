@@ -102,17 +102,17 @@ func.func @few(%a: memref<?xf32> {array.dims = affine_map<()[n] -> (n)>},
 
 // -----
 
-// Flat ops on n * 784 elements share blocks of 2048; the last one is shorter.
+// Flat ops on n * 784 elements share blocks of 512; the last one is shorter.
 #flat = affine_map<(i, j) -> (i, j)>
 // CHECK-LABEL: func @blocks
 // CHECK:         %[[N:.*]] = array.symbol 0
 // CHECK:         %[[ALL:.*]] = arith.muli %[[N]], %c784
-// CHECK-DAG:     %[[BLOCK:.*]] = memref.alloc() : memref<131072xf32>
+// CHECK-DAG:     %[[BLOCK:.*]] = memref.alloc() : memref<32768xf32>
 // CHECK:         scf.for
 // CHECK:           scf.for %[[I:.*]] =
-// CHECK:             %[[FROM:.*]] = arith.muli %[[I]], %c2048
+// CHECK:             %[[FROM:.*]] = arith.muli %[[I]], %c512
 // CHECK:             %[[REST:.*]] = arith.subi %[[ALL]], %{{.*}}
-// CHECK-NEXT:        arith.minui %c2048, %[[REST]]
+// CHECK-NEXT:        arith.minui %c512, %[[REST]]
 // CHECK:             math.exp
 // CHECK:             math.sqrt
 // CHECK:         } {array.parallel = 1 : i64}
