@@ -45,7 +45,7 @@ def built(python: str | None, tree: pathlib.Path, folder: pathlib.Path) -> pathl
     options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
     if python is None:
         options += ["-Ccmake.source-dir=dialect/wheel/built", f"-Ccmake.define.PYCOMPILER_BUILD_TREE={tree}"]
-        options += [f"-Cbuild-dir={tree / 'wheel' / 'packing'}"]
+        options += [f"-Cbuild-dir={folder / 'packing'}"]  # of this call alone: two may run at once
     run(interpreter, "-m", "pip", "wheel", ".", *options)
     return next(folder.glob("*.whl"))
 
