@@ -6,11 +6,13 @@ and `Array` take weak references. Everything here may be called from any thread.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from pycompiler._attached import Attached
+
+_T = TypeVar("_T")
 
 # Types
 
@@ -536,7 +538,7 @@ def set_settled_dtypes(dtypes: tuple[Any, ...]) -> None:
 def set_watched(fn: Callable[[], bool]) -> None:
     """`fn()` says whether results are looked at under the context key of this thread; asked once for each key."""
 
-def wait_for_tree(tree: Any) -> Any:
+def block_until_ready(tree: _T) -> _T:
     """Wait for every Array of a tree, raise what went wrong in the first that failed; returns the tree."""
 
 def set_call_limit(limit: int) -> None:

@@ -20,12 +20,12 @@ from pycompiler._runtime import (
     CompiledCall,
     JitFunction,
     ShapedArray,
+    block_until_ready,
     current_trace,
     set_donation_reporter,
     set_error_type,
     set_leaf_converter,
     set_leaf_namer,
-    wait_for_tree,
 )
 from pycompiler.automatic import Attempt, Automatic
 from pycompiler.binding import bound
@@ -62,7 +62,6 @@ __all__ = ["block_until_ready", "clear_caches", "jit"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_T = TypeVar("_T")
 
 _log = logging.getLogger("pycompiler.jit")
 
@@ -563,17 +562,6 @@ def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
         f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
         "values are right; to save the memory, drop what else refers to it before the call"
     )
-
-
-def block_until_ready(tree: _T) -> _T:
-    """Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree.
-
-    >>> import pycompiler as pc
-    >>> import pycompiler.numpy as pnp
-    >>> pc.block_until_ready({"a": pnp.ones(2)})
-    {'a': Array([1., 1.], dtype=float32)}
-    """
-    return wait_for_tree(tree)
 
 
 def clear_caches() -> None:

@@ -52,6 +52,10 @@ struct Search {
 
 /// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
+/// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
+/// nest reads in order.
+std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
+                                   int64_t elements, Type element, unsigned number, bool shared = false);
 /// A loop over whole vectors of columns, then a masked step for the rest.
 void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);

@@ -1,4 +1,5 @@
 // Sizes and strides as products, and arithmetic on indices (LinalgToLoopsSpace.h).
+#include "Caches.h"
 #include "LinalgToLoopsSpace.h"
 #include "Parallel.h"
 
@@ -124,6 +125,16 @@ Value IndexBuilder::scratch(OpBuilder &b, MemRefType type, unsigned number, bool
     buffer = alloca;
   }
   return buffer;
+}
+
+std::pair<Value, Value> IndexBuilder::scratchApartFrom(OpBuilder &b, Location loc, Value other, int64_t elements,
+                                                       Type element, unsigned number, bool shared) {
+  int64_t bytes = bytesOf(element);
+  Value buffer = scratch(b, MemRefType::get({elements + kPageBytes / bytes}, element), number, shared);
+  auto address = [&](Value memref) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref); };
+  Value distance = sub(b, loc, add(b, loc, address(other), index(b, kPageBytes / 2)), address(buffer));
+  distance = arith::AndIOp::create(b, loc, distance, index(b, kPageBytes - kLineBytes));
+  return {buffer, arith::DivUIOp::create(b, loc, distance, index(b, bytes))};
 }
 
 Value IndexBuilder::get(OpBuilder &b, Location loc, const Extent &extent) {

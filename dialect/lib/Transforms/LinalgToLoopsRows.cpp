@@ -90,6 +90,7 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
   struct Output {
     Access whole;
     Value buffer;
+    Extent start;
     Combiner combiner;
   };
   // The vectors lie along the columns of the results, if there are any.
@@ -100,11 +101,11 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
   SmallVector<Output, 2> outputs;
   for (auto [number, access] : llvm::enumerate(MutableArrayRef(nest.space.accesses).drop_front(nest.space.numInputs))) {
     Combiner combiner = *matchCombiner(op, number);
-    Value buffer =
-        indices.scratch(b, MemRefType::get({blocks.most * columns}, access.element), number, /*shared=*/true);
-    outputs.push_back({access, buffer, combiner});
+    auto [buffer, start] = placeRows(b, indices, loc, nest, blocks.most * columns, access.element, number,
+                                     /*shared=*/true);
+    outputs.push_back({access, buffer, start, combiner});
     access.memref = access.flat = buffer;
-    access.start = Extent(0);
+    access.start = start;
     access.strides.assign(access.strides.size(), Extent(0));
     access.strides[0] = Extent(columns);
     if (hasColumns)
@@ -136,7 +137,8 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
       Value at = indices.advance(b, loc, column, loop.getInductionVar(), Extent(columns));
       SmallVector<Value> next;
       for (auto [output, before] : llvm::zip_equal(outputs, loop.getRegionIterArgs())) {
-        Value result = memory.load(loc, output.buffer, at, Extent(hasColumns ? 1 : 0));
+        Value place = indices.add(b, loc, indices.get(b, loc, output.start), at);
+        Value result = memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
         next.push_back(combine(b, output.combiner, output.whole.argument, before, result));
       }
       scf::YieldOp::create(b, loc, next);

@@ -162,6 +162,17 @@ NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value end, int64_t e
 
 //===--- Accumulators in memory -----------------------------------------------------------------------------------===//
 
+std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
+                                   int64_t elements, Type element, unsigned number, bool shared) {
+  const Access *rows = llvm::find_if(nest.space.inputs(), [&](const Access &access) {
+    return !access.scalar && access.moves(*nest.strategy.vectorDim);
+  });
+  if (!nest.strategy.readsInOrder || rows == nest.space.inputs().end())
+    return {indices.scratch(b, MemRefType::get({elements}, element), number, shared), Extent(0)};
+  auto [buffer, start] = indices.scratchApartFrom(b, loc, rows->flat, elements, element, number, shared);
+  return {buffer, Extent(1, start)};
+}
+
 void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body) {
   Value all = indices.get(b, loc, columns), rest = indices.remainder(b, loc, all, lanes);
@@ -232,14 +243,19 @@ void NestEmitter::emitBlocksOfRows(unsigned level) {
   Instance &instance = instances.front();
   SmallVector<Access, 4> totals = accesses;
   SmallVector<Value> position = instance.position;
+  SmallVector<std::pair<Value, Extent>> places;
+  for (const Accumulator &accumulator : accumulators)
+    places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
+                               numberOf(*accumulator.access)));
   emitFor(indices.index(b, 0), last, block, {}, [&](Value start, ArrayRef<Value>) {
-    for (const Accumulator &accumulator : accumulators) {
+    for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
       unsigned number = numberOf(*accumulator.access);
       Access &access = accesses[number];
-      access.flat = indices.scratch(b, MemRefType::get({space.dims[dim].size.factor}, access.element), number);
+      access.flat = place.first;
+      access.start = place.second;
       access.strides.assign(access.strides.size(), Extent(0));
       access.strides[dim] = Extent(1);
-      instance.position[number] = indices.index(b, 0);
+      instance.position[number] = indices.get(b, loc, access.start);
     }
     setToNeutral();
     Value stop = indices.add(b, loc, start, block);
@@ -254,7 +270,8 @@ void NestEmitter::emitBlocksOfRows(unsigned level) {
       const Access &total = accesses[number];
       Value at = indices.advance(b, loc, position[number], column, total.strides[dim]);
       Value before = instance.body.load(loc, total.flat, at, total.strides[dim]);
-      Value value = instance.body.load(loc, rows[number].flat, column, Extent(1));
+      Value row = indices.advance(b, loc, indices.get(b, loc, rows[number].start), column, Extent(1));
+      Value value = instance.body.load(loc, rows[number].flat, row, Extent(1));
       value = combine(b, *accumulator.combiner, total.argument, before, value);
       instance.body.store(loc, value, total.flat, at, total.strides[dim]);
     });
