@@ -77,9 +77,10 @@ private:
     for (int64_t height : heights) {
       GemmTile tile = call.tile;
       tile.rows = height;
-      tiles.push_back(call.packsLeft ? getGemmTilesPacked(module, call.element, tile)
-                      : isOnce       ? getGemmTilesOnce(module, call.element, tile)
-                                     : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
+      tiles.push_back(call.packsLeft        ? getGemmTilesPacked(module, call.element, tile)
+                      : isOnce              ? getGemmTilesOnce(module, call.element, tile)
+                      : !call.ahead.empty() ? getGemmTilesAhead(module, call.element, tile)
+                                            : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
     }
   }
 
@@ -284,12 +285,25 @@ private:
       Value result = view(call.c, row, at, rows, size, /*unitStride=*/true);
       Value right =
           isOnce ? view(call.b, depth, at, height, size, /*unitStride=*/true) : panel(depth, height, column, first);
-      callOne(tiles, tilesNumber, ValueRange{left, right, result, accumulate});
+      SmallVector<Value> operands{left, right, result, accumulate};
+      for (const GemmAhead &next : call.ahead)
+        operands.push_back(aheadOf(next, first));
+      callOne(tiles, tilesNumber, operands);
     };
     if (call.n.isAtMost(columns))
       return onePanel(g.index(0));
     scf::ForOp loop = g.loop(g.index(0), width, columns, onePanel);
     markParallel(loop, llvm::divideCeil(std::min(call.n.expected(), call.blocks.columns), columns), panelNs);
+  }
+
+  /// The part of a matrix of the next product that the tiles of the panel at `first` fetch.
+  Value aheadOf(const GemmAhead &next, Value first) {
+    int64_t tiles = llvm::divideCeil(call.m.factor(), call.tile.rows), elements = tiles * call.k.factor();
+    Value number = arith::DivUIOp::create(b, first, g.index(call.tile.columns()));
+    Value offset = g.add(next.offset, g.mul(number, elements * next.step));
+    SmallVector<OpFoldResult> sizes{g.index(elements)}, strides{g.index(next.step)};
+    return memref::ReinterpretCastOp::create(b, gemmAheadType(call.element), next.buffer, OpFoldResult(offset), sizes,
+                                             strides);
   }
 
   /// The panel from column `first` of the block at `column`: a view of b, or packed before.

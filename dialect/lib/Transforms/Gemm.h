@@ -25,6 +25,12 @@ struct GemmPairing {
   Size k;
 };
 
+/// A matrix that the next product reads or writes: `step` elements for each term of each tile are all of it.
+struct GemmAhead {
+  Value buffer, offset;
+  int64_t step;
+};
+
 /// Rows and columns of a block, and the terms that are summed in registers at most.
 struct GemmBlocks {
   int64_t rows, columns, depth;
@@ -53,6 +59,9 @@ struct GemmCall {
   /// Whether blocks of `a`, whose rows lie side by side, are packed to `leftBuffer`, of as many elements, before the
   /// tiles read them. The rows of a block are a multiple of the tile's.
   bool packsLeft = false;
+  /// The next a, b and c, which are fetched meanwhile; or none. For products that are one block of tiles, of known
+  /// sizes, whose right operand is read in place.
+  SmallVector<GemmAhead, 3> ahead = {};
 };
 
 /// Fails, in the name of `pass`, unless there are tiles for registers of `vectorBits`.

@@ -169,7 +169,7 @@ Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, c
 }
 
 double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
-  // Six multiply-adds of a vector in a nanosecond.
+  // Four multiply-adds of a vector in a nanosecond, with what surrounds them.
   return double(m) * double(n) * double(k) / (4 * double(tile.lanes));
 }
 

@@ -1,6 +1,7 @@
 // Builds the functions of a matrix product, as scf, vector and memref operations:
 //   @gemm_pack_*   copies a k x n block of the right operand to panels [n / columns][k][columns];
 //   @gemm_tiles_*  multiplies rows with one panel, one tile of accumulators in registers at a time;
+//   @gemm_tiles_ahead_* does so, and fetches what the next product reads and writes;
 //   @gemm_tiles_once_* does so with a panel that is not packed, and no other rows need: the first tile copies it;
 //   @gemm_stream_* multiplies a few rows with a matrix that is read once, in the order in which it lies in memory.
 // The left operand is read by scalar broadcasts: in place, with any strides, or packed (gemm_tiles_packed_*). Rows
@@ -39,6 +40,7 @@ public:
   }
 
   func::FuncOp getTiles();
+  func::FuncOp getTilesAhead();
   func::FuncOp getTilesPacked();
   func::FuncOp getTilesOnce();
   func::FuncOp getStream();
@@ -83,6 +85,7 @@ private:
   SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
                               Value copy);
   Value loadOnce(Value panel, Value k, Value column, Value mask, Value copy);
+  void fetchAhead(Value k);
   Value addressOfRight();
   void placeSums();
   void beginSums();
@@ -103,6 +106,8 @@ private:
   Value left, result;        ///< from the first row of a tile on
   Value leftTile;            ///< the number of a tile
   bool isLeftPacked = false; ///< the left operand is [tile][k][row]
+  ValueRange ahead;          ///< a, b and c of the next product
+  Value aheadOfTile;         ///< the elements that the tiles before have fetched
   Value sums, sumsShift;     ///< of a stream: by row, the column after so many elements
 };
 
@@ -112,6 +117,17 @@ func::FuncOp Kernel::getTiles() {
   if (isThere(
           {gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()}))
     return function;
+  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
+  emitTiles(g.index(0), function.getArgument(1), masks);
+  return end();
+}
+
+func::FuncOp Kernel::getTilesAhead() {
+  MemRefType next = gemmAheadType(element);
+  if (isThere({gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true),
+               b.getI1Type(), next, next, next}))
+    return function;
+  ahead = function.getArguments().drop_front(4);
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   emitTiles(g.index(0), function.getArgument(1), masks);
   return end();
@@ -171,6 +187,8 @@ void Kernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks,
   for (int64_t v = 0; v < tile.vectors; ++v)
     columns.push_back(g.index(v * tile.lanes));
   prefetch(accumulate, rows, columns);
+  if (!ahead.empty())
+    aheadOfTile = arith::MulIOp::create(b, arith::DivUIOp::create(b, i, g.index(tile.rows)), dim(left, 1));
   SmallVector<Value> sums = multiply(rows, columns, panel, masks, copy);
   sums = addTo(accumulate, rows, columns, masks, sums);
   // Stores with a mask take longer.
@@ -232,6 +250,15 @@ Value Kernel::loadOnce(Value panel, Value k, Value column, Value mask, Value cop
   return loaded;
 }
 
+/// An instruction or three beside each term's multiply-adds take no time; as many at once would take as long as a tenth
+/// of the product, and the first loads of the next one would wait all the same.
+void Kernel::fetchAhead(Value k) {
+  Value place = g.add(aheadOfTile, k);
+  for (auto [number, matrix] : llvm::enumerate(ahead))
+    memref::PrefetchOp::create(b, matrix, ValueRange(place), /*isWrite=*/number == 2, /*localityHint=*/3,
+                               /*isDataCache=*/true);
+}
+
 /// The loop over k, with the accumulators as its values.
 SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
                                     Value copy) {
@@ -240,6 +267,8 @@ SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> column
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();
+  if (!ahead.empty())
+    fetchAhead(k);
   SmallVector<Value> right;
   for (auto [column, mask] : llvm::zip_equal(columns, masks))
     right.push_back(copy ? loadOnce(panel, k, column, mask, copy)
@@ -491,6 +520,12 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile) {
 
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs) {
   return Kernel(module, "gemm_tiles", element, tile, hasPairs).getTiles();
+}
+
+MemRefType gemmAheadType(Type element) { return stridedType({dynamic}, element, {dynamic}); }
+
+func::FuncOp getGemmTilesAhead(ModuleOp module, Type element, const GemmTile &tile) {
+  return Kernel(module, "gemm_tiles_ahead", element, tile).getTilesAhead();
 }
 
 func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile) {

@@ -54,6 +54,14 @@ MemRefType gemmPackedType(Type element, const GemmTile &tile);
 /// the tile's columns. With `hasPairs` the elements of a and the panel are pairs (GemmPairs.h).
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs = false);
 
+/// What the functions that fetch ahead take of the matrices that the next product reads and writes: elements at some
+/// distance, one for each term of a tile.
+MemRefType gemmAheadType(Type element);
+
+/// @gemm_tiles_ahead_*(a, panel, c, accumulate, next a, next b, next c): gemm_tiles, and term k of tile t fetches
+/// element (t * depth + k) of each of the last three.
+func::FuncOp getGemmTilesAhead(ModuleOp module, Type element, const GemmTile &tile);
+
 /// @gemm_tiles_packed_*(a's panels, panel, c: m x n, accumulate: i1): the same where a is packed as
 /// rows of the tile's `ofLeftPanels()` are.
 func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile);

@@ -51,6 +51,7 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
         getGemmTiles(module, element, fitted);
         getGemmTilesOnce(module, element, fitted);
         if (tile.vectors > 1) {
+          getGemmTilesAhead(module, element, fitted);
           getGemmTilesPacked(module, element, fitted);
           getGemmPack(module, element, fitted.ofLeftPanels(), GemmPacking::Rows);
         }

@@ -56,12 +56,23 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // -----
 
 // A large reduction across rows is cut into blocks of rows, whose results go to a buffer that threads share: each block
-// sets its row, and adds to it one row of memory after the other.
+// sets its row, and adds to it one row of memory after the other. The results begin half a page from the rows, in a
+// buffer that has a page more.
 // CHECK-LABEL: func.func @rows(
-// CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8192xf32>
+// CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<9216xf32>
+// CHECK-DAG:     %[[ROWS:.*]] = memref.reinterpret_cast %arg0
+// CHECK-DAG:     %[[TO:.*]] = memref.extract_aligned_pointer_as_index %[[SUMS]]
+// CHECK-DAG:     %[[FROM:.*]] = memref.extract_aligned_pointer_as_index %[[ROWS]]
+// CHECK:         %[[HALF:.*]] = arith.addi %[[FROM]], %c2048
+// CHECK:         %[[DISTANCE:.*]] = arith.subi %[[HALF]], %[[TO]]
+// CHECK:         %[[BYTES:.*]] = arith.andi %[[DISTANCE]], %c4032
+// CHECK:         %[[START:.*]] = arith.divui %[[BYTES]], %c4
 // CHECK:         scf.for %[[I:.*]] = %c0 to %c8
-// CHECK:           scf.for
-// CHECK:             vector.store %cst, %[[SUMS]]
+// CHECK:           %[[ROW:.*]] = arith.muli %[[I]], %c1024
+// CHECK:           %[[AT:.*]] = arith.addi %[[START]], %[[ROW]]
+// CHECK:           scf.for %[[J:.*]] =
+// CHECK:             %[[PLACE:.*]] = arith.addi %[[AT]], %[[J]]
+// CHECK:             vector.store %cst, %[[SUMS]][%[[PLACE]]]
 // CHECK:           scf.for %{{.*}} = %c0 to %c128 step %c1
 // CHECK:             scf.for %{{.*}} = %c0 to %c1024 step %c64
 // CHECK:               vector.load %[[SUMS]]

@@ -106,6 +106,42 @@ func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x
 
 // -----
 
+// A batch of small products: while one is computed, each term of each tile fetches a piece of the next one's right
+// operand and result, which lie 4096 elements further on. The left operand is the same for all of them, and is there.
+#a = affine_map<(b, m, n, k) -> (m, k)>
+#b = affine_map<(b, m, n, k) -> (b, k, n)>
+#c = affine_map<(b, m, n, k) -> (b, m, n)>
+// CHECK-LABEL: func.func @ahead
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %c9
+// CHECK: %[[B:.*]] = arith.muli %[[I]], %c4096
+// CHECK: %[[C:.*]] = arith.muli %[[I]], %c4096
+// CHECK: arith.addi %{{.*}}, %c4096
+// CHECK: arith.addi %{{.*}}, %c4096
+// CHECK: scf.for
+// CHECK: %[[A:.*]] = memref.reinterpret_cast %arg0 {{.*}} strides: [%c0{{.*}}] {{.*}} to memref<?xf32, strided<[?], offset: ?>>
+// CHECK: %[[NEXT_B:.*]] = memref.reinterpret_cast %arg1 {{.*}} strides: [%c4{{.*}}] {{.*}} to memref<?xf32, strided<[?], offset: ?>>
+// CHECK: %[[NEXT_C:.*]] = memref.reinterpret_cast %arg2 {{.*}} strides: [%c4{{.*}}] {{.*}} to memref<?xf32, strided<[?], offset: ?>>
+// CHECK: call @gemm_tiles_ahead_f32_8x32({{.*}}, %[[A]], %[[NEXT_B]], %[[NEXT_C]])
+// CHECK: func.func private @gemm_tiles_ahead_f32_8x32
+// CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
+// CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[K]]
+// CHECK: memref.prefetch %arg4[%[[AT]]], read
+// CHECK: memref.prefetch %arg5[%[[AT]]], read
+// CHECK: memref.prefetch %arg6[%[[AT]]], write
+// CHECK: vector.fma
+func.func @ahead(%a: memref<64x64xf32>, %b: memref<9x64x64xf32>, %c: memref<9x64x64xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<64x64xf32>, memref<9x64x64xf32>) outs(%c : memref<9x64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
 // A result with unit stride along m: the operands change roles, so that it has it along n.
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -394,7 +430,7 @@ func.func @slice_at_index(%xs: memref<10x64x64xf32>, %b: memref<64x64xf32>, %c: 
 // CHECK-NOT: memref.alloc
 // CHECK: %[[STEP:.*]] = arith.constant 128 : index
 // CHECK: memref.reinterpret_cast %[[D]] {{.*}} strides: [%{{.*}}, 1]
-// CHECK: call @gemm_tiles_f32_8x32
+// CHECK: call @gemm_tiles_ahead_f32_8x32
 // CHECK-NOT: linalg.generic
 func.func @permuted_result(%a: memref<2x4x64x64xf32>, %b: memref<2x4x64x32xf32>, %d: memref<2x64x4x32xf32>) {
   %zero = arith.constant 0.0 : f32

@@ -136,6 +136,27 @@ def test_batches() -> None:
         check(normal(batch, m, k), normal(batch, k, 40))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "shape", [(9, 64, 64, 64), (3, 5, 24, 40, 64), (2, 70, 17, 32), (5, 16, 128, 96), (1, 64, 64, 64)]
+)
+def test_batches_that_fetch_the_next_product(shape: tuple[int, ...], dtype: type) -> None:
+    *batch, m, k, n = shape
+    with pc.enable_x64(dtype is np.float64):
+        left, right = (rng.normal(size=(*batch, *size)).astype(dtype) for size in ((m, k), (k, n)))
+        check(left, right)
+        check(left, right[..., :1, :, :])  # the same for all
+
+
+def test_batches_inside_of_a_larger_array() -> None:
+    """What lies beyond the last product of a slice is not touched."""
+    whole = normal(12, 64, 64)
+    result = pc.jit(lambda x: pnp.zeros_like(x).at[3:9].set(x[3:9] @ x[2:8]))(whole)
+    want = np.zeros_like(whole)
+    want[3:9] = whole[3:9] @ whole[2:8]
+    np.testing.assert_allclose(np.asarray(result), want, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 40])
 def test_nan_and_infinity_reach_their_rows_and_columns_only(rows: int) -> None:
     left, right = np.ones((rows, 75), np.float32), np.ones((75, 133), np.float32)
