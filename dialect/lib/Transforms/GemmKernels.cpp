@@ -87,6 +87,7 @@ private:
   Value loadOnce(Value panel, Value k, Value column, Value mask, Value copy);
   void fetchAhead(Value k);
   Value addressOfRight();
+  Value bytesOfRightRow();
   void placeSums();
   void beginSums();
   void storeSums();
@@ -294,6 +295,10 @@ constexpr int64_t kAnnounced = 32, kAnnouncedLines = 2;
 /// with many elements of a, which are kept in registers.
 static int64_t streamedDepths(int64_t rows) { return rows <= 2 ? 8 : 4; }
 
+/// Of a matrix that no cache holds, and one row of a, more of them: 1 x 4096 x 4096 takes 6% less time by 12 rows than
+/// by 8 on Zen 4. Matrices in a cache take up to half more by 12, whose lines compete for the sets of the first cache.
+constexpr int64_t kFarDepths = 12, kFarBytes = 32 << 20;
+
 func::FuncOp Kernel::getStream() {
   if (isThere({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true),
                b.getI1Type()}))
@@ -301,10 +306,19 @@ func::FuncOp Kernel::getStream() {
   Value depths = dim(function.getArgument(1), 0);
   placeSums();
   beginSums();
+  Value first = g.index(0);
+  auto streamTo = [&](Value end, int64_t step) {
+    g.loop(first, end, step, [&](Value depth) { streamDepths(depth, step); });
+    first = end;
+  };
+  if (tile.rows == 1) {
+    Value bytes = arith::MulIOp::create(b, bytesOfRightRow(), depths);
+    Value isFar = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, bytes, g.index(kFarBytes));
+    streamTo(arith::SelectOp::create(b, isFar, roundDown(depths, kFarDepths), first), kFarDepths);
+  }
   int64_t step = streamedDepths(tile.rows);
-  Value whole = roundDown(depths, step);
-  g.loop(g.index(0), whole, step, [&](Value depth) { streamDepths(depth, step); });
-  g.loop(whole, depths, 1, [&](Value depth) { streamDepths(depth, 1); });
+  streamTo(g.add(first, roundDown(g.sub(depths, first), step)), step);
+  streamTo(depths, 1);
   storeSums();
   return end();
 }
@@ -314,6 +328,12 @@ Value Kernel::addressOfRight() {
   Value right = function.getArgument(1), first = memref::ExtractStridedMetadataOp::create(b, right).getOffset();
   return g.add(memref::ExtractAlignedPointerAsIndexOp::create(b, right),
                g.mul(first, element.getIntOrFloatBitWidth() / 8));
+}
+
+/// From one row of b to the next.
+Value Kernel::bytesOfRightRow() {
+  Value stride = memref::ExtractStridedMetadataOp::create(b, function.getArgument(1)).getStrides()[0];
+  return g.mul(stride, element.getIntOrFloatBitWidth() / 8);
 }
 
 /// The sums stay in the first cache, in a buffer of their own that lies half a page from b's rows: cores take a load
@@ -382,7 +402,7 @@ void Kernel::streamDepths(Value depth, int64_t depths) {
 void Kernel::announceRows(Value last, int64_t depths) {
   Value matrix = function.getArgument(1), end = g.sub(dim(matrix, 0), 1), lastColumn = g.sub(dim(matrix, 1), 1);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  Value rowBytes = g.mul(memref::ExtractStridedMetadataOp::create(b, matrix).getStrides()[0], bytes);
+  Value rowBytes = bytesOfRightRow();
   for (int64_t d = 1; d <= depths; ++d) {
     Value row = g.min(g.add(last, d), end);
     Value page = g.toPage(g.add(addressOfRight(), arith::MulIOp::create(b, row, rowBytes)), bytes);

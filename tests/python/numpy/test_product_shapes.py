@@ -109,6 +109,11 @@ def test_streamed_matrices_begin_anywhere_in_a_page(columns: int, dtype: type) -
                 np.testing.assert_allclose(got, want, rtol=0, atol=400 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("depth", [2105, 2099])
+def test_a_streamed_matrix_that_no_cache_holds(depth: int) -> None:
+    check(normal(1, depth), normal(depth, 4100))
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 8, 9])
 def test_few_columns(columns: int) -> None:
     for m, k in [(100, 70), (37, 513), (1000, 64)]:
