@@ -57,11 +57,11 @@ Term saturatingQuotient(Term x, double k, double end, ArrayRef<double> numerator
 // 1 to the last bit from 3.92 (f32) or 5.92 (f64) on.
 Term expandErf(Term x) {
   if (!x.isWide())
-    return saturatingQuotient(x, 0.25, 15.5,
-                              {-7.472852505760474e-06, -5.752404207459488e-06, 2.3331405579857792e-05,
-                               0.02422147346683047, 0.06488808640825353, 0.8783791461281272},
-                              {3.809174936696439e-05, 0.0011625450628467765, 0.014969290170452981, 0.11410945664482718,
-                               0.5020768060352396, 1.0});
+    return saturatingQuotient(
+        x, 0.25, 15.5,
+        {-0.1961803436279297, -0.15101443231105804, 0.6125054955482483, 635.871826171875, 1703.4683837890625,
+         23059.564453125},
+        {1.0, 30.519601821899414, 392.97979736328125, 2995.647216796875, 13180.724609375, 26252.404296875});
   Term magnitude = atMost(abs(x), 6.0);
   Term far = 1.0 - positiveErfc(magnitude, /*isNormal=*/true);
   return copysign(select(magnitude < 1.0, nearErf(magnitude), far), x);

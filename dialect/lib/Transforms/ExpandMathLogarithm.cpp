@@ -85,20 +85,21 @@ Split splitAny(Term x) {
 }
 
 /// log(1 + fraction) = f - (f^2/2 - rest). In f64, with s = f / (2 + f), it is 2 artanh(s) = 2s + s^3 T(s^2), and 2s is
-/// f - f^2/2 + s f^2/2. In f32 it is a polynomial without a division, f - f^2/2 + f^3 T(f), as in S. L. Moshier's
-/// Cephes library (logf), 1992. Fractions are from -1/4 to 1/2.
+/// f - f^2/2 + s f^2/2. In f32 it is a polynomial without a division, f + f^2 (f T(f) - 1/2), with T as in S. L.
+/// Moshier's Cephes library (logf), 1992: all that is not f is rest. Fractions are from -1/4 to 1/2.
 struct FractionLogarithm {
-  Term half;
+  std::optional<Term> half;
   Term rest;
+
+  Term withRest(Term fraction, Term rest) const { return half ? fraction - (*half - rest) : fraction + rest; }
 };
 
 FractionLogarithm splitLogarithm(Term fraction, std::optional<Term> correction = std::nullopt) {
   Term square = fraction * fraction;
   if (!fraction.isWide()) {
     Term tail = polynomial(fraction, {0.037672598159, -0.091161472948, 0.11700645395, -0.12727780401, 0.14276240577,
-                                      -0.16655296748, 0.19999604815, -0.25000165264, 0.33333339862});
-    Term cube = fraction * square;
-    return {square * 0.5, correction ? fma(tail, cube, *correction) : tail * cube};
+                                      -0.16655296748, 0.19999604815, -0.25000165264, 0.33333339862, -0.5});
+    return {std::nullopt, correction ? fma(tail, square, *correction) : tail * square};
   }
   Term s = fraction / (fraction + 2.0);
   Term squareOfS = s * s;
@@ -112,7 +113,7 @@ FractionLogarithm splitLogarithm(Term fraction, std::optional<Term> correction =
 
 Term logOfFraction(Term fraction) {
   FractionLogarithm parts = splitLogarithm(fraction);
-  return fraction - (parts.half - parts.rest);
+  return parts.withRest(fraction, parts.rest);
 }
 
 /// exponent * ln 2 + log(1 + fraction) + correction. Of the two parts of ln 2, the first is exact in f32 when
@@ -120,7 +121,7 @@ Term logOfFraction(Term fraction) {
 Term joinLogarithm(Term exponent, Term fraction, std::optional<Term> correction = std::nullopt) {
   FractionLogarithm parts = splitLogarithm(fraction, correction);
   Term rest = fma(exponent, exponent.either(2.3190468138462996e-17, 1.4286068203094172e-6), parts.rest);
-  return fma(exponent, exponent.either(0.6931471805599453, 0.693145751953125), fraction - (parts.half - rest));
+  return fma(exponent, exponent.either(0.6931471805599453, 0.693145751953125), parts.withRest(fraction, rest));
 }
 
 /// log(1 + t), or log(2t) where `isHuge`. The rounded u = 1 + t has the logarithm of 1 + t less (1 + t - u) / u; near

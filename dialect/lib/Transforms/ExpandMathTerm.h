@@ -80,10 +80,12 @@ inline Term fma(Term x, Term y, Term z) { return x.of(math::FmaOp::create(*x.b, 
 inline Term fma(Term x, double y, Term z) { return fma(x, x.like(y), z); }
 inline Term fma(Term x, Term y, double z) { return fma(x, y, x.like(z)); }
 
-/// The polynomial with `coefficients` from the highest power to the lowest, by Horner's rule with fma.
+/// The polynomial with `coefficients` from the highest power to the lowest, by Horner's rule with fma. A first one of 1
+/// costs an addition, which takes no time from the multiplier.
 inline Term polynomial(Term x, ArrayRef<double> coefficients) {
-  Term sum = x.like(coefficients.front());
-  for (double coefficient : coefficients.drop_front())
+  bool isMonic = coefficients.size() > 1 && coefficients.front() == 1.0;
+  Term sum = isMonic ? x + coefficients[1] : x.like(coefficients.front());
+  for (double coefficient : coefficients.drop_front(isMonic ? 2 : 1))
     sum = fma(sum, x, coefficient);
   return sum;
 }
