@@ -7,13 +7,15 @@ the wheel is tagged with; a wheel that asks for anything else is refused here. P
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -39,14 +41,23 @@ def prepared(python: str) -> pathlib.Path:
     return interpreter
 
 
+@contextlib.contextmanager
+def alone(folder: pathlib.Path) -> Iterator[None]:
+    """One at a time: two builds of a tree would write the same files."""
+    with (folder / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def built(python: str | None, tree: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """The wheel as the build makes it."""
     interpreter = pathlib.Path(sys.executable) if python is None else prepared(python)
     options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
     if python is None:
         options += ["-Ccmake.source-dir=dialect/wheel/built", f"-Ccmake.define.PYCOMPILER_BUILD_TREE={tree}"]
-        options += [f"-Cbuild-dir={folder / 'packing'}"]  # of this call alone: two may run at once
-    run(interpreter, "-m", "pip", "wheel", ".", *options)
+        options += [f"-Cbuild-dir={folder / 'packing'}"]
+    with alone(tree if python is None else interpreter.parents[1]):
+        run(interpreter, "-m", "pip", "wheel", ".", *options)
     return next(folder.glob("*.whl"))
 
 
