@@ -295,9 +295,10 @@ constexpr int64_t kAnnounced = 32, kAnnouncedLines = 2;
 /// with many elements of a, which are kept in registers.
 static int64_t streamedDepths(int64_t rows) { return rows <= 2 ? 8 : 4; }
 
-/// Of a matrix that no cache holds, and one row of a, more of them: 1 x 4096 x 4096 takes 6% less time by 12 rows than
-/// by 8 on Zen 4. Matrices in a cache take up to half more by 12, whose lines compete for the sets of the first cache.
-constexpr int64_t kFarDepths = 12, kFarBytes = 32 << 20;
+/// Of a matrix that no cache holds, and one row of a, more of them: 1 x 4096 x 4096 takes 7% less time by 10 rows than
+/// by 8 on Zen 4; by 12 or 16, and two threads, it takes longer. Matrices in a cache do so by more than 8 at all times:
+/// lines compete for the sets of the first cache.
+constexpr int64_t kFarDepths = 10, kFarBytes = 32 << 20;
 
 func::FuncOp Kernel::getStream() {
   if (isThere({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true),

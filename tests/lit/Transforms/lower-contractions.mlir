@@ -189,12 +189,12 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 // CHECK: %[[MASK:.*]] = arith.andi %{{.*}} : vector<16xi1>
 // CHECK: vector.maskedload %{{.*}}, %[[MASK]],
 // CHECK: vector.store %{{.*}}, %[[SUMS]]
-// Of a matrix that no cache holds twelve rows are read side by side.
+// Of a matrix that no cache holds ten rows are read side by side.
 // CHECK: %[[MANY:.*]] = arith.constant 33554432 : index
 // CHECK: %[[ISFAR:.*]] = arith.cmpi sgt, %{{.*}}, %[[MANY]] : index
 // CHECK: %[[FAR:.*]] = arith.select %[[ISFAR]], %{{.*}}, %[[NONE:.*]] : index
-// CHECK: scf.for %{{.*}} = %[[NONE]] to %[[FAR]] step %c12
-// CHECK-COUNT-12: memref.load
+// CHECK: scf.for %{{.*}} = %[[NONE]] to %[[FAR]] step %c10
+// CHECK-COUNT-10: memref.load
 // CHECK: scf.for %{{.*}} = %[[FAR]] to %{{.*}} step %c8
 // CHECK-COUNT-8: memref.load
 // No masks but for the last vector; before the end of the rows the next ones are announced, and the pages within them.
