@@ -318,6 +318,8 @@ private:
       return;
     int64_t terms = llvm::divideCeil(m.size.factor(), tile.rows) * llvm::divideCeil(n.size.factor(), tile.columns()) *
                     k.size.factor();
+    if (terms == 0)
+      return;
     const Dimension *sides[][2] = {{&m, &k}, {&k, &n}, {&m, &n}};
     const Operand *operands[] = {&product.a, &product.b, &product.c};
     SmallVector<GemmAhead, 3> ahead;

@@ -136,9 +136,10 @@ def test_double_precision() -> None:
 
 
 def test_batches() -> None:
-    for shape in [(5, 33, 20), (70, 64, 64), (12, 1, 100)]:
+    for shape in [(5, 33, 20), (70, 64, 64), (12, 1, 100), (3, 64, 0), (3, 0, 64)]:
         batch, m, k = shape
         check(normal(batch, m, k), normal(batch, k, 40))
+        check(normal(batch, m, k), normal(batch, k, 64))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
