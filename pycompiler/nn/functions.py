@@ -25,7 +25,7 @@ from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, nor
 
 
 def relu(x: Any) -> Array:
-    """max(x, 0), whose derivative at 0 is 0.
+    """max(x, 0), whose derivative at 0 is 0. NaN stays NaN.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -37,8 +37,8 @@ def relu(x: Any) -> Array:
 
 
 def _relu(x: Array) -> Array:
-    # A choice, not a maximum: the derivative of max at a tie is one half.
-    return lax.select(lax.gt(x, 0), x, cast(0, get_aval(x).dtype))
+    # A choice, not a maximum: the derivative of max at a tie is one half. NaN is not below 0, and stays.
+    return lax.select(lax.le(x, 0), cast(0, get_aval(x).dtype), x)
 
 
 def relu6(x: Any) -> Array:

@@ -111,6 +111,19 @@ FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
   return result;
 }
 
+FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &operand, linalg::LinalgOp product,
+                                     OpOperand &joint) {
+  FailureOr<Operand> read = readOperand(elementwise, operand);
+  if (failed(read))
+    return failure();
+  SmallVector<Size> strides(product.getNumLoops(), 0);
+  for (auto [expr, stride] : llvm::zip_equal(product.getMatchingIndexingMap(&joint).getResults(), read->strides))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      strides[dim.getPosition()] = stride;
+  read->strides = std::move(strides);
+  return read;
+}
+
 std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop) {
   std::optional<std::pair<Value, unsigned>> dynamic;
   for (OpOperand &operand : op->getOpOperands()) {

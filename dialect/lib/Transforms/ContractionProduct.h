@@ -45,6 +45,11 @@ struct Product {
 /// may have zeros.
 FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand);
 
+/// Reads an operand of `elementwise`, which has an element for each one of `product`'s operand `joint`, with its strides
+/// in the loops of the product.
+FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &operand, linalg::LinalgOp product,
+                                     OpOperand &joint);
+
 /// Takes the operation apart; fails where it is no contraction of two buffers of known layout. Each dimension is one
 /// for the operands of `more` as well.
 FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more = {});

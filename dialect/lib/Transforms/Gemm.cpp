@@ -237,22 +237,24 @@ private:
 
   bool hasDepthBlocks() const { return !call.k.isAtMost(call.blocks.depth); }
 
-  /// The first block of depth starts the sums, the others add to them.
-  Value add(Value depth) {
+  Value truth(bool value) { return arith::ConstantIntOp::create(b, value, 1); }
+
+  /// Whether a block of depth is not the first one, which starts the sums; null where there is one block.
+  Value isLater(Value depth) {
+    return hasDepthBlocks() ? Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, depth, g.index(0))) : Value();
+  }
+
+  Value isLast(Value depth, Value height) {
     if (!hasDepthBlocks())
-      return call.accumulate;
-    Value later = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, depth, g.index(0));
-    return arith::OrIOp::create(b, call.accumulate, later);
+      return truth(true);
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, g.add(depth, height), g.index(call.k));
   }
 
   /// After the last block of depth.
   void finish(Value row, Value rows, Value depth, Value height, Value column, Value width) {
     OpBuilder::InsertionGuard guard(b);
-    if (hasDepthBlocks()) {
-      Value end = g.add(depth, height);
-      Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, end, g.index(call.k));
-      b.setInsertionPointToStart(scf::IfOp::create(b, isLast).thenBlock());
-    }
+    if (hasDepthBlocks())
+      b.setInsertionPointToStart(scf::IfOp::create(b, isLast(depth, height)).thenBlock());
     call.finish(row, rows, column, width);
   }
 
@@ -277,7 +279,8 @@ private:
                      ? leftPanels
                      : view(leftMatrix, isProduced ? g.index(0) : row, isProduced ? g.index(0) : depth, rows, height,
                             /*unitStride=*/false);
-    Value accumulate = add(depth), tilesNumber = chooseTiles(rows);
+    Value later = isLater(depth), tilesNumber = chooseTiles(rows);
+    Value rectifies = call.rectifies ? isLast(depth, height) : truth(false);
     auto onePanel = [&](Value first) {
       Value at = g.add(column, first);
       bool isWhole = call.n.isMultipleOf(columns);
@@ -285,10 +288,26 @@ private:
       Value result = view(call.c, row, at, rows, size, /*unitStride=*/true);
       Value right =
           isOnce ? view(call.b, depth, at, height, size, /*unitStride=*/true) : panel(depth, height, column, first);
-      SmallVector<Value> operands{left, right, result, accumulate};
+      SmallVector<Value> ahead;
       for (const GemmAhead &next : call.ahead)
-        operands.push_back(aheadOf(next, first));
-      callOne(tiles, tilesNumber, operands);
+        ahead.push_back(aheadOf(next, first));
+      auto callTiles = [&](Value addend, Value adds) {
+        SmallVector<Value> operands{left, right, result, addend, adds, rectifies};
+        operands.append(ahead);
+        callOne(tiles, tilesNumber, operands);
+      };
+      if (!call.addend)
+        return callTiles(result, later ? arith::OrIOp::create(b, call.accumulate, later) : call.accumulate);
+      // The first block of depth adds what is given, the others add to its sums.
+      Value yes = truth(true);
+      OpBuilder::InsertionGuard guard(b);
+      if (later) {
+        auto branch = scf::IfOp::create(b, later, /*withElseRegion=*/true);
+        b.setInsertionPointToStart(branch.thenBlock());
+        callTiles(result, yes);
+        b.setInsertionPointToStart(branch.elseBlock());
+      }
+      callTiles(view(*call.addend, row, at, rows, size, /*unitStride=*/true), yes);
     };
     if (call.n.isAtMost(columns))
       return onePanel(g.index(0));

@@ -49,6 +49,10 @@ struct GemmCall {
   Value accumulate;
   /// Called for each block of rows and columns (row, rows, column, columns) once its sums are complete.
   std::function<void(Value, Value, Value, Value)> finish = {};
+  /// What tiles do to complete sums before they store them: add a matrix like c, and take the maximum with zero. Sums
+  /// of an addend start at zero.
+  std::optional<GemmMatrix> addend = {};
+  bool rectifies = false;
   std::optional<GemmPairing> pairing = {};
   /// Where an operand is computed block by block: (row, column, rows, columns, target) stores the elements from (row,
   /// column) on in `target`. The right one goes to the packing buffer, the left one to `leftBuffer`, 1-D, of

@@ -1,9 +1,9 @@
 // Finds the operation that follows a product, joins their memory, and emits it block by block (GemmEpilogue.h).
 #include "GemmEpilogue.h"
 #include "ContractionForm.h"
-#include "ContractionProduct.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::array {
 
@@ -38,6 +38,26 @@ linalg::GenericOp findReader(linalg::LinalgOp product, memref::AllocOp buffer) {
 AffineMap mapOf(linalg::GenericOp op, Value operand) {
   return op.getMatchingIndexingMap(
       llvm::find_if(op->getOpOperands(), [&](OpOperand &other) { return other.get() == operand; }));
+}
+
+bool isZero(Value value) { return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()); }
+
+/// x, of max(x, 0) that hands NaN on and makes 0 of -0; null for any other value.
+Value rectifiedBy(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::MaximumFOp, arith::MaxSIOp>(op))
+    for (int zero : {0, 1})
+      if (isZero(op->getOperand(zero)))
+        return op->getOperand(1 - zero);
+  auto select = dyn_cast_or_null<arith::SelectOp>(op);
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  if (!compare || !isZero(compare.getRhs()))
+    return {};
+  Value kept = compare.getLhs(), first = select.getTrueValue(), second = select.getFalseValue();
+  bool isChosen = compare.getPredicate() == arith::CmpFPredicate::OLE   ? isZero(first) && second == kept
+                  : compare.getPredicate() == arith::CmpFPredicate::UGT ? first == kept && isZero(second)
+                                                                        : false;
+  return isChosen ? kept : Value();
 }
 
 void setMap(linalg::GenericOp op, unsigned operand, AffineMap map) {
@@ -124,7 +144,7 @@ linalg::GenericOp takeEpilogue(linalg::LinalgOp product) {
   return reader;
 }
 
-bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product) {
+bool canMoveEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product) {
   auto isThere = [&](Value value) {
     Operation *op = value.getDefiningOp();
     return !op || op->getBlock() != product->getBlock() || op->isBeforeInBlock(product);
@@ -132,7 +152,7 @@ bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product) {
   bool hasIndices = llvm::any_of(*epilogue.getBody(), [&](Operation &nested) {
     return isa<linalg::IndexOp>(nested) || nested.getNumRegions() > 0 || !llvm::all_of(nested.getOperands(), isThere);
   });
-  if (hasIndices || epilogue.getNumLoops() != 2)
+  if (hasIndices)
     return false;
   for (OpOperand &operand : epilogue->getOpOperands()) {
     if (!isThere(operand.get()) || !epilogue.getMatchingIndexingMap(&operand).isProjectedPermutation())
@@ -143,6 +163,32 @@ bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product) {
           return false;
   }
   return true;
+}
+
+bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product) {
+  return epilogue.getNumLoops() == 2 && canMoveEpilogue(epilogue, product);
+}
+
+std::optional<TileEpilogue> matchTileEpilogue(linalg::GenericOp epilogue, Value sums) {
+  TileEpilogue result;
+  Value value = epilogue.getBody()->getTerminator()->getOperand(0);
+  if (Value rectified = rectifiedBy(value)) {
+    result.rectifies = true;
+    value = rectified;
+  }
+  auto operandOf = [&](Value of) -> OpOperand * {
+    auto argument = dyn_cast<BlockArgument>(of);
+    bool isOperand = argument && argument.getOwner() == epilogue.getBody();
+    return isOperand ? epilogue.getMatchingOpOperand(argument) : nullptr;
+  };
+  auto isSum = [&](OpOperand *operand) { return operand && operand->get() == sums; };
+  if (Operation *op = value.getDefiningOp(); isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op)) {
+    OpOperand *left = operandOf(op->getOperand(0)), *right = operandOf(op->getOperand(1));
+    result.addend = isSum(left) ? right : left;
+    bool isMatrix = result.addend && !isSum(result.addend) && isa<MemRefType>(result.addend->get().getType());
+    return isMatrix && (isSum(left) || isSum(right)) ? std::optional(result) : std::nullopt;
+  }
+  return result.rectifies && isSum(operandOf(value)) ? std::optional(result) : std::nullopt;
 }
 
 void emitEpilogueBlock(ImplicitLocOpBuilder &b, linalg::GenericOp epilogue, Value row, Value rows, Value column,

@@ -3,6 +3,7 @@
 #ifndef ARRAY_LIB_TRANSFORMS_GEMMEPILOGUE_H
 #define ARRAY_LIB_TRANSFORMS_GEMMEPILOGUE_H
 
+#include "ContractionProduct.h"
 #include "GemmKernels.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,9 +24,22 @@ bool isCopy(linalg::GenericOp op);
 /// here on the product writes to that memory, and the operation changes it in place. Null where there is none.
 linalg::GenericOp takeEpilogue(linalg::LinalgOp product);
 
+/// Whether `epilogue` may be computed where `product` is, element by element.
+bool canMoveEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product);
+
 /// Whether `epilogue` may be computed on blocks of rows and columns right after `product`, by the time `product` is
 /// emitted in its place.
 bool canBlockEpilogue(linalg::GenericOp epilogue, linalg::LinalgOp product);
+
+/// An epilogue that tiles compute before they store: max(sum + addend, 0), or one of the two alone.
+struct TileEpilogue {
+  OpOperand *addend = nullptr;
+  bool rectifies = false;
+};
+
+/// Reads `epilogue`, which follows the product that is in `sums`, as one for tiles; none where it computes anything
+/// else.
+std::optional<TileEpilogue> matchTileEpilogue(linalg::GenericOp epilogue, Value sums);
 
 /// Computes `epilogue` for `rows` rows from `row` on, and `width` columns from `column` on.
 void emitEpilogueBlock(ImplicitLocOpBuilder &b, linalg::GenericOp epilogue, Value row, Value rows, Value column,

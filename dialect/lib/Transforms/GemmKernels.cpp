@@ -49,6 +49,11 @@ public:
   func::FuncOp getPackStrided();
 
 private:
+  /// What functions of tiles take: the left operand, the right one, and what all of them do.
+  SmallVector<Type> tileArguments(Type leftType, Type rightType) {
+    Type matrix = gemmMatrixType(element, true);
+    return {leftType, rightType, matrix, matrix, b.getI1Type(), b.getI1Type()};
+  }
   /// Whether there is nothing left to emit: the module has the function, or the build has compiled it.
   bool isThere(TypeRange arguments) {
     if (!function)
@@ -61,6 +66,7 @@ private:
   }
 
   Value dim(Value memref, int64_t dimension) { return memref::DimOp::create(b, memref, dimension); }
+  Value rowStrideOf(Value matrix) { return memref::ExtractStridedMetadataOp::create(b, matrix).getStrides()[0]; }
   Value roundDown(Value x, int64_t unit) { return g.mul(arith::DivUIOp::create(b, x, g.index(unit)), unit); }
   Value zeros() { return arith::ConstantOp::create(b, vector, b.getZeroAttr(vector)); }
 
@@ -79,9 +85,12 @@ private:
   void emitTiles(Value first, Value panel, ArrayRef<Value> masks);
   void emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy = {});
   Value rowsFrom(Value matrix, Value i);
-  void prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns);
-  SmallVector<Value> addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
-                           ArrayRef<Value> sums);
+  void readFlags();
+  void prefetch(ArrayRef<Value> rows, ArrayRef<Value> columns);
+  SmallVector<Value> initialSums(ArrayRef<Value> columns, ArrayRef<Value> masks);
+  SmallVector<Value> addRows(ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
+                             ArrayRef<Value> sums);
+  SmallVector<Value> rectify(Value rectifies, ArrayRef<Value> sums);
   SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
                               Value copy);
   Value loadOnce(Value panel, Value k, Value column, Value mask, Value copy);
@@ -105,6 +114,8 @@ private:
   std::string name;
   func::FuncOp function;
   Value left, result;        ///< from the first row of a tile on
+  Value addend;              ///< the same
+  Value addsRow, addsRows;   ///< whether the addend has one row for all, or one for each
   Value leftTile;            ///< the number of a tile
   bool isLeftPacked = false; ///< the left operand is [tile][k][row]
   ValueRange ahead;          ///< a, b and c of the next product
@@ -115,20 +126,22 @@ private:
 //===--- Tiles ----------------------------------------------------------------------------------------------------===//
 
 func::FuncOp Kernel::getTiles() {
-  if (isThere(
-          {gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true), b.getI1Type()}))
+  if (isThere(tileArguments(gemmMatrixType(element, false), gemmPanelType(element, tile))))
     return function;
+  readFlags();
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   emitTiles(g.index(0), function.getArgument(1), masks);
   return end();
 }
 
 func::FuncOp Kernel::getTilesAhead() {
-  MemRefType next = gemmAheadType(element);
-  if (isThere({gemmMatrixType(element, false), gemmPanelType(element, tile), gemmMatrixType(element, true),
-               b.getI1Type(), next, next, next}))
+  SmallVector<Type> arguments = tileArguments(gemmMatrixType(element, false), gemmPanelType(element, tile));
+  size_t own = arguments.size();
+  arguments.append(3, gemmAheadType(element));
+  if (isThere(arguments))
     return function;
-  ahead = function.getArguments().drop_front(4);
+  ahead = function.getArguments().drop_front(own);
+  readFlags();
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   emitTiles(g.index(0), function.getArgument(1), masks);
   return end();
@@ -136,24 +149,30 @@ func::FuncOp Kernel::getTilesAhead() {
 
 func::FuncOp Kernel::getTilesPacked() {
   isLeftPacked = true;
-  if (isThere({gemmPackedType(element, tile.ofLeftPanels()), gemmPanelType(element, tile),
-               gemmMatrixType(element, true), b.getI1Type()}))
+  if (isThere(tileArguments(gemmPackedType(element, tile.ofLeftPanels()), gemmPanelType(element, tile))))
     return function;
+  readFlags();
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   emitTiles(g.index(0), function.getArgument(1), masks);
   return end();
 }
 
 func::FuncOp Kernel::getTilesOnce() {
-  if (isThere({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true),
-               b.getI1Type()}))
+  if (isThere(tileArguments(gemmMatrixType(element, false), gemmMatrixType(element, true))))
     return function;
+  readFlags();
   SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
   auto type = MemRefType::get({kGemmDepth, tile.columns()}, element);
   Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
   emitTile(zero, /*isWhole=*/false, function.getArgument(1), masks, copy);
   emitTiles(g.index(tile.rows), copy, masks);
   return end();
+}
+
+void Kernel::readFlags() {
+  Value adds = function.getArgument(4), stride = rowStrideOf(function.getArgument(3)), zero = g.index(0);
+  addsRow = arith::AndIOp::create(b, adds, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, stride, zero));
+  addsRows = arith::AndIOp::create(b, adds, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stride, zero));
 }
 
 /// The tiles from row `first`, a multiple of the tile's, on. Rows that are known to be there are at a fixed distance of
@@ -174,24 +193,25 @@ Value Kernel::rowsFrom(Value matrix, Value i) {
   return memref::SubViewOp::create(b, matrix, offsets, sizes, strides);
 }
 
-/// The rows [i, i + tile.rows). The sums start at zero and c is added to them at the end: a tile whose sums started
-/// with what is in c would wait for it, which may take as long as a third of the loop over k. It is on its way
-/// meanwhile.
+/// The rows [i, i + tile.rows). The sums start at zero and d is added to them at the end: a tile whose sums started
+/// with what is in d would wait for it, which may take as long as a third of the loop over k. It is on its way
+/// meanwhile. Where all rows of d are one and the same, that is at hand, and the sums start with it.
 void Kernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy) {
   left = isLeftPacked ? function.getArgument(0) : rowsFrom(function.getArgument(0), i);
   leftTile = isLeftPacked ? arith::DivUIOp::create(b, i, g.index(tile.rows)) : Value();
   result = rowsFrom(function.getArgument(2), i);
-  Value accumulate = function.getArgument(3), lastRow = g.sub(dim(isLeftPacked ? result : left, 0), 1);
+  addend = rowsFrom(function.getArgument(3), i);
+  Value lastRow = g.sub(dim(isLeftPacked ? result : left, 0), 1);
   SmallVector<Value> rows, columns;
   for (int64_t r = 0; r < tile.rows; ++r)
     rows.push_back(isWhole ? g.index(r) : g.min(g.index(r), lastRow));
   for (int64_t v = 0; v < tile.vectors; ++v)
     columns.push_back(g.index(v * tile.lanes));
-  prefetch(accumulate, rows, columns);
+  prefetch(rows, columns);
   if (!ahead.empty())
     aheadOfTile = arith::MulIOp::create(b, arith::DivUIOp::create(b, i, g.index(tile.rows)), dim(left, 1));
   SmallVector<Value> sums = multiply(rows, columns, panel, masks, copy);
-  sums = addTo(accumulate, rows, columns, masks, sums);
+  sums = rectify(function.getArgument(5), addRows(rows, columns, masks, sums));
   // Stores with a mask take longer.
   Value hasAll = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, dim(result, 1), g.index(tile.columns()));
   auto branch = scf::IfOp::create(b, hasAll, /*withElseRegion=*/true);
@@ -209,32 +229,71 @@ void Kernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks,
   }
 }
 
-/// Asks for what is going to be added to. Sums that are only stored have no need to wait.
-void Kernel::prefetch(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns) {
+/// Asks for what is going to be added. Sums that are only stored have no need to wait.
+void Kernel::prefetch(ArrayRef<Value> rows, ArrayRef<Value> columns) {
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(scf::IfOp::create(b, accumulate).thenBlock());
+  b.setInsertionPointToStart(scf::IfOp::create(b, addsRows).thenBlock());
   for (Value row : rows)
     for (Value column : columns)
-      memref::PrefetchOp::create(b, result, ValueRange{row, column}, /*isWrite=*/true, /*localityHint=*/3,
+      memref::PrefetchOp::create(b, addend, ValueRange{row, column}, /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
 }
 
-/// The sums, with what is in c added to them where that is asked for.
-SmallVector<Value> Kernel::addTo(Value accumulate, ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
-                                 ArrayRef<Value> sums) {
+/// What each row of sums starts with.
+SmallVector<Value> Kernel::initialSums(ArrayRef<Value> columns, ArrayRef<Value> masks) {
+  SmallVector<Type> types(columns.size(), vector);
+  SmallVector<Value> zero(columns.size(), zeros()), row;
+  auto branch = scf::IfOp::create(b, types, addsRow, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  for (auto [column, mask] : llvm::zip_equal(columns, masks))
+    row.push_back(vector::MaskedLoadOp::create(b, vector, addend, ValueRange{g.index(0), column}, mask, zero.front()));
+  scf::YieldOp::create(b, row);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, zero);
+  return SmallVector<Value>(branch.getResults());
+}
+
+/// The sums, with the rows of d added to them where that is asked for.
+SmallVector<Value> Kernel::addRows(ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
+                                   ArrayRef<Value> sums) {
   Value zero = zeros();
-  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), accumulate, /*addElseBlock=*/true);
+  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), addsRows, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   SmallVector<Value> totals;
   for (Value row : rows)
     for (auto [column, mask] : llvm::zip_equal(columns, masks)) {
-      Value old = vector::MaskedLoadOp::create(b, vector, result, ValueRange{row, column}, mask, zero);
+      Value more = vector::MaskedLoadOp::create(b, vector, addend, ValueRange{row, column}, mask, zero);
       Value sum = sums[totals.size()];
-      totals.push_back(isa<FloatType>(element) ? Value(arith::AddFOp::create(b, sum, old))
-                                               : Value(arith::AddIOp::create(b, sum, old)));
+      totals.push_back(isa<FloatType>(element) ? Value(arith::AddFOp::create(b, sum, more))
+                                               : Value(arith::AddIOp::create(b, sum, more)));
     }
   scf::YieldOp::create(b, totals);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, sums);
+  return SmallVector<Value>(branch.getResults());
+}
+
+/// The sums, and zero instead of those below it where that is asked for.
+SmallVector<Value> Kernel::rectify(Value rectifies, ArrayRef<Value> sums) {
+  Value zero = zeros();
+  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), rectifies, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> rectified;
+  for (Value sum : sums) {
+    if (!isa<FloatType>(element)) {
+      rectified.push_back(arith::MaxSIOp::create(b, sum, zero));
+      continue;
+    }
+    // One instruction of x86, which hands a NaN on, and an addition that turns -0 into 0: units that do not multiply
+    // do both, beside the next tile's terms.
+    Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, zero, sum);
+    Value least = arith::SelectOp::create(b, isBelow, zero, sum);
+    rectified.push_back(arith::AddFOp::create(b, least, zero));
+  }
+  scf::YieldOp::create(b, rectified);
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, sums);
   return SmallVector<Value>(branch.getResults());
@@ -263,7 +322,9 @@ void Kernel::fetchAhead(Value k) {
 /// The loop over k, with the accumulators as its values.
 SmallVector<Value> Kernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
                                     Value copy) {
-  SmallVector<Value> initial(rows.size() * columns.size(), zeros());
+  SmallVector<Value> row = initialSums(columns, masks), initial;
+  for (size_t r = 0; r < rows.size(); ++r)
+    llvm::append_range(initial, row);
   auto loop = scf::ForOp::create(b, g.index(0), dim(left, 1), g.index(1), initial);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -333,8 +394,7 @@ Value Kernel::addressOfRight() {
 
 /// From one row of b to the next.
 Value Kernel::bytesOfRightRow() {
-  Value stride = memref::ExtractStridedMetadataOp::create(b, function.getArgument(1)).getStrides()[0];
-  return g.mul(stride, element.getIntOrFloatBitWidth() / 8);
+  return g.mul(rowStrideOf(function.getArgument(1)), element.getIntOrFloatBitWidth() / 8);
 }
 
 /// The sums stay in the first cache, in a buffer of their own that lies half a page from b's rows: cores take a load

@@ -50,24 +50,25 @@ MemRefType gemmPanelType(Type element, const GemmTile &tile);
 /// Packed panels, [panel][k][column]: the rows of one panel follow each other.
 MemRefType gemmPackedType(Type element, const GemmTile &tile);
 
-/// @gemm_tiles_*(a: m x k, panel, c: m x n, accumulate: i1): c = (accumulate ? c : 0) + a * panel, where n is at most
-/// the tile's columns. With `hasPairs` the elements of a and the panel are pairs (GemmPairs.h).
+/// @gemm_tiles_*(a: m x k, panel, c: m x n, d: m x n, adds: i1, rectifies: i1): c = (adds ? d : 0) + a * panel, and
+/// the maximum of that and 0 where it rectifies. d may be c, and n is at most the tile's columns. With `hasPairs` the
+/// elements of a and the panel are pairs (GemmPairs.h).
 func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs = false);
 
 /// What the functions that fetch ahead take of the matrices that the next product reads and writes: elements at some
 /// distance, one for each term of a tile.
 MemRefType gemmAheadType(Type element);
 
-/// @gemm_tiles_ahead_*(a, panel, c, accumulate, next a, next b, next c): gemm_tiles, and term k of tile t fetches
-/// element (t * depth + k) of each of the last three.
+/// @gemm_tiles_ahead_*(a, panel, c, d, adds, rectifies, next a, next b, next c): gemm_tiles, and term k of tile t
+/// fetches element (t * depth + k) of each of the last three.
 func::FuncOp getGemmTilesAhead(ModuleOp module, Type element, const GemmTile &tile);
 
-/// @gemm_tiles_packed_*(a's panels, panel, c: m x n, accumulate: i1): the same where a is packed as
-/// rows of the tile's `ofLeftPanels()` are.
+/// @gemm_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): gemm_tiles where a is packed as rows of the tile's
+/// `ofLeftPanels()` are.
 func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile);
 
-/// @gemm_tiles_once_*(a: m x k, b: k x n, c: m x n, accumulate: i1): the same for a panel of b in place, with k of at
-/// most kGemmDepth. For all rows that there are: they are few.
+/// @gemm_tiles_once_*(a, b: k x n, c, d, adds, rectifies): gemm_tiles for a panel of b in place, with k of at most
+/// kGemmDepth. For all rows that there are: they are few.
 func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile);
 
 /// Columns that are streamed at once: pieces of a row that are long enough for the memory's prefetching, and sums that

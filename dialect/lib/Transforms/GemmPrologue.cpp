@@ -77,19 +77,13 @@ linalg::GenericOp findPrologue(linalg::LinalgOp product, OpOperand &operand) {
 }
 
 FailureOr<SmallVector<Operand>> readPrologue(linalg::GenericOp producer, linalg::LinalgOp product, OpOperand &operand) {
-  AffineMap map = product.getMatchingIndexingMap(&operand);
   SmallVector<Operand> found;
   for (OpOperand *input : producer.getDpsInputOperands()) {
     if (!isa<MemRefType>(input->get().getType()))
       continue;
-    FailureOr<Operand> read = readOperand(producer, *input);
+    FailureOr<Operand> read = readOperandBeside(producer, *input, product, operand);
     if (failed(read))
       return failure();
-    SmallVector<Size> strides(product.getNumLoops(), 0);
-    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), read->strides))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        strides[dim.getPosition()] = stride;
-    read->strides = std::move(strides);
     found.push_back(std::move(*read));
   }
   return found;

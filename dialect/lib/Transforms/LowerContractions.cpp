@@ -30,10 +30,7 @@ class CallEmitter {
 public:
   CallEmitter(linalg::LinalgOp op, Product &product, const Cut &cut, Type element)
       : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
-        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows), packsLeft(cut.packsLeft) {
-    if (strategy == Strategy::Pairs)
-      makePairs();
-  }
+        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows), packsLeft(cut.packsLeft) {}
 
   void emit() {
     linalg::GenericOp epilogue = takeEpilogue(op);
@@ -46,12 +43,16 @@ public:
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
     if (strategy == Strategy::Tiles)
       takePrologues();
+    bool isFilled = fill && !product.maySumNothing();
+    if (epilogue && isFilled)
+      giveToTiles(epilogue);
+    if (strategy == Strategy::Pairs)
+      makePairs();
     packsLeft &= !prologues[0].producer;
     if (packsLeft)
       gemmBlocks.rows = llvm::alignTo(gemmBlocks.rows, tile.rows);
     planBatch();
     Value packed = packBuffer();
-    bool isFilled = fill && !product.maySumNothing();
     Value accumulate = arith::ConstantIntOp::create(b, isFilled ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
@@ -84,12 +85,13 @@ public:
     call.packsLeft = packsLeft;
     bindPrologues(call, ArrayRef(offsets).drop_front(3));
     announceNext(call, offsets);
-    bool isBlocked = strategy != Strategy::Stream && m.size.expected() > gemmBlocks.rows;
-    bool isWhole = product.outer.empty() && product.outerReductions.empty() && !product.maySumNothing();
-    if (epilogue && isBlocked && isWhole && canBlockEpilogue(epilogue, op))
+    bool isBlocked = tileEpilogue || (strategy != Strategy::Stream && m.size.expected() > gemmBlocks.rows);
+    if (epilogue && isBlocked && canFinish(epilogue))
       call.finish = [&](Value row, Value rows, Value column, Value width) {
         emitEpilogueBlock(b, epilogue, row, rows, column, width);
       };
+    if (tileEpilogue)
+      bindTileEpilogue(call, offsets);
     emitCall(call);
     if (call.finish)
       for (Block *few : fewBlocks) {
@@ -98,7 +100,7 @@ public:
       }
     if (isFilled)
       fill.erase();
-    if (call.finish)
+    if (call.finish || tileEpilogue)
       epilogue.erase();
     op->erase();
     for (GemmPrologue &prologue : prologues)
@@ -124,7 +126,7 @@ private:
       return emitStream(b, module, call);
     int64_t few = call.produceLeft || call.produceRight ? 0 : fewRows;
     if (call.m.isStatic() || call.m.least() > few)
-      return emitGemm(b, module, call);
+      return emitTiles(module, call);
     Value isFew = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, g.index(call.m), g.index(few));
     auto branch = scf::IfOp::create(b, isFew, /*withElseRegion=*/true);
     GemmCall streamed = call, tiled = call;
@@ -135,7 +137,61 @@ private:
     if (call.finish)
       call.finish(g.index(0), g.index(call.m), g.index(0), g.index(call.n));
     b.setInsertionPointToStart(branch.elseBlock());
-    emitGemm(b, module, tiled);
+    emitTiles(module, tiled);
+  }
+
+  /// What tiles compute is not computed after them.
+  void emitTiles(ModuleOp module, GemmCall call) {
+    if (tileEpilogue)
+      call.finish = {};
+    emitGemm(b, module, call);
+  }
+
+  /// Whether `epilogue` may be computed on blocks of the result.
+  bool canFinish(linalg::GenericOp epilogue) {
+    return product.outer.empty() && product.outerReductions.empty() && !product.maySumNothing() &&
+           canBlockEpilogue(epilogue, op);
+  }
+
+  /// Has tiles compute `epilogue`, if they can: what does without tiles for some sizes has to be able to as well.
+  void giveToTiles(linalg::GenericOp epilogue) {
+    bool isTiled = strategy == Strategy::Tiles || strategy == Strategy::Pairs;
+    bool hasTilesOnly = product.m.size.isStatic() && product.n.size.isStatic() && product.k.size.isStatic();
+    if (!isTiled || !product.outerReductions.empty() ||
+        !(hasTilesOnly ? canMoveEpilogue(epilogue, op) : canFinish(epilogue)))
+      return;
+    std::optional<TileEpilogue> matched = matchTileEpilogue(epilogue, product.c.buffer);
+    if (!matched)
+      return;
+    if (OpOperand *addend = matched->addend) {
+      FailureOr<Operand> read = readOperandBeside(epilogue, *addend, op, *op.getDpsInitOperand(0));
+      if (failed(read) || getElementTypeOrSelf(addend->get().getType()) != element)
+        return;
+      SmallVector<Operand> all = product.more;
+      all.push_back(std::move(*read));
+      FailureOr<Product> extended = extendProduct(all);
+      if (failed(extended) || !extended->n.strides.back().isStatic(1))
+        return;
+      product = std::move(*extended);
+    }
+    tileEpilogue = matched;
+  }
+
+  /// Tells the call what tiles add and whether they rectify.
+  void bindTileEpilogue(GemmCall &call, ArrayRef<Value> offsets) {
+    call.rectifies = tileEpilogue->rectifies;
+    if (tileEpilogue->addend)
+      call.addend = {product.more.back().buffer, offsets.back(), product.m.strides.back(), 1};
+  }
+
+  /// The product with strides for all of these operands as well; fails where they take it apart.
+  FailureOr<Product> extendProduct(ArrayRef<Operand> all) {
+    FailureOr<Product> extended = readProduct(op, all);
+    bool isSame = succeeded(extended) && succeeded(orient(*extended)) && extended->isSwapped == product.isSwapped &&
+                  extended->m.size == product.m.size && extended->n.size == product.n.size &&
+                  extended->k.size == product.k.size && extended->outer.size() == product.outer.size() &&
+                  extended->outerReductions.size() == product.outerReductions.size();
+    return isSame ? extended : FailureOr<Product>();
   }
 
   /// Calls of fewer rows, columns or terms than a tile is worth are for the loops, as products with static sizes are:
@@ -260,12 +316,8 @@ private:
         continue;
       SmallVector<Operand> all = product.more;
       all.append(inputs->begin(), inputs->end());
-      FailureOr<Product> extended = readProduct(op, all);
-      bool isSame = succeeded(extended) && succeeded(orient(*extended)) && extended->isSwapped == product.isSwapped &&
-                    extended->m.size == product.m.size && extended->n.size == product.n.size &&
-                    extended->k.size == product.k.size && extended->outer.size() == product.outer.size() &&
-                    extended->outerReductions.size() == product.outerReductions.size();
-      if (!isSame)
+      FailureOr<Product> extended = extendProduct(all);
+      if (failed(extended))
         continue;
       prologues[side].producer = producer;
       for (size_t i = product.more.size(); i < all.size(); ++i) {
@@ -401,6 +453,7 @@ private:
   int64_t fewRows;
   bool packsLeft;
   std::optional<GemmPairing> pairing;
+  std::optional<TileEpilogue> tileEpilogue; ///< its addend, if any, is the last one of product.more
   GemmPrologue prologues[2];      ///< of the left and the right operand
   size_t firstInput[2] = {0, 0};  ///< of theirs in product.more
   SmallVector<Block *> fewBlocks; ///< of what is left to loops

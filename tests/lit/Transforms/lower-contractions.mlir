@@ -13,32 +13,42 @@
 // CHECK: scf.for %[[DEPTH:.*]] = {{.*}} step %[[STEP]]
 // CHECK: memref.reinterpret_cast %[[A]]
 // CHECK: %[[LATER:.*]] = arith.cmpi sgt, %[[DEPTH]]
-// CHECK: %[[ACCUMULATE:.*]] = arith.ori %[[INITIAL]], %[[LATER]]
 // CHECK: scf.for
-// CHECK-DAG: memref.reinterpret_cast %[[C]]
+// CHECK-DAG: %[[RESULT:.*]] = memref.reinterpret_cast %[[C]]
 // CHECK-DAG: memref.reinterpret_cast %[[B]]
-// CHECK: func.call @gemm_tiles_f32_6x64({{.*}}, %[[ACCUMULATE]])
+// CHECK: %[[ACCUMULATE:.*]] = arith.ori %[[INITIAL]], %[[LATER]]
+// CHECK: func.call @gemm_tiles_f32_6x64({{.*}}, %[[RESULT]], %[[RESULT]], %[[ACCUMULATE]], %{{[a-z_0-9]*}})
 // CHECK-NOT: linalg
 // CHECK: return
 
 // The tile: accumulators stay in registers over k, the left operand is broadcast, columns are masked. The sums wait for
-// nothing: c is fetched at the start, and added at the end if that is asked for. A last tile of fewer rows clamps them.
+// nothing: d is fetched at the start, and added at the end if that is asked for, but for one row that all rows share:
+// they start with it. A last tile of fewer rows clamps them.
 // CHECK: func.func private @gemm_tiles_f32_6x64(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
-// CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1, %[[RECTIFIES:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
+// CHECK: arith.cmpi eq
+// CHECK: %[[ROW:.*]] = arith.andi %[[SUM]]
+// CHECK: arith.cmpi ne
+// CHECK: %[[MATRIX:.*]] = arith.andi %[[SUM]]
 // CHECK: vector.create_mask
 // CHECK: scf.for
 // CHECK: %[[ROWS:.*]] = memref.subview %[[LHS]]
 // CHECK-NOT: arith.minsi
-// CHECK: scf.if %[[SUM]]
-// CHECK-COUNT-24: memref.prefetch {{.*}}, write
+// CHECK: scf.if %[[MATRIX]]
+// CHECK-COUNT-24: memref.prefetch {{.*}}, read
+// CHECK: scf.if %[[ROW]]
+// CHECK-COUNT-4: vector.maskedload
 // CHECK-NOT: vector.maskedload
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-4: vector.load
 // CHECK: memref.load %[[ROWS]]
 // CHECK: vector.broadcast
 // CHECK-COUNT-24: vector.fma
-// CHECK: scf.if %[[SUM]]
+// CHECK: scf.if %[[MATRIX]]
 // CHECK-COUNT-24: vector.maskedload
+// CHECK: else
+// CHECK: scf.if %[[RECTIFIES]]
+// CHECK-COUNT-24: arith.select
 // CHECK: else
 // CHECK: scf.if
 // CHECK-COUNT-24: vector.store
@@ -67,7 +77,7 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[TRUE:.*]] = arith.constant true
 // CHECK: call @gemm_pack_rows_f32_8x32(
-// CHECK: call @gemm_tiles_f32_8x32({{.*}}, %[[TRUE]])
+// CHECK: call @gemm_tiles_f32_8x32({{.*}}, %[[TRUE]], %{{[a-z_0-9]*}})
 // CHECK: call @gemm_pack_rows_f32_8x32(
 // CHECK: call @gemm_tiles_f32_8x32(
 // CHECK: func.func private @gemm_tiles_f32_8x32
@@ -125,9 +135,9 @@ func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x
 // CHECK: func.func private @gemm_tiles_ahead_f32_8x32
 // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
 // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[K]]
-// CHECK: memref.prefetch %arg4[%[[AT]]], read
-// CHECK: memref.prefetch %arg5[%[[AT]]], read
-// CHECK: memref.prefetch %arg6[%[[AT]]], write
+// CHECK: memref.prefetch %arg6[%[[AT]]], read
+// CHECK: memref.prefetch %arg7[%[[AT]]], read
+// CHECK: memref.prefetch %arg8[%[[AT]]], write
 // CHECK: vector.fma
 func.func @ahead(%a: memref<64x64xf32>, %b: memref<9x64x64xf32>, %c: memref<9x64x64xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
@@ -344,8 +354,97 @@ func.func @epilogue(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias: mem
   linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
     ins(%c, %bias : memref<300x200xf32>, memref<200xf32>) outs(%r : memref<300x200xf32>) {
   ^bb0(%x: f32, %y: f32, %out: f32):
+    %scaled = arith.mulf %x, %y : f32
+    linalg.yield %scaled : f32
+  }
+  return
+}
+
+// -----
+
+// A bias and a maximum with zero are the tiles' own, before they store: the first block of depth starts with the bias,
+// the other one adds to what is there, and rectifies as it is the last.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func.func @bias_and_relu
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: memref<200xf32>, %[[RESULT:[a-z0-9]+]]: memref<300x200xf32>
+// CHECK-NOT: memref.alloc() {{.*}} : memref<300x200xf32>
+// CHECK-NOT: linalg
+// CHECK: scf.for %[[DEPTH:.*]] =
+// CHECK: %[[LATER:.*]] = arith.cmpi sgt, %[[DEPTH]]
+// CHECK: %[[LAST:.*]] = arith.cmpi eq
+// CHECK: %[[SUMS:.*]] = memref.reinterpret_cast %[[RESULT]]
+// CHECK: scf.if %[[LATER]]
+// CHECK: func.call @gemm_tiles{{.*}}, %[[SUMS]], %[[SUMS]], %{{[a-z_0-9]*}}, %[[LAST]])
+// CHECK: else
+// CHECK: %[[ROW:.*]] = memref.reinterpret_cast %[[BIAS]]
+// CHECK: func.call @gemm_tiles{{.*}}, %[[SUMS]], %[[ROW]], %{{[a-z_0-9]*}}, %[[LAST]])
+// CHECK-NOT: linalg
+// CHECK: return
+func.func @bias_and_relu(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias: memref<200xf32>, %r: memref<300x200xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<300x200xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<300x200xf32>)
+  linalg.matmul ins(%a, %b : memref<300x900xf32>, memref<900x200xf32>) outs(%c : memref<300x200xf32>)
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%c, %bias : memref<300x200xf32>, memref<200xf32>) outs(%r : memref<300x200xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %sum = arith.addf %y, %x : f32
+    %rectified = arith.maximumf %zero, %sum : f32
+    linalg.yield %rectified : f32
+  }
+  return
+}
+
+// -----
+
+// A residual of a batch, and a choice that is a maximum: NaN stays. The other choice makes 0 of NaN, and is no maximum.
+#left = affine_map<(b, i, j, k) -> (b, i, k)>
+#right = affine_map<(b, i, j, k) -> (b, k, j)>
+#sum = affine_map<(b, i, j, k) -> (b, i, j)>
+#id = affine_map<(b, i, j) -> (b, i, j)>
+// CHECK-LABEL: func.func @residuals
+// CHECK-NOT: linalg
+// CHECK: %[[PART:.*]] = memref.reinterpret_cast %arg2 to {{.*}} memref<?x?xf32, strided<[?, 1], offset: ?>>
+// CHECK: call @gemm_tiles_ahead_f32_8x32({{.*}}, %[[PART]], %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}})
+// CHECK: call @gemm_tiles
+// CHECK: linalg.generic
+// CHECK: return
+func.func @residuals(%a: memref<7x64x64xf32>, %b: memref<7x64x64xf32>, %residual: memref<7x64x64xf32>,
+                     %first: memref<7x64x64xf32>, %second: memref<7x64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<7x64x64xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<7x64x64xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #sum], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<7x64x64xf32>, memref<7x64x64xf32>) outs(%c : memref<7x64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %term = arith.mulf %x, %y : f32
+    %next = arith.addf %out, %term : f32
+    linalg.yield %next : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+    ins(%c, %residual : memref<7x64x64xf32>, memref<7x64x64xf32>) outs(%first : memref<7x64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
     %sum = arith.addf %x, %y : f32
-    linalg.yield %sum : f32
+    %below = arith.cmpf ole, %sum, %zero : f32
+    %chosen = arith.select %below, %zero, %sum : f32
+    linalg.yield %chosen : f32
+  }
+  %d = memref.alloc() : memref<7x64x64xf32>
+  linalg.fill ins(%zero : f32) outs(%d : memref<7x64x64xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #sum], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<7x64x64xf32>, memref<7x64x64xf32>) outs(%d : memref<7x64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %term = arith.mulf %x, %y : f32
+    %next = arith.addf %out, %term : f32
+    linalg.yield %next : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+    ins(%d : memref<7x64x64xf32>) outs(%second : memref<7x64x64xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %above = arith.cmpf ogt, %x, %zero : f32
+    %chosen = arith.select %above, %x, %zero : f32
+    linalg.yield %chosen : f32
   }
   return
 }

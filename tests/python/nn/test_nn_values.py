@@ -71,6 +71,11 @@ def test_derivative(name):
     np.testing.assert_allclose(np.asarray(slope), np.asarray(want), rtol=2e-4, atol=2e-4)
 
 
+def test_relu_keeps_nan():
+    x = np.array([np.nan, -0.0, -1, 2], np.float32)
+    np.testing.assert_array_equal(np.asarray(ours.relu(x)), np.asarray(theirs.relu(x)))
+
+
 def test_relu_has_no_slope_at_zero():
     assert float(pc.grad(ours.relu)(0.0)) == 0
 

@@ -293,6 +293,74 @@ def test_what_follows_a_product(shape: tuple[int, int, int]) -> None:
         np.testing.assert_allclose(np.asarray(got(left, right, bias, residual)), want, rtol=0, atol=1e-3)
 
 
+FOLLOWERS = {
+    "bias": lambda m, x, bias, residual: x + bias,
+    "residual": lambda m, x, bias, residual: residual + x,
+    "relu": lambda m, x, bias, residual: m.maximum(0, x),
+    "bias and relu": lambda m, x, bias, residual: m.maximum(x + bias, 0),
+    "residual and relu": lambda m, x, bias, residual: m.maximum(x + residual, 0),
+    "row": lambda m, x, bias, residual: x + residual[..., :1, :],
+    "column": lambda m, x, bias, residual: x + residual[..., :1],
+}
+
+
+@pytest.mark.parametrize("follow", FOLLOWERS)
+@pytest.mark.parametrize("shape", [(33, 30, 70), (40, 600, 33), (3, 1100, 1030), (130, 64, 64), (5, 33, 65, 47)], ids=str)
+def test_what_tiles_do_before_they_store(shape: tuple[int, ...], follow: str) -> None:
+    *batch, m, k, n = shape
+    for dtype in (np.float32, np.float64):
+        with pc.enable_x64(dtype == np.float64):
+            sizes = ((*batch, m, k), (*batch, k, n), (n,), (*batch, m, n))
+            left, right, bias, residual = (rng.normal(size=size).astype(dtype) for size in sizes)
+            for factors in ((left, right), (left.swapaxes(-1, -2).copy(), right.swapaxes(-1, -2).copy())):
+
+                def function(a: Any, b: Any, bias: Any, residual: Any, swaps: bool) -> Any:
+                    return FOLLOWERS[follow](pnp, a.mT @ b.mT if swaps else a @ b, bias, residual)
+
+                got = pc.jit(function, static_argnums=4)(*factors, bias, residual, factors[0] is not left)
+                wide = left.astype(np.float64) @ right.astype(np.float64)
+                want = FOLLOWERS[follow](np, wide, bias, residual)
+                tolerance = 40 * np.sqrt(k) * np.finfo(dtype).eps
+                np.testing.assert_allclose(np.asarray(got), want, rtol=tolerance, atol=tolerance)
+
+
+def test_what_tiles_do_for_any_number_of_rows() -> None:
+    # Few rows are streamed or left to loops, which leave it to an operation of its own.
+    dynamic = {"x": (pc.Dim("m", max=900), None)}
+    layer = pc.jit(lambda x, w, b: pnp.maximum(x @ w + b, 0), dynamic=dynamic)
+    for k, n in ((70, 96), (700, 1030)):
+        w, b = normal(k, n), normal(n)
+        for m in (1, 2, 3, 7, 9, 100, 900):
+            x = normal(m, k)
+            want = np.maximum(x.astype(np.float64) @ w + b, 0)
+            np.testing.assert_allclose(np.asarray(layer(x, w, b)), want, rtol=0, atol=1e-3)
+
+
+def test_sums_of_bytes_are_added_to_and_rectified() -> None:
+    left, right = (rng.integers(-100, 100, size).astype(np.int8) for size in ((40, 70), (70, 64)))
+    bias = rng.integers(-5000, 5000, 64).astype(np.int32)
+    sums = left.astype(np.int32) @ right.astype(np.int32) + bias
+    wide = np.dtype(np.int32)
+    got = pc.jit(lambda a, b, bias: pnp.maximum(pnp.matmul(a, b, preferred_element_type=wide) + bias, 0))
+    np.testing.assert_array_equal(np.asarray(got(left, right, bias)), np.maximum(sums, 0))
+
+
+@pytest.mark.parametrize("relu", [lambda x: pnp.maximum(x, 0), pc.nn.relu], ids=["maximum", "relu"])
+def test_rectified_sums_keep_nan_and_have_no_negative_zero(relu: Any) -> None:
+    left, right = np.zeros((16, 16), np.float32), np.zeros((16, 32), np.float32)
+    np.fill_diagonal(left, 1)
+    right[0, :4] = np.nan, -np.nan, np.inf, -np.inf
+    # A product below all numbers: the sum is -0, and so is the bias.
+    left[8, 8], right[8, 8] = -1e-30, 1e-30
+    bias = np.full(32, -0.0, np.float32)
+    with np.errstate(invalid="ignore"):
+        want = np.maximum(left @ right + bias, 0) + 0
+    for function in (lambda a, b, bias: relu(a @ b + bias), lambda a, b, bias: relu(a @ b)):
+        got = np.asarray(pc.jit(function)(left, right, bias))
+        np.testing.assert_array_equal(got, want)
+        assert not np.signbit(got[~np.isnan(got)]).any()
+
+
 @pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("shape", [(70, 64, 96), (300, 130, 77), (40, 1100, 1030), (65, 80, 2100)])
 def test_what_precedes_a_product(shape: tuple[int, int, int], transposed: str) -> None:
