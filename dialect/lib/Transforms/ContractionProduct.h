@@ -45,8 +45,8 @@ struct Product {
 /// may have zeros.
 FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand);
 
-/// Reads an operand of `elementwise`, which has an element for each one of `product`'s operand `joint`, with its strides
-/// in the loops of the product.
+/// Reads an operand of `elementwise`, which has an element for each one of `product`'s operand `joint`, with its
+/// strides in the loops of the product.
 FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &operand, linalg::LinalgOp product,
                                      OpOperand &joint);
 

@@ -63,6 +63,9 @@ struct GemmCall {
   /// Whether blocks of `a`, whose rows lie side by side, are packed to `leftBuffer`, of as many elements, before the
   /// tiles read them. The rows of a block are a multiple of the tile's.
   bool packsLeft = false;
+  /// Of a product that is streamed: the blocks of depth, and a 1-D buffer for their sums where there are several.
+  int64_t depthBlocks = 1;
+  Value depthSums = {};
   /// The next a, b and c, which are fetched meanwhile; or none. For products that are one block of tiles, of known
   /// sizes, whose right operand is read in place.
   SmallVector<GemmAhead, 3> ahead = {};
@@ -126,6 +129,17 @@ inline constexpr int64_t kMostStreamedRows = 8;
 
 /// The tile of a product that is streamed.
 GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows);
+
+/// Blocks of about so many columns that n is cut into.
+int64_t streamBlocks(int64_t n, int64_t columns);
+
+/// Blocks of depth that a product which is streamed is cut into: threads share them, and each reads its own in the
+/// order of memory. The sums of each are added up in the end, in order.
+int64_t streamDepthBlocks(Type element, const Size &m, const Size &n, const Size &k);
+
+/// What such a product keeps beside its result, in elements: a line that begins with the number 1, and from there on
+/// the sums of each block of depth.
+inline constexpr int64_t kStreamSumsOffset = 16;
 
 /// Emits a product that is streamed. Its packing is InPlace; there is a function for each number of rows that it may
 /// have.

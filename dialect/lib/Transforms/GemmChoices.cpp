@@ -183,6 +183,27 @@ int64_t mostStreamedRows(Type element, unsigned vectorBits, int64_t n, int64_t k
   return elements * bits / 8 > cachedBytes ? kMostStreamedRows : fewRows;
 }
 
+int64_t streamColumns(Type element, int64_t rows) {
+  constexpr int64_t sumBytes = 16 << 10, leastColumns = 1024;
+  return std::max(sumBytes / (rows * element.getIntOrFloatBitWidth() / 8), leastColumns);
+}
+
+int64_t mostStreamColumns(Type element, int64_t rows) {
+  int64_t columns = streamColumns(element, rows);
+  return columns + columns / 2 + kPageBytes / (element.getIntOrFloatBitWidth() / 8) / 2;
+}
+
+int64_t streamBlocks(int64_t n, int64_t columns) { return std::max<int64_t>((n + columns / 2) / columns, 1); }
+
+int64_t streamDepthBlocks(Type element, const Size &m, const Size &n, const Size &k) {
+  constexpr int64_t pieces = 16, leastDepth = 64, leastBytes = 512 << 10, mostBytes = 1 << 20;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8, columns = n.expected(), depth = k.expected();
+  int64_t wanted = llvm::divideCeil(pieces, streamBlocks(columns, streamColumns(element, m.most())));
+  int64_t sums = std::max<int64_t>(m.most() * columns, 1) * bytes;
+  return std::max<int64_t>(
+      std::min({wanted, depth / leastDepth, columns * depth * bytes / leastBytes, mostBytes / sums}), 1);
+}
+
 GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows) {
   return {rows, 1, vectorBits / element.getIntOrFloatBitWidth()};
 }

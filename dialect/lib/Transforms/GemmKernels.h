@@ -71,14 +71,16 @@ func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &t
 /// kGemmDepth. For all rows that there are: they are few.
 func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile);
 
-/// Columns that are streamed at once: pieces of a row that are long enough for the memory's prefetching, and sums that
-/// stay in the first cache. Those that a function has room for: the last block has what is left, and the blocks may be
-/// moved by half a page.
-inline constexpr int64_t kStreamColumns = 1024, kMostStreamColumns = 5 * kStreamColumns / 2;
+/// Columns of b that are streamed at once with so many rows of a: rows of 16 KiB, whose sums stay in the first cache,
+/// or as much of them as sums of all rows have room for, but long enough for the memory's prefetching.
+int64_t streamColumns(Type element, int64_t rows);
 
-/// @gemm_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1): c = (accumulate ? c : 0) + a * b, for
-/// a b of unit stride along n that is read once, row by row, and n of at most kMostStreamColumns. The tile
-/// has one vector.
+/// Those that a function has room for: the last block has what is left, and the blocks may be moved by half a page.
+int64_t mostStreamColumns(Type element, int64_t rows);
+
+/// @gemm_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0) +
+/// a * b, for a b of unit stride along n that is read once, row by row, and n of at most mostStreamColumns. A b that is
+/// far, in no cache, is fetched ahead. The tile has one vector.
 func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile);
 
 /// @gemm_pack_*(b: k x n, panels), for GemmPacking::Columns (b: n x k, panels). `packing` is not InPlace.

@@ -53,6 +53,11 @@ public:
       gemmBlocks.rows = llvm::alignTo(gemmBlocks.rows, tile.rows);
     planBatch();
     Value packed = packBuffer();
+    bool hasLoops = !product.outer.empty() || !product.outerReductions.empty();
+    int64_t depthBlocks = strategy == Strategy::Stream && !hasLoops
+                              ? streamDepthBlocks(element, product.m.size, product.n.size, product.k.size)
+                              : 1;
+    Value depthSums = depthBlocks > 1 ? depthSumsBuffer(depthBlocks) : Value();
     Value accumulate = arith::ConstantIntOp::create(b, isFilled ? 0 : 1, 1);
     SmallVector<Value> offsets;
     for (const Operand *operand : {&product.a, &product.b, &product.c})
@@ -83,6 +88,8 @@ public:
     call.leftBuffer = leftBuffer;
     call.leftOffset = g.mul(block, leftElements);
     call.packsLeft = packsLeft;
+    call.depthBlocks = depthBlocks;
+    call.depthSums = depthSums;
     bindPrologues(call, ArrayRef(offsets).drop_front(3));
     announceNext(call, offsets);
     bool isBlocked = tileEpilogue || (strategy != Strategy::Stream && m.size.expected() > gemmBlocks.rows);
@@ -417,6 +424,16 @@ private:
     return elements == 0 ? Value() : allocate([&] { return Size(elements); });
   }
 
+  /// For the sums of blocks of depth.
+  Value depthSumsBuffer(int64_t blocks) {
+    return allocate([&] {
+      Size sums = product.m.size * product.n.size * blocks;
+      if (sums.isStatic())
+        return Size(sums.factor() + kStreamSumsOffset);
+      return Size(g.add(g.index(sums), kStreamSumsOffset), SizeFacts());
+    });
+  }
+
   /// A buffer of `count()` elements for each block of the batch.
   Value allocate(llvm::function_ref<Size()> count) {
     OpBuilder::InsertionGuard guard(b);
@@ -430,11 +447,11 @@ private:
     return memref::AllocOp::create(b, MemRefType::get({elements.inType()}, element), sizes, b.getI64IntegerAttr(64));
   }
 
-  /// At the function's start, or where it knows the sizes of rows and of depth.
+  /// At the function's start, or where it knows the product's sizes.
   void setInsertionPointAfterSizes(func::FuncOp function) {
     Block &entry = function.getBody().front();
     b.setInsertionPointToStart(&entry);
-    for (const Size &size : {product.m.size, product.k.size})
+    for (const Size &size : {product.m.size, product.n.size, product.k.size})
       for (Value symbol : size.symbols())
         if (Operation *source = symbol.getDefiningOp())
           if (b.getInsertionPoint() == entry.end() || !source->isBeforeInBlock(&*b.getInsertionPoint()))
@@ -454,9 +471,9 @@ private:
   bool packsLeft;
   std::optional<GemmPairing> pairing;
   std::optional<TileEpilogue> tileEpilogue; ///< its addend, if any, is the last one of product.more
-  GemmPrologue prologues[2];      ///< of the left and the right operand
-  size_t firstInput[2] = {0, 0};  ///< of theirs in product.more
-  SmallVector<Block *> fewBlocks; ///< of what is left to loops
+  GemmPrologue prologues[2];                ///< of the left and the right operand
+  size_t firstInput[2] = {0, 0};            ///< of theirs in product.more
+  SmallVector<Block *> fewBlocks;           ///< of what is left to loops
   Value leftBuffer;
   Size leftElements = 0; ///< of its part for one block of the batch
   Size batchStep = 1;

@@ -175,36 +175,43 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 
 // -----
 
-// A vector times a matrix: rows of the matrix are read in their order, eight side by side, in blocks of columns that
-// threads share: two blocks here, the second of which begins with a page and has what is left.
+// A vector times a matrix: rows of the matrix are read in their order, eight side by side. Threads share blocks of them,
+// 16 of up to 128, each with sums of its own, which are added up at the end as a product with ones.
 // CHECK-LABEL: func.func @streamed
-// CHECK-SAME: %[[B:[a-z0-9]+]]: memref<2001x2500xf32>
+// CHECK-SAME: %[[A:[a-z0-9]+]]: memref<2001xf32>, %[[B:[a-z0-9]+]]: memref<2001x2500xf32>, %[[C:[a-z0-9]+]]: memref<2500xf32>
 // CHECK-NOT: linalg
-// CHECK: memref.extract_aligned_pointer_as_index %[[B]]
-// CHECK: %[[SHIFT:.*]] = arith.select
-// CHECK: %[[COUNT:.*]] = arith.maxsi
-// CHECK: scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
-// CHECK: %[[BEGIN:.*]] = arith.addi %{{.*}}, %[[SHIFT]] : index
-// CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BEGIN]] : index
-// CHECK: %[[LAST:.*]] = arith.select
-// CHECK: arith.subi %[[LAST]], %[[FIRST]]
-// CHECK: func.call @gemm_stream_f32_1x16(
+// CHECK: %[[PARTS:.*]] = memref.alloc() {{.*}} : memref<40016xf32>
+// CHECK: scf.for %[[PART:.*]] = %{{.*}} to %c16
+// CHECK: %[[TERM:.*]] = arith.muli %[[PART]], %[[STEP:.*]] : index
+// CHECK: %[[FIRST:.*]] = arith.minsi %[[TERM]]
+// CHECK: %[[REST:.*]] = arith.subi %{{.*}}, %[[FIRST]]
+// CHECK: %[[TERMS:.*]] = arith.minsi %[[REST]], %[[STEP]]
+// CHECK: %[[LEFT:.*]] = memref.reinterpret_cast %[[A]] to offset: {{.*}} sizes: [%{{.*}}, %[[TERMS]]]
+// CHECK: %[[RIGHT:.*]] = memref.reinterpret_cast %[[B]] to offset: {{.*}} sizes: [%[[TERMS]], %{{.*}}]
+// CHECK: %[[SUM:.*]] = memref.reinterpret_cast %[[PARTS]]
+// CHECK: func.call @gemm_stream_f32_1x16(%[[LEFT]], %[[RIGHT]], %[[SUM]],
 // CHECK: {array.parallel
-// CHECK: func.func private @gemm_stream_f32_1x16
+// CHECK: %[[ONE:.*]] = arith.constant 1.0{{.*}} : f32
+// CHECK: memref.store %[[ONE]], %[[PARTS]]
+// CHECK: %[[ONES:.*]] = memref.reinterpret_cast %[[PARTS]] to offset: {{.*}}, strides: [%c0{{.*}}, %c0{{.*}}]
+// CHECK: %[[ALL:.*]] = memref.reinterpret_cast %[[PARTS]]
+// CHECK: %[[RESULT:.*]] = memref.reinterpret_cast %[[C]]
+// CHECK: func.call @gemm_stream_f32_1x16(%[[ONES]], %[[ALL]], %[[RESULT]],
+// CHECK: func.func private @gemm_stream_f32_1x16({{.*}}, %[[ISFAR:[a-z0-9]+]]: i1)
 // The sums are kept half a page from the rows of the matrix. They start at zero, unless they are added to.
-// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<1x3600xf32>
+// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<1x7696xf32>
 // CHECK: %[[HALF:.*]] = arith.constant 2048 : index
 // CHECK: arith.addi %{{.*}}, %[[HALF]] : index
 // CHECK: scf.for
 // CHECK: %[[MASK:.*]] = arith.andi %{{.*}} : vector<16xi1>
 // CHECK: vector.maskedload %{{.*}}, %[[MASK]],
 // CHECK: vector.store %{{.*}}, %[[SUMS]]
-// Of a matrix that no cache holds ten rows are read side by side.
-// CHECK: %[[MANY:.*]] = arith.constant 33554432 : index
-// CHECK: %[[ISFAR:.*]] = arith.cmpi sgt, %{{.*}}, %[[MANY]] : index
+// Of a matrix that no cache holds the next rows are fetched to the second one.
 // CHECK: %[[FAR:.*]] = arith.select %[[ISFAR]], %{{.*}}, %[[NONE:.*]] : index
-// CHECK: scf.for %{{.*}} = %[[NONE]] to %[[FAR]] step %c10
-// CHECK-COUNT-10: memref.load
+// CHECK: scf.for %{{.*}} = %[[NONE]] to %[[FAR]] step %c8
+// CHECK-COUNT-8: memref.load
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.prefetch {{.*}}, read, locality<2>
 // CHECK: scf.for %{{.*}} = %[[FAR]] to %{{.*}} step %c8
 // CHECK-COUNT-8: memref.load
 // No masks but for the last vector; before the end of the rows the next ones are announced, and the pages within them.
@@ -242,6 +249,41 @@ func.func @streamed(%a: memref<2001xf32>, %b: memref<2001x2500xf32>, %c: memref<
     %product = arith.mulf %x, %y : f32
     %sum = arith.addf %acc, %product : f32
     linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Rows that are longer than sums in the first cache: two blocks of columns, the second of which begins with a page and has
+// what is left. Nothing of less than two blocks of half a MiB is cut along its depth.
+// CHECK-LABEL: func.func @streamed_columns
+// CHECK-SAME: %[[B:[a-z0-9]+]]: memref<20x9001xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: memref.extract_aligned_pointer_as_index %[[B]]
+// CHECK: %[[SHIFT:.*]] = arith.select
+// CHECK: %[[COUNT:.*]] = arith.maxsi
+// CHECK: scf.for %[[NUMBER:.*]] = %{{.*}} to %
+// CHECK: %[[BLOCK:.*]] = arith.remui %[[NUMBER]], %[[COUNT]]
+// CHECK: %[[BEGIN:.*]] = arith.addi %{{.*}}, %[[SHIFT]] : index
+// CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BEGIN]] : index
+// CHECK: %[[LAST:.*]] = arith.select
+// CHECK: arith.subi %[[LAST]], %[[FIRST]]
+// CHECK: func.call @gemm_stream_f32_1x16(
+// CHECK-NOT: call
+// CHECK: return
+#v = affine_map<(n, k) -> (k)>
+#m = affine_map<(n, k) -> (k, n)>
+#r = affine_map<(n, k) -> (n)>
+func.func @streamed_columns(%a: memref<20xf32>, %b: memref<20x9001xf32>, %c: memref<9001xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<9001xf32>)
+  linalg.generic {indexing_maps = [#v, #m, #r], iterator_types = ["parallel", "reduction"]}
+    ins(%a, %b : memref<20xf32>, memref<20x9001xf32>) outs(%c : memref<9001xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %term = arith.mulf %x, %y : f32
+    %next = arith.addf %out, %term : f32
+    linalg.yield %next : f32
   }
   return
 }
