@@ -1,5 +1,5 @@
-// What the emission of each function of a product shares (GemmKernels.h): the function of a module, masks of columns, and
-// short names.
+// What the emission of each function of a product shares (GemmKernels.h): the function of a module, masks of columns,
+// and short names.
 #ifndef ARRAY_LIB_TRANSFORMS_GEMMKERNEL_H
 #define ARRAY_LIB_TRANSFORMS_GEMMKERNEL_H
 

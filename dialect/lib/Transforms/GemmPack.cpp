@@ -1,4 +1,5 @@
-// Builds @gemm_pack_* (GemmKernels.h), which copy a k x n block of the right operand to panels [n / columns][k][columns].
+// Builds @gemm_pack_* (GemmKernels.h), which copy a k x n block of the right operand to panels [n /
+// columns][k][columns].
 #include "GemmKernel.h"
 
 namespace mlir::array {

@@ -68,7 +68,8 @@ Value StreamKernel::bytesOfRightRow() {
 void StreamKernel::placeSums() {
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   // Room for a page more, to be moved, and for the lanes beyond the last column.
-  auto type = MemRefType::get({tile.rows, mostStreamColumns(element, tile.rows) + kPageBytes / bytes + tile.lanes}, element);
+  auto type =
+      MemRefType::get({tile.rows, mostStreamColumns(element, tile.rows) + kPageBytes / bytes + tile.lanes}, element);
   sums = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(kPageBytes));
   Value apart = arith::AndIOp::create(b, g.add(addressOfRight(), kPageBytes / 2), g.index(kPageBytes - kLineBytes));
   sumsShift = arith::DivUIOp::create(b, apart, g.index(bytes));
@@ -119,8 +120,9 @@ void StreamKernel::streamDepths(Value depth, int64_t depths, bool isFar) {
     announceRows(positions.back(), depths);
   }
   g.loop(announced, whole, tile.lanes, stream);
-  g.loop(whole, columns, tile.lanes,
-         [&](Value column) { streamVector(positions, factors, column, columnMasks(g.sub(columns, column)).front(), isFar); });
+  g.loop(whole, columns, tile.lanes, [&](Value column) {
+    streamVector(positions, factors, column, columnMasks(g.sub(columns, column)).front(), isFar);
+  });
 }
 
 /// Fetches the first lines of the rows that follow, and of the page that each comes to: what reads ahead by itself does
@@ -141,8 +143,8 @@ void StreamKernel::announceRows(Value last, int64_t depths) {
 
 /// The sums of the vector at `column`; without a mask all of its lanes are there. Of a matrix that is far, the vectors
 /// of the next rows go to the second cache meanwhile: 1 x 4096 x 4096 takes 15% less time on Zen 4, for what a core
-/// reads ahead by itself is not all that memory delivers. A fetch to the first cache takes longer than none, and so does
-/// any one of what a cache holds.
+/// reads ahead by itself is not all that memory delivers. A fetch to the first cache takes longer than none, and so
+/// does any one of what a cache holds.
 void StreamKernel::streamVector(ArrayRef<Value> positions, ArrayRef<Value> factors, Value column, Value mask,
                                 bool isFar) {
   Value right = function.getArgument(1), place = g.add(sumsShift, column);

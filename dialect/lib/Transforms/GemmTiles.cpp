@@ -188,7 +188,7 @@ SmallVector<Value> TileKernel::initialSums(ArrayRef<Value> columns, ArrayRef<Val
 
 /// The sums, with the rows of d added to them where that is asked for.
 SmallVector<Value> TileKernel::addRows(ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
-                                   ArrayRef<Value> sums) {
+                                       ArrayRef<Value> sums) {
   Value zero = zeros();
   auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), addsRows, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -252,8 +252,8 @@ void TileKernel::fetchAhead(Value k) {
 }
 
 /// The loop over k, with the accumulators as its values.
-SmallVector<Value> TileKernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
-                                    Value copy) {
+SmallVector<Value> TileKernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel,
+                                        ArrayRef<Value> masks, Value copy) {
   SmallVector<Value> row = initialSums(columns, masks), initial;
   for (size_t r = 0; r < rows.size(); ++r)
     llvm::append_range(initial, row);
