@@ -298,8 +298,10 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
     return;
   if (nests.size() > 1 && llvm::all_of(nests, isFlat))
     cutIntoBlocks(rewriter, indices, nests, block, machine);
-  if (nests.size() > 1)
+  if (nests.size() > 1) {
     shareRows(nests);
+    chooseFetchOfRows(nests);
+  }
   rewriter.setInsertionPoint(nests.back().op);
   SmallVector<Shrunk> temporaries;
   {

@@ -403,14 +403,14 @@ Value NestEmitter::load(Instance &instance, const Access &access) {
 
 /// Fetches the cache lines that lie some way ahead of what is loaded here.
 void NestEmitter::prefetch(Instance &instance, const Access &access) {
-  if (strategy.prefetchBytes == 0 || !strategy.vectorDim || !access.strides[*strategy.vectorDim].isStatic(1) ||
-      instance.body.getMask())
-    return;
   constexpr int64_t cacheLine = 64;
-  int64_t width = bytesOf(access.element), end = instance.body.getLanes() * width;
-  for (int64_t byte = 0; byte < end; byte += cacheLine) {
-    Value at = indices.add(b, loc, instance.position[numberOf(access)],
-                           indices.index(b, (strategy.prefetchBytes + byte) / width));
+  int64_t width = bytesOf(access.element), ahead = strategy.prefetchBytes;
+  if (strategy.fetchesNextRow) // whose distance is known
+    ahead = access.isOneRow || !access.strides[0].isStatic() ? 0 : access.strides[0].factor * width;
+  if (ahead == 0 || !strategy.vectorDim || !access.strides[*strategy.vectorDim].isStatic(1) || instance.body.getMask())
+    return;
+  for (int64_t byte = 0, end = instance.body.getLanes() * width; byte < end; byte += cacheLine) {
+    Value at = indices.add(b, loc, instance.position[numberOf(access)], indices.index(b, (ahead + byte) / width));
     memref::PrefetchOp::create(b, loc, access.flat, at, /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
 }

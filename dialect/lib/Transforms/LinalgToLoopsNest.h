@@ -36,6 +36,8 @@ struct Strategy {
 
   /// Bytes of memory ahead of a load that the core is told to fetch; 0: it finds them itself.
   int64_t prefetchBytes = 0;
+  /// Instead, what the next element of the first dimension loads.
+  bool fetchesNextRow = false;
 
   /// A parallel dimension of which several elements are done at once in the loops inside of it, so that what does not
   /// move along it is loaded once for all of them.
@@ -72,6 +74,9 @@ struct Nest {
            strategy.jamDim != 0u && !strategy.isUnrolled(0);
   }
 };
+
+/// Of nests that are going to share the loop over their rows, chooses one that fetches the next row, if that pays.
+void chooseFetchOfRows(MutableArrayRef<Nest> nests);
 
 /// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
 /// over their rows. Large parallel ones are marked (Parallel.h). The ops stay. Returns the number of rows that

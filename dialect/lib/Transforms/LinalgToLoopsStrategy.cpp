@@ -275,6 +275,30 @@ static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int
     strategy.prefetchBytes = fetchAhead;
 }
 
+/// A sum over a row that a nest before has read finds it in the first cache, so that memory has nothing to do
+/// meanwhile. What a core fetches ahead by itself ends with a page, as rows of some size do: layer normalization of
+/// 1000 x 1003 takes 4% less time on Zen 4. Longer rows would push what is there out, and math leaves time enough.
+void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
+  constexpr int64_t leastBytes = 2 << 10, mostBytes = 8 << 10;
+  SmallPtrSet<Value, 8> read;
+  Nest *last = nullptr;
+  for (Nest &nest : nests) {
+    const Strategy &strategy = nest.strategy;
+    bool sumsRows = nest.startsWithRows() && strategy.vectorDim && nest.space.dims[*strategy.vectorDim].reduced &&
+                    nest.space.hasReduction() && exceedsCache(nest.space) && !hasMath(nest.op);
+    for (const Access &access : nest.space.inputs()) {
+      if (access.scalar || access.isOneRow || !access.strides[0].isStatic())
+        continue;
+      int64_t bytes = access.strides[0].factor * bytesOf(access.element);
+      bool isAgain = !read.insert(access.memref).second;
+      if (sumsRows && isAgain && bytes >= leastBytes && bytes <= mostBytes)
+        last = &nest;
+    }
+  }
+  if (last)
+    last->strategy.fetchesNextRow = true;
+}
+
 /// Jams the parallel dimension along which most inputs of the reduction stand still.
 static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, Strategy &strategy) {
   if (strategy.tileDim || !space.hasReduction() || hasPartialOutput(space))

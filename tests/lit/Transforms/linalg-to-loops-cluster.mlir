@@ -216,3 +216,45 @@ func.func @no_blocks(%x: memref<32769xf32>, %y: memref<32768xf32>, %z: memref<32
   }
   return
 }
+
+// A sum over rows that are in the first cache, for a member before it has read them, fetches the next row meanwhile: it is
+// 1003 elements further on. The first member fetches some of its own.
+// CHECK-LABEL: func @next_row
+// CHECK:         scf.for
+// CHECK:           memref.prefetch
+// CHECK-NOT:       %c1003
+// CHECK:           vector.reduction
+// CHECK:           vector.load %{{.*}}[%[[AT:.*]]] : memref<65732608xf32>, vector<64xf32>
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.addi %[[AT]], %c1003
+// CHECK-NEXT:      memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<3>
+// CHECK-COUNT-3:   memref.prefetch
+// CHECK:           vector.reduction
+// CHECK-NOT:       memref.prefetch
+// CHECK:         return
+func.func @next_row(%x: memref<65536x1003xf32>, %mean: memref<65536xf32>, %y: memref<65536x1003xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%mean : memref<65536xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<65536x1003xf32>) outs(%mean : memref<65536xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a fastmath<reassoc> : f32
+    linalg.yield %0 : f32
+  }
+  %square = memref.alloc() : memref<65536xf32>
+  linalg.fill ins(%zero : f32) outs(%square : memref<65536xf32>)
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %mean : memref<65536x1003xf32>, memref<65536xf32>) outs(%square : memref<65536xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %0 = arith.subf %a, %m : f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %o, %1 fastmath<reassoc> : f32
+    linalg.yield %2 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %square : memref<65536x1003xf32>, memref<65536xf32>) outs(%y : memref<65536x1003xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %0 = arith.divf %a, %s : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
