@@ -2,6 +2,7 @@
 #include "Caches.h"
 #include "LinalgToLoopsSpace.h"
 #include "Parallel.h"
+#include "Placement.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -132,9 +133,7 @@ std::pair<Value, Value> IndexBuilder::scratchApartFrom(OpBuilder &b, Location lo
   int64_t bytes = bytesOf(element);
   Value buffer = scratch(b, MemRefType::get({elements + kPageBytes / bytes}, element), number, shared);
   auto address = [&](Value memref) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref); };
-  Value distance = sub(b, loc, add(b, loc, address(other), index(b, kPageBytes / 2)), address(buffer));
-  distance = arith::AndIOp::create(b, loc, distance, index(b, kPageBytes - kLineBytes));
-  return {buffer, arith::DivUIOp::create(b, loc, distance, index(b, bytes))};
+  return {buffer, elementsToHalfPage(b, loc, address(buffer), address(other), bytes)};
 }
 
 Value IndexBuilder::get(OpBuilder &b, Location loc, const Extent &extent) {

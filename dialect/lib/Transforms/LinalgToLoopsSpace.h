@@ -80,8 +80,8 @@ public:
   /// A buffer on the stack. Every op of the function that asks for this type and number gets the same one. It keeps
   /// nothing from one iteration of a parallel loop to another, unless it is `shared` by them.
   Value scratch(OpBuilder &b, MemRefType type, unsigned number, bool shared = false);
-  /// Room in such a buffer for `elements`, from an index on that lies half a page from where `other` begins: a core
-  /// takes a load for one of what it has just stored when the addresses agree within a page, and waits.
+  /// Room in such a buffer for `elements`, from an index on that lies half a page from where `other` begins
+  /// (Placement.h).
   std::pair<Value, Value> scratchApartFrom(OpBuilder &b, Location loc, Value other, int64_t elements, Type element,
                                            unsigned number, bool shared = false);
 

@@ -199,9 +199,11 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 // CHECK: func.call @gemm_stream_f32_1x16(%[[ONES]], %[[ALL]], %[[RESULT]],
 // CHECK: func.func private @gemm_stream_f32_1x16({{.*}}, %[[ISFAR:[a-z0-9]+]]: i1)
 // The sums are kept half a page from the rows of the matrix. They start at zero, unless they are added to.
-// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<1x7696xf32>
+// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1x7696xf32>
+// CHECK: %[[OWN:.*]] = memref.extract_aligned_pointer_as_index %[[SUMS]]
 // CHECK: %[[HALF:.*]] = arith.constant 2048 : index
-// CHECK: arith.addi %{{.*}}, %[[HALF]] : index
+// CHECK: %[[APART:.*]] = arith.addi %{{.*}}, %[[HALF]] : index
+// CHECK: arith.subi %[[APART]], %[[OWN]]
 // CHECK: scf.for
 // CHECK: %[[MASK:.*]] = arith.andi %{{.*}} : vector<16xi1>
 // CHECK: vector.maskedload %{{.*}}, %[[MASK]],
