@@ -23,7 +23,9 @@ public:
   func::FuncOp getTilesOnce();
 
 private:
-  /// What functions of tiles take: the left operand, the right one, and what all of them do.
+  /// What all functions of tiles take.
+  enum Argument : unsigned { Left, Right, Result, Addend, Adds, Rectifies };
+  Value argument(Argument which) { return function.getArgument(which); }
   SmallVector<Type> tileArguments(Type leftType, Type rightType) {
     Type matrix = gemmMatrixType(element, true);
     return {leftType, rightType, matrix, matrix, b.getI1Type(), b.getI1Type()};
@@ -33,6 +35,7 @@ private:
     return hasPairs ? emitPairProduct(b, x, y, sum) : vector::FMAOp::create(b, x, y, sum).getResult();
   }
 
+  func::FuncOp endWithPanel();
   void emitTiles(Value first, Value panel, ArrayRef<Value> masks);
   void emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy = {});
   Value rowsFrom(Value matrix, Value i);
@@ -60,10 +63,7 @@ private:
 func::FuncOp TileKernel::getTiles() {
   if (isThere(tileArguments(gemmMatrixType(element, false), gemmPanelType(element, tile))))
     return function;
-  readFlags();
-  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
-  emitTiles(g.index(0), function.getArgument(1), masks);
-  return end();
+  return endWithPanel();
 }
 
 func::FuncOp TileKernel::getTilesAhead() {
@@ -73,19 +73,21 @@ func::FuncOp TileKernel::getTilesAhead() {
   if (isThere(arguments))
     return function;
   ahead = function.getArguments().drop_front(own);
-  readFlags();
-  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
-  emitTiles(g.index(0), function.getArgument(1), masks);
-  return end();
+  return endWithPanel();
 }
 
 func::FuncOp TileKernel::getTilesPacked() {
   isLeftPacked = true;
   if (isThere(tileArguments(gemmPackedType(element, tile.ofLeftPanels()), gemmPanelType(element, tile))))
     return function;
+  return endWithPanel();
+}
+
+/// The body for a panel that is there.
+func::FuncOp TileKernel::endWithPanel() {
   readFlags();
-  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
-  emitTiles(g.index(0), function.getArgument(1), masks);
+  SmallVector<Value> masks = columnMasks(dim(argument(Result), 1));
+  emitTiles(g.index(0), argument(Right), masks);
   return end();
 }
 
@@ -93,16 +95,16 @@ func::FuncOp TileKernel::getTilesOnce() {
   if (isThere(tileArguments(gemmMatrixType(element, false), gemmMatrixType(element, true))))
     return function;
   readFlags();
-  SmallVector<Value> masks = columnMasks(dim(function.getArgument(2), 1));
+  SmallVector<Value> masks = columnMasks(dim(argument(Result), 1));
   auto type = MemRefType::get({kGemmDepth, tile.columns()}, element);
   Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
-  emitTile(zero, /*isWhole=*/false, function.getArgument(1), masks, copy);
+  emitTile(zero, /*isWhole=*/false, argument(Right), masks, copy);
   emitTiles(g.index(tile.rows), copy, masks);
   return end();
 }
 
 void TileKernel::readFlags() {
-  Value adds = function.getArgument(4), stride = rowStrideOf(function.getArgument(3)), zero = g.index(0);
+  Value adds = argument(Adds), stride = rowStrideOf(argument(Addend)), zero = g.index(0);
   addsRow = arith::AndIOp::create(b, adds, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, stride, zero));
   addsRows = arith::AndIOp::create(b, adds, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stride, zero));
 }
@@ -110,7 +112,7 @@ void TileKernel::readFlags() {
 /// The tiles from row `first`, a multiple of the tile's, on. Rows that are known to be there are at a fixed distance of
 /// the tile's first one: with little depth, finding them takes as long as multiplying.
 void TileKernel::emitTiles(Value first, Value panel, ArrayRef<Value> masks) {
-  Value end = dim(function.getArgument(isLeftPacked ? 2 : 0), 0), whole = first;
+  Value end = dim(argument(isLeftPacked ? Result : Left), 0), whole = first;
   if (isa<FloatType>(element)) {
     whole = arith::MaxSIOp::create(b, first, roundDown(end, tile.rows));
     g.loop(first, whole, tile.rows, [&](Value i) { emitTile(i, /*isWhole=*/true, panel, masks); });
@@ -129,10 +131,10 @@ Value TileKernel::rowsFrom(Value matrix, Value i) {
 /// with what is in d would wait for it, which may take as long as a third of the loop over k. It is on its way
 /// meanwhile. Where all rows of d are one and the same, that is at hand, and the sums start with it.
 void TileKernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy) {
-  left = isLeftPacked ? function.getArgument(0) : rowsFrom(function.getArgument(0), i);
+  left = isLeftPacked ? argument(Left) : rowsFrom(argument(Left), i);
   leftTile = isLeftPacked ? arith::DivUIOp::create(b, i, g.index(tile.rows)) : Value();
-  result = rowsFrom(function.getArgument(2), i);
-  addend = rowsFrom(function.getArgument(3), i);
+  result = rowsFrom(argument(Result), i);
+  addend = rowsFrom(argument(Addend), i);
   Value lastRow = g.sub(dim(isLeftPacked ? result : left, 0), 1);
   SmallVector<Value> rows, columns;
   for (int64_t r = 0; r < tile.rows; ++r)
@@ -143,7 +145,7 @@ void TileKernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> ma
   if (!ahead.empty())
     aheadOfTile = arith::MulIOp::create(b, arith::DivUIOp::create(b, i, g.index(tile.rows)), dim(left, 1));
   SmallVector<Value> sums = multiply(rows, columns, panel, masks, copy);
-  sums = rectify(function.getArgument(5), addRows(rows, columns, masks, sums));
+  sums = rectify(argument(Rectifies), addRows(rows, columns, masks, sums));
   // Stores with a mask take longer.
   Value hasAll = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, dim(result, 1), g.index(tile.columns()));
   auto branch = scf::IfOp::create(b, hasAll, /*withElseRegion=*/true);
