@@ -61,11 +61,14 @@ HostBufferPool::~HostBufferPool() { trim(); }
 static size_t wholePages(size_t bytes) { return (bytes + 4095) & ~size_t(4095); }
 
 /// Blocks don't all start at the same place of a huge page: what programs read and write together, the rows of equal
-/// arrays, would fall into the same sets of the caches. Colours are a page and some lines apart.
+/// arrays, would fall into the same sets of the caches. Colours are a page and some lines apart, and go down: a result
+/// comes after its operands, and a core that loads ahead of what it stores takes a load for one of a store whose
+/// address agrees within a page, and waits. x + b of 4 MiB takes 8% less time on Zen 4 with the result some lines below
+/// x, within pages, than with as many above.
 static size_t nextColour() {
   constexpr size_t colours = 8, distance = 4096 + 320;
   static std::atomic<size_t> count{0};
-  return count.fetch_add(1, std::memory_order_relaxed) % colours * distance;
+  return (colours - 1 - count.fetch_add(1, std::memory_order_relaxed) % colours) * distance;
 }
 
 static void *mapHuge(size_t capacity) {
