@@ -67,18 +67,15 @@ def test_what_is_computed_of_them(spec, jitted):
         "scan": lambda k: lax.scan(lambda c, k: (c, (k, random.bits(k[0]))), 0, k)[1],
         "branch": lambda k: lax.cond(random.bits(k[0, 0]) % 2 == 0, lambda k: k, lambda k: k[::-1], k),
         "constant": lambda k: (KEYS, random.key(1), random.bits(k[0, 0])),
-        "constraint": lambda k: lax.with_sharding_constraint(k, NamedSharding(MESH, P("y", "x"))),
+        "constraint": lambda k: lax.with_sharding_constraint(k, NamedSharding(MESH, P("y"))),
     }
     for name, function in functions.items():
-        if name in ("constraint", "reshape") and spec == P(("x", "y")) and not jitted:
-            continue
-        function = functions[name]
-        wanted = function(KEYS) if name != "constraint" else KEYS
+        wanted = function(KEYS)
         found = (pc.jit(function) if jitted else function)(put(spec))
         for a, b in zip(pc.tree.leaves(found), pc.tree.leaves(wanted), strict=True):
             assert a.dtype == b.dtype
             a, b = (words(x) if x.dtype == random.key_dtype() else np.asarray(x) for x in (a, b))
-            np.testing.assert_array_equal(a, b, err_msg=name)
+            np.testing.assert_allclose(a, b, rtol=1e-5 if a.dtype == np.float32 else 0, err_msg=name)
 
 
 def test_shardings_of_jit():
@@ -100,7 +97,7 @@ def test_pmap_of_keys():
 
     found = pc.pmap(f, axis_name="i", in_axes=(0, None))(keys, pnp.float32(2))
     wanted = pc.vmap(f, axis_name="i", in_axes=(0, None))(keys, pnp.float32(2))
-    np.testing.assert_array_equal(found[0], wanted[0])
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-5)
     for a, b in zip(found[1:], wanted[1:], strict=True):
         np.testing.assert_array_equal(words(a), words(b))
     one = pc.pmap(lambda key, i: random.bits(random.fold_in(key, i)), in_axes=(None, 0))(random.key(7), np.arange(8))
