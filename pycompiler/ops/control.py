@@ -42,6 +42,7 @@ from pycompiler.ops.graphs import (
     varies,
     with_unread,
     with_zeros,
+    without_effects,
 )
 from pycompiler.ops.members import along, mixes_members, needs_one, seen
 from pycompiler.ops.reduction import reduce_or
@@ -157,7 +158,8 @@ def _linearize(
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     if params.get("max_steps") is None:
         # The values are computed apart from the tangents, which carry the values a second time.
-        return while_.bind(*primals, **params), _jvp(primals, tangents, **params)[1]
+        again = params | {name: without_effects(params[name]) for name in ("cond_jaxpr", "body_jaxpr")}
+        return while_.bind(*primals, **params), _jvp(primals, tangents, **again)[1]
     return _linearize_in_segments(primals, tangents, **params)
 
 
@@ -186,6 +188,13 @@ def _linearize_in_segments(
     cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
     _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
     vary = (varies(const_tangents), varies(carry_tangents))
+    if does_io(without_effects(cond_jaxpr).effects | without_effects(body_jaxpr).effects):
+        source = user_source()
+        raise NotDifferentiableError(
+            (f"{source.describe()}\n" if source else "")
+            + "while_loop: reverse-mode differentiation with max_steps= computes iterations again, and would ask again "
+            "for what io_callback gives in them. What to do: call it outside of the loop, or use forward mode (jvp)"
+        )
     parts: Segments = body_jaxpr.derive(
         ("segments", cond_jaxpr, max_steps, vary),
         lambda: in_segments(run_while, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts, max_steps, *vary),

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 from pycompiler._runtime import current_trace
 from pycompiler.core import axes
+from pycompiler.core.aval import get_aval
 from pycompiler.core.axes import Name
 from pycompiler.core.batch import BatchTracer
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint
 from pycompiler.core.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.dtype import is_inexact
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import Atom, ClosedGraph, Literal, Var
 from pycompiler.core.jvp import JvpTracer
@@ -40,13 +42,15 @@ _REDUCTIONS = (psum, pmax, pmin)
 class Differing(axes.Typing):
     """Over which of a mesh's axes the values of one traced function may differ."""
 
-    __slots__ = ("_known", "axes", "level")
+    __slots__ = ("_fixed", "_known", "axes", "level")
 
     def __init__(self, names: Iterable[Name], level: int) -> None:
         self.axes = frozenset(names)
         # That of the trace of the function.
         self.level = level
         self._known: dict[Var, Names] = {}
+        # What is computed of no input: it has no derivative, in whose name it would be made to differ.
+        self._fixed: set[Var] = set()
 
     def of(self, x: Any) -> Names:
         """The axes over which a value may differ. Of graphs inside the function nobody knows while they are traced what
@@ -75,7 +79,12 @@ class Differing(axes.Typing):
     def aligned(self, x: Any, names: Names) -> Any:
         """x, which differs over these axes at least."""
         missing = names - self.of(x)
-        return pvary.bind(x, axes=tuple(sorted(missing, key=str))) if missing and isinstance(x, Tracer) else x
+        if not missing or self._is_fixed(x) or not is_inexact(get_aval(x).dtype):
+            return x
+        return pvary.bind(x, axes=tuple(sorted(missing, key=str)))
+
+    def _is_fixed(self, x: Any) -> bool:
+        return not isinstance(x, Tracer) or (isinstance(x, GraphTracer) and x.variable in self._fixed)
 
     def bind(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         rule = HOLDERS.get(primitive)
@@ -96,8 +105,11 @@ class Differing(axes.Typing):
         out = primitive.dispatch(args, params)
         if primitive in _REDUCTIONS:
             wanted = wanted - own
+        is_fixed = all(map(self._is_fixed, args))
         for result in out if primitive.multiple_results else (out,):
             self.put(result, wanted)
+            if is_fixed and isinstance(result, GraphTracer):
+                self._fixed.add(result.variable)
         return out
 
     # Graphs inside.
@@ -122,7 +134,7 @@ class Differing(axes.Typing):
 
             return record(run, graph.in_avals, Origin("shard_map", evaluate)), tuple(found)
 
-        return graph.derive(("typed", self.axes, tuple(given), wanted and tuple(wanted)), make)
+        return graph.derive(("typed", self.axes, tuple(given), None if wanted is None else tuple(wanted)), make)
 
 
 def _without_casts(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:

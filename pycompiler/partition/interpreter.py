@@ -176,7 +176,10 @@ class _Partitioner:
         return shaped(local_shape(aval.shape, layout, self.sizes), aval.dtype, aval.weak_type)
 
     def _concerns(self, equation: Equation, parts: Sequence[Part]) -> bool:
-        return not all(map(_is_whole, parts)) or any(mesh_of(inner) is not None for inner in equation.graphs)
+        if not all(map(_is_whole, parts)):
+            return True
+        # What calls Python inside is to be told apart from what every device does.
+        return any(mesh_of(inner) is not None or inner.effects for inner in equation.graphs)
 
     def _steady(self, start: list[Layout], step: Callable[[list[Layout]], list[Layout]]) -> list[Layout]:
         """The layouts of a carry that an iteration does not change."""

@@ -123,3 +123,28 @@ def test_derivatives_are_those_that_are_not_checked(name):
         lambda w, x: pc.grad(lambda w: lax.psum(f(w, x), "x"))(w), mesh=MESH, in_specs=(P(), P("x")), out_specs=P()
     )
     np.testing.assert_allclose(inside(w, V), pc.grad(lambda w: mapped(w, V).sum())(w), rtol=1e-5)
+
+
+def test_what_is_mapped_inside_differs_as_before():
+    def power(v, p):
+        return lax.cond(v > 0, lambda: v**p, lambda: v * 3)
+
+    def mapped(x, p):
+        return pc.vmap(power, (0, None))(x, p)
+
+    x = V - 3
+    over = pc.shard_map(mapped, mesh=MESH, in_specs=(P("x"), P()), out_specs=P("x"))
+    np.testing.assert_array_equal(over(x, np.float32(2)), mapped(x, np.float32(2)))
+    found = pc.grad(lambda x, p: over(x, p).sum(), (0, 1))(x, np.float32(2))
+    for a, b in zip(found, pc.grad(lambda x, p: mapped(x, p).sum(), (0, 1))(x, np.float32(2)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_branches_without_results_have_their_effects(capsys):
+    def show(x):
+        lax.cond(x.sum() > 9, lambda: pc.debug.print("sum {}", x.sum()), lambda: None)
+        return x
+
+    pc.shard_map(show, mesh=MESH, in_specs=P("x"), out_specs=P("x"))(V)
+    pc.effects_barrier()
+    assert sorted(capsys.readouterr().out.split("\n")[:-1]) == ["sum 13.0"] * 2
