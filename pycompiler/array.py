@@ -317,6 +317,8 @@ def _repr_html(self: Array) -> str:
 
 
 def _format(self: Array, spec: str) -> str:
+    if dtypes.is_key(self.dtype):
+        return format(_repr(self), spec)
     return format(_elements(self), spec) if self.ndim == 0 else format(_host(self), spec)
 
 

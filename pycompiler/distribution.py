@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler._runtime import Array, sharding_of, shards_of
 from pycompiler.core import axes
 from pycompiler.core.aval import as_array, get_aval, short
@@ -64,7 +62,7 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
         if kind == "const":
             # One array for all, which is on one device.
             for device, row in zip(mesh.device_list, results, strict=True):
-                row[index] = on_device(np.asarray(row[index]), device, row[index].weak_type)
+                row[index] = on_device(on_host(row[index]), device, row[index].aval)
     return results
 
 
@@ -154,7 +152,7 @@ setattr(Sharding, "place", place)  # noqa: B010
 
 def _placed(sharding: Sharding, x: Any) -> Array:
     if not isinstance(sharding, NamedSharding):
-        return on_device(on_host(x), sharding.device_list[0], get_aval(x).weak_type)
+        return on_device(on_host(x), sharding.device_list[0], get_aval(x))
     now = sharding_of(x) if isinstance(x, Array) else None
     if now is None:
         return spread(x, sharding)
@@ -167,4 +165,4 @@ def _placed(sharding: Sharding, x: Any) -> Array:
         # Without the host: the devices exchange their parts.
         moved = sharding_constraint.bind(x, sharding=sharding)
         return from_shards(x.aval, sharding, shards_of(moved))
-    return spread(np.asarray(x), sharding)
+    return spread(x, sharding)

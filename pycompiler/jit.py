@@ -350,10 +350,7 @@ class _Program:
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
             result = watched(signature.graph, keeping, leaves, signature.names)
-            kept = {id(leaf) for leaf in tree_leaves(result)}
-            for number in signature.donated:
-                if id(leaves[number]) not in kept:
-                    leaves[number].delete()
+            _give_up(leaves, signature.donated, tree_leaves(result))
             return result
 
         return boundary(checked) if call else checked
@@ -379,7 +376,13 @@ class _Program:
         signature, leaves = self.signature(args, kwargs)
         if signature.graph.axis_names:
             return self.traced(*args, **kwargs)
-        return signature.out_tree.unflatten(distribution.execute(signature.graph, self.name, leaves, signature.donated))
+        graph, donated = signature.graph, signature.donated
+        if not are_on():
+            return signature.out_tree.unflatten(distribution.execute(graph, self.name, leaves, donated))
+        given = list(map(as_array, leaves))
+        outs = watched(graph, lambda *xs: distribution.execute(graph, self.name, xs), given, signature.names)
+        _give_up(given, donated, outs)
+        return signature.out_tree.unflatten(outs)
 
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
@@ -416,6 +419,14 @@ class _Program:
         function = self.function()
         key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
         return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
+
+
+def _give_up(leaves: Sequence[Any], donated: Iterable[int], results: Iterable[Any]) -> None:
+    """Delete the donated arrays that are no results."""
+    kept = {id(x) for x in results}
+    for number in donated:
+        if id(leaves[number]) not in kept:
+            leaves[number].delete()
 
 
 def _say(aloud: bool, text: str, name: str, start: float) -> None:

@@ -12,7 +12,8 @@ from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler.cache import Aliases
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
-from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.core.effects import is_waited_for
+from pycompiler.core.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
 from pycompiler.core.sizes import symbols_of
 from pycompiler.core.specialize import Sizes, aval_at
 from pycompiler.views import views
@@ -77,16 +78,20 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
     `viewing`, parts of inputs too.
 
-    With `keep_unused`, the inputs that are not used are inputs of what is compiled all the same.
+    None is split off where the function waits for effects: their failure is that of every result. With `keep_unused`,
+    the inputs that are not used are inputs of what is compiled all the same.
     """
     graph = closed.graph
     inputs = {var: index for index, var in enumerate(graph.inputs)}
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
-    computed: dict[Var, int] = {}
+    computed: dict[Atom, int] = {}
     outputs: list[Output] = []
-    parts = views(graph) if viewing else {}
+    waits = is_waited_for(graph.effects)
+    parts = views(graph) if viewing and not waits else {}
     for atom in graph.outputs:
-        if isinstance(atom, graphs.Literal):
+        if waits:
+            outputs.append(("result", computed.setdefault(atom, len(computed))))
+        elif isinstance(atom, graphs.Literal):
             outputs.append(("const", to_array(atom.value, atom.aval)))
         elif atom in inputs:
             outputs.append(("arg", inputs[atom]))
@@ -100,7 +105,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     if not computed and not graph.effects:
         return Plan(None, (), (), tuple(outputs))
     live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
-    read = {atom for equation in live.equations for atom in equation.inputs}
+    read = {atom for equation in live.equations for atom in equation.inputs} | set(live.outputs)
     used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
     used = _with_symbols(graph, used)
     kept = [(var, value) for var, value in constants.items() if var in read]

@@ -27,6 +27,7 @@ from pycompiler.core.boundary import boundary
 from pycompiler.core.mesh import Device
 from pycompiler.core.places import put
 from pycompiler.core.sharding import Index, NamedSharding, Sharding, replicas
+from pycompiler.ops.arithmetic import bitcast
 from pycompiler.ops.indexing import dynamic_slice
 from pycompiler.targets import target_of
 
@@ -43,7 +44,7 @@ class Shard:
     def __repr__(self) -> str:
         return (
             f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
-            f"data={np.asarray(self.data)})"
+            f"data={self.data if dtypes.is_key(self.data.dtype) else np.asarray(self.data)})"
         )
 
 
@@ -93,18 +94,18 @@ def shards(array: Array) -> list[Shard]:
 
 
 def on_host(x: Any) -> np.ndarray[Any, Any]:
-    """The elements of an array or scalar, in the dtype that its array has."""
+    """The elements of an array or scalar, in the dtype that its array has; of keys the words that they are."""
     aval = get_aval(x)
     if isinstance(x, Array):
-        return np.asarray(x)
+        return np.asarray(bitcast.bind(x, new_dtype=dtypes.uint64) if dtypes.is_key(aval.dtype) else x)
     if isinstance(x, np.ndarray) and x.dtype != aval.dtype:
         dtypes.warn_of_narrowing("an input array", x.dtype, aval.dtype)
     return np.asarray(x, aval.dtype)
 
 
-def on_device(host: np.ndarray[Any, Any], device: Device, weak_type: bool = False) -> Array:
-    """A copy on a device."""
-    aval = ShapedArray(host.shape, host.dtype, weak_type)
+def on_device(host: np.ndarray[Any, Any], device: Device, like: ShapedArray) -> Array:
+    """A copy on a device, of the dtype of an aval: the words of keys become keys."""
+    aval = ShapedArray(host.shape, like.dtype, like.weak_type)
     return array_of_bytes(np.ascontiguousarray(host).reshape(-1).view(np.uint8), aval, device)
 
 
@@ -119,7 +120,7 @@ def spread(x: Any, sharding: NamedSharding) -> Array:
         return from_shards(aval, sharding, _parts_on_devices(x, sharding))
     host = on_host(x)
     parts = [
-        on_device(host[index], device, aval.weak_type)
+        on_device(host[index], device, aval)
         for device, index in zip(sharding.device_list, sharding.indices(aval.shape), strict=True)
     ]
     return from_shards(aval, sharding, parts)
@@ -168,19 +169,22 @@ def make_array_from_callback(
     function = "make_array_from_callback"
     wanted = None if dtype is None else dtypes.canonicalize(dtypes.as_dtype(dtype))
     local = _named(function, sharding).shard_shape(shape)
-    made: dict[Any, np.ndarray[Any, Any]] = {}
+    made: dict[Any, tuple[np.ndarray[Any, Any], ShapedArray]] = {}
     parts: list[Array] = []
     for device, index in sharding.devices_indices_map(shape).items():
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
-            part = on_host(data_callback(index))
-            made[key] = part if wanted is None else part.astype(wanted)
-            if made[key].shape != local:
+            given = data_callback(index)
+            part, aval = on_host(given), get_aval(given)
+            if wanted is not None and wanted != aval.dtype:
+                part, aval = part.astype(wanted), ShapedArray(aval.shape, wanted)
+            if aval.shape != local:
                 raise ValueError(
-                    f"{function}: the callback gave {short(made[key])} for {index}; {sharding} of the shape {shape} "
+                    f"{function}: the callback gave {short(aval)} for {index}; {sharding} of the shape {shape} "
                     f"has parts of the shape {local}"
                 )
-        parts.append(on_device(made[key], device))
+            made[key] = part, aval
+        parts.append(on_device(made[key][0], device, made[key][1]))
     return _joined(shape, sharding, parts)
 
 

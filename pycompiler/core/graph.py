@@ -70,14 +70,16 @@ class Equation:
         primitive = self.primitive
         if primitive.effects is not None:
             return primitive.effects(**self.params)
-        found = NONE
+        return NONE.union(*[graph.effects for graph in self.graphs])
+
+    @property
+    def graphs(self) -> list[ClosedGraph]:
+        """Those that it holds: the parts of a loop, branches, what is called."""
         # What holds graphs has several results.
-        if primitive.multiple_results:
-            for value in self.params.values():
-                for part in value if type(value) is tuple else (value,):  # pyright: ignore[reportUnknownVariableType]
-                    if isinstance(part, ClosedGraph):
-                        found |= part.effects
-        return found
+        if not self.primitive.multiple_results:
+            return []
+        parts = [x for value in self.params.values() for x in (value if type(value) is tuple else (value,))]  # pyright: ignore[reportUnknownVariableType]
+        return [part for part in parts if isinstance(part, ClosedGraph)]
 
     def __repr__(self) -> str:
         return "\n".join(_Printer().equation(self, ""))

@@ -11,12 +11,11 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import Any
 
-import numpy as np
-
 from pycompiler import _runtime
 from pycompiler._runtime import Array, Device, ShapedArray
 from pycompiler.core.aval import as_array
 from pycompiler.core.config import config
+from pycompiler.core.sharding import SingleDeviceSharding
 
 Place = Any
 
@@ -80,7 +79,8 @@ def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | 
             return _runtime.with_commitment(as_array(x), True)
     if not isinstance(x.device, Device):
         # Laid out over several: its parts are put together.
-        return _runtime.with_commitment(put(np.asarray(x), device), True)
+        place = SingleDeviceSharding(device)
+        return _runtime.with_commitment(place.place(x), True)
     return _runtime.put(x, device, donate, may_alias is False)
 
 

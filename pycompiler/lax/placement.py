@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
-from pycompiler._runtime import ShapedArray, current_trace, device_count
+from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count
 from pycompiler.core.aval import get_aval
+from pycompiler.core.dtype import is_key
 from pycompiler.core.places import Place, check_place, deferred, is_place, making_on, put, single_device
 from pycompiler.core.sharding import NamedSharding
 from pycompiler.core.trace import Tracer
@@ -132,7 +133,8 @@ def device_put(
 
 
 def device_get(x: Any) -> Any:
-    """A tree of arrays as NumPy arrays, after waiting for them; other leaves stay as they are.
+    """A tree of arrays as NumPy arrays, after waiting for them; other leaves stay as they are. Keys, which NumPy does
+    not have, become arrays of keys on one device.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.device_get({"a": pnp.arange(3)})
@@ -140,6 +142,8 @@ def device_get(x: Any) -> Any:
     """
 
     def get(leaf: Any) -> Any:
+        if isinstance(leaf, RuntimeArray) and is_key(leaf.dtype):
+            return leaf if isinstance(leaf.device, Device) else put(leaf, default_device())
         return np.asarray(leaf) if isinstance(leaf, (RuntimeArray, Tracer)) else leaf
 
     return tree_map(get, x)

@@ -190,6 +190,14 @@ static bool waitForEffects() {
   return EffectfulLaunch::waitForAll(interrupted) && callbacks::drain(interrupted);
 }
 
+/// The first failure that nobody was told of.
+static RefPtr<Error> firstFailure() {
+  for (auto take : {callbacks::takeFailure, EffectfulLaunch::takeFailure, EffectfulLaunch::takeUntold})
+    if (RefPtr<Error> failure = take())
+      return failure;
+  return nullptr;
+}
+
 static PyObject *effectsBarrier(PyObject *, PyObject *) {
   if (callbacks::isRunning()) {
     PyErr_SetString(PyExc_RuntimeError,
@@ -199,11 +207,9 @@ static PyObject *effectsBarrier(PyObject *, PyObject *) {
   }
   if (!waitForEffects())
     return nullptr;
-  for (const RefPtr<Error> &failure : {callbacks::takeFailure(), EffectfulLaunch::takeFailure()}) {
-    if (failure) {
-      raise(*failure);
-      return nullptr;
-    }
+  if (RefPtr<Error> failure = firstFailure()) {
+    raise(*failure);
+    return nullptr;
   }
   Py_RETURN_NONE;
 }
@@ -244,7 +250,7 @@ bool pcrt::python::finishEffects() {
     }
   }
   callbacks::takeFailure(); // it was logged
-  if (RefPtr<Error> failure = EffectfulLaunch::takeFailure()) {
+  if (RefPtr<Error> failure = firstFailure()) {
     raise(*failure);
     PyErr_WriteUnraisable(nullptr);
   }
@@ -253,7 +259,7 @@ bool pcrt::python::finishEffects() {
 
 static PyMethodDef functions[] = {
     {"effects_barrier", effectsBarrier, METH_NOARGS,
-     "Wait for launches with effects and for callbacks; raise what went wrong in one whose results nobody reads."},
+     "Wait for launches with effects and for callbacks; raise what went wrong and no read has told of."},
     {"_before_fork", beforeFork, METH_NOARGS, "Wait for what a process must not be in the middle of when it forks."},
     {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches go on."},
     {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches go on."},

@@ -2,6 +2,7 @@
 #include "Array.h"
 
 #include "Exception.h"
+#include "runtime/EffectfulLaunch.h"
 #include "runtime/Profile.h"
 
 using namespace pcrt;
@@ -39,6 +40,7 @@ void pcrt::python::raise(const Status &status, const char *where) {
 }
 
 void pcrt::python::raise(const Error &error) {
+  EffectfulLaunch::wasTold(error);
   if (!raiseCarried(error))
     PyErr_SetString(exceptionOf(error.code), error.text().c_str());
 }
