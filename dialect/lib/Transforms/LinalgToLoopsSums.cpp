@@ -1,24 +1,18 @@
 // Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
-// combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length, that
-// of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2): so
-// short blocks within blocks lose hardly more than a sum in pairs, and cost an addition for each of the shortest. Where
-// blocks end depends on sizes alone, so that neither threads nor caches change a bit.
+// combined with the total. The rounding error of a plain sum grows with its length, that of two nested ones with their
+// lengths' sum (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Where the blocks end depends on
+// sizes alone, so that neither threads nor caches change a bit.
 #include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
 
 namespace mlir::array::loops {
 
-/// The steps of the shortest blocks, and how many blocks a longer one consists of.
-static constexpr int64_t stepsOfBlock = 8, blocksOfBlock = 16;
-/// The rows of the shortest blocks whose accumulators are a row in memory, which costs more to begin and to add. The
-/// tiles of rows are blocks as well.
-static constexpr int64_t rowsOfBlock = 64;
-/// A sum of less steps has no blocks.
-static constexpr int64_t leastSteps = 32;
-/// How deep blocks are nested where the number of steps is not known.
-static constexpr int64_t dynamicDepth = 3;
+/// The least steps of a block. A very long sum has about as many blocks as there are steps in each.
+static constexpr int64_t stepsOfBlock = 128;
 /// The accumulators of a row that a block may have of its own: they lie on the stack.
 static constexpr int64_t mostBytesOfRow = 128 << 10;
 
@@ -40,66 +34,58 @@ bool NestEmitter::hasStaticTrips(unsigned level) const {
          (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
 }
 
-/// The iterations of the loop at `level` that are a block, of each size, in increasing order; none when the loop has no
-/// blocks, or sizes are not known.
-SmallVector<int64_t> NestEmitter::staticBlocks(unsigned level) const {
+/// The iterations of the loop at `level` that are a block; 0 when the loop has no blocks, or sizes are not known.
+int64_t NestEmitter::staticIterationsOfBlock(unsigned level) const {
   int64_t trips = tripsOf(level, space.dims[levels[level].dim].size.factor), inside = 1;
   for (unsigned inner = level; inner < levels.size(); ++inner) {
     if (!space.dims[levels[inner].dim].reduced)
       continue;
     if (!hasStaticTrips(inner))
-      return {};
+      return 0;
     inside *= inner == level ? 1 : tripsOf(inner, space.dims[levels[inner].dim].size.factor);
   }
-  SmallVector<int64_t> blocks;
-  if (inside == 0 || trips < llvm::divideCeil(leastSteps, inside))
-    return blocks;
-  for (int64_t steps = hasRowsInMemory() ? rowsOfBlock : stepsOfBlock;; steps *= blocksOfBlock) {
-    int64_t block = unitsOfBlock(level, llvm::divideCeil(steps, inside));
-    if (block > trips / 2)
-      return blocks;
-    if (blocks.empty() || block > blocks.back())
-      blocks.push_back(block);
-  }
+  if (trips * inside < 2 * stepsOfBlock)
+    return 0;
+  int64_t steps = std::max<int64_t>(stepsOfBlock, llvm::PowerOf2Ceil(std::sqrt(double(trips) * double(inside))));
+  int64_t block = llvm::divideCeil(steps, inside);
+  if (levels[level].kind == Level::TileBlocks)
+    block = llvm::alignTo(block, stepsOfBlock); // of whole tiles
+  return block * 2 <= trips ? block : 0;
 }
 
-/// A number of iterations, rounded up to whole tiles where there are some.
-int64_t NestEmitter::unitsOfBlock(unsigned level, int64_t block) const {
-  return levels[level].kind == Level::TileBlocks ? llvm::alignTo(block, strategy.tileSize) : block;
-}
-
-/// The same for sizes that may not be known. Of a loop whose length is not known all may be one block.
-NestEmitter::Values NestEmitter::blocksOf(unsigned level) {
-  Values blocks;
-  for (int64_t block : staticBlocks(level))
-    blocks.push_back(indices.index(b, block));
-  if (!blocks.empty() || hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < leastSteps)
-    return blocks;
+/// The same for sizes that may not be known; null when the loop has no blocks. Of a loop whose length is not known all
+/// may be one block.
+Value NestEmitter::iterationsOfBlock(unsigned level) {
+  if (int64_t block = staticIterationsOfBlock(level))
+    return indices.index(b, block);
+  if (hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < 2 * stepsOfBlock)
+    return {};
+  auto trips = [&](unsigned l) -> Value {
+    int64_t each = levels[l].kind == Level::Vector ? strategy.lanes : 1;
+    if (levels[l].kind == Level::TileElements)
+      return indices.index(b, 1);
+    return indices.ceilDiv(b, loc, indices.get(b, loc, sizeOf(levels[l].dim)), indices.index(b, each));
+  };
   Value inside = indices.index(b, 1);
-  for (unsigned inner = level + 1; inner < levels.size(); ++inner) {
-    if (!space.dims[levels[inner].dim].reduced || levels[inner].kind == Level::TileElements)
-      continue;
-    int64_t each = levels[inner].kind == Level::Vector ? strategy.lanes : 1;
-    Value size = indices.get(b, loc, sizeOf(levels[inner].dim));
-    inside = indices.mul(b, loc, inside, indices.ceilDiv(b, loc, size, indices.index(b, each)));
+  for (unsigned inner = level + 1; inner < levels.size(); ++inner)
+    if (space.dims[levels[inner].dim].reduced)
+      inside = indices.mul(b, loc, inside, trips(inner));
+  // A power of two that is next to the root.
+  Value all = indices.mul(b, loc, trips(level), inside);
+  Value steps = indices.once(b, loc, "root", {all, indices.index(b, 65), indices.index(b, 1)}, [&](OpBuilder &at) {
+    Value zeros = math::CountLeadingZerosOp::create(at, loc, arith::IndexCastOp::create(at, loc, at.getI64Type(), all));
+    zeros = arith::IndexCastOp::create(at, loc, at.getIndexType(), zeros);
+    Value half = arith::SubIOp::create(at, loc, indices.index(b, 65), zeros);
+    half = arith::ShRUIOp::create(at, loc, half, indices.index(b, 1));
+    return arith::ShLIOp::create(at, loc, indices.index(b, 1), half).getResult();
+  });
+  steps = indices.maximum(b, loc, steps, indices.index(b, stepsOfBlock));
+  Value block = indices.ceilDiv(b, loc, steps, inside);
+  if (levels[level].kind == Level::TileBlocks) { // of whole tiles
+    Value unit = indices.index(b, stepsOfBlock);
+    block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
   }
-  inside = indices.maximum(b, loc, inside, indices.index(b, 1));
-  int64_t steps = hasRowsInMemory() ? rowsOfBlock : stepsOfBlock;
-  for (int64_t depth = 0; depth < dynamicDepth; ++depth, steps *= blocksOfBlock) {
-    Value block = indices.ceilDiv(b, loc, indices.index(b, steps), inside);
-    if (Value unit = indices.index(b, unitsOfBlock(level, 1)); !isOneInteger(unit))
-      block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
-    blocks.push_back(block);
-  }
-  return blocks;
-}
-
-/// The start of a block. The negative zero is what an addition to it folds away.
-static TypedAttr startOf(const Combiner &combiner) {
-  auto zero = dyn_cast<FloatAttr>(combiner.neutral);
-  if (!zero || combiner.kind != vector::CombiningKind::ADD)
-    return combiner.neutral;
-  return FloatAttr::get(zero.getType(), -0.0);
+  return block;
 }
 
 /// Whether blocks gain anything, and can be joined: some accumulator is a sum of floats.
@@ -111,7 +97,7 @@ bool NestEmitter::hasFloatSums() const {
          });
 }
 
-Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
+static Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
   if (auto vector = dyn_cast<VectorType>(type))
     return indices.constant(b, DenseElementsAttr::get(vector, Attribute(value)));
   return indices.constant(b, value);
@@ -132,7 +118,7 @@ NestEmitter::Values NestEmitter::neutralValues(ArrayRef<Value> like) {
     size_t number = i % valuesOfInstance();
     Type type = like[i].getType();
     values.push_back(number < accumulators.size()
-                         ? splat(b, indices, type, startOf(*accumulators[number].combiner))
+                         ? splat(b, indices, type, accumulators[number].combiner->neutral)
                          : indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // no nans yet
   }
   return values;
@@ -158,30 +144,20 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
   return results;
 }
 
-/// The loop at `level` from `begin` to `end`, of which each iteration does `each` elements, in blocks of so many
-/// elements, which consist of blocks in turn. `total` is where the whole loop ends, if that is known.
-NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
-                                            ArrayRef<Value> blocks, std::optional<int64_t> total,
+/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements, in blocks of `block` elements.
+NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value end, int64_t each, Value block,
                                             ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  if (blocks.empty())
-    return emitFor(begin, end, each, carried, step);
-  Value block = blocks.back();
-  std::optional<int64_t> length = getConstantIntValue(block);
-  return emitFor(begin, end, block, carried, [&](Value start, ArrayRef<Value> totals) {
+  std::optional<int64_t> all = getConstantIntValue(end), length = getConstantIntValue(block);
+  return emitFor(indices.index(b, 0), end, block, carried, [&](Value start, ArrayRef<Value> totals) {
     Values values = neutralValues(totals);
     if (length == each)
       return combineValues(totals, step(start, values));
-    Value stop = endOfBlock(start, block, end, total);
-    return combineValues(totals, emitBlocks(level, start, stop, each, blocks.drop_back(), total, values));
+    Value stop = indices.add(b, loc, start, block);
+    if (!all || !length || *all % *length != 0)
+      stop = indices.minimum(b, loc, stop, end);
+    return combineValues(totals, emitFor(start, stop, each, values, step));
   });
-}
-
-/// Where a block ends: of blocks that do not fill a loop the last one is shorter.
-Value NestEmitter::endOfBlock(Value start, Value block, Value end, std::optional<int64_t> total) {
-  Value stop = indices.add(b, loc, start, block);
-  std::optional<int64_t> length = getConstantIntValue(block);
-  return total && length && *total % *length == 0 ? stop : indices.minimum(b, loc, stop, end);
 }
 
 //===--- Accumulators in memory -----------------------------------------------------------------------------------===//
@@ -218,7 +194,7 @@ void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Exten
 /// The level whose iterations form blocks, where the accumulators are rows in memory: the innermost loop over rows that
 /// is long enough.
 void NestEmitter::findBlocksOfRows() {
-  if (!hasRowsInMemory() || accumulators.empty() || !hasFloatSums())
+  if (!strategy.tileDim || !space.dims[*strategy.tileDim].reduced || accumulators.empty() || !hasFloatSums())
     return;
   const Extent &columns = space.dims[*strategy.vectorDim].size;
   int64_t bytes = 0;
@@ -228,13 +204,12 @@ void NestEmitter::findBlocksOfRows() {
     return;
   // Of few rows, as one expects them, there are none.
   auto hasBlocks = [&](unsigned level) {
-    return !staticBlocks(level).empty() ||
-           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * rowsOfBlock);
+    return staticIterationsOfBlock(level) > 0 ||
+           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * stepsOfBlock);
   };
   for (unsigned level = levels.size(); level-- > 0 && !rowsLevel;)
     if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && hasBlocks(level))
       rowsLevel = level;
-  depthOfRows = bytes == 0 ? 0 : mostBytesOfRow / bytes;
 }
 
 /// The accumulators of a row in memory, a vector of columns after the other.
@@ -258,26 +233,12 @@ void NestEmitter::setToNeutral() {
   });
 }
 
-/// Blocks of rows, whose accumulators are a row of their own for each size of block. Where the stack has no place for
-/// all of these, it is the shorter blocks that there are.
+/// Blocks of rows, whose accumulators are a row of their own.
 void NestEmitter::emitBlocksOfRows(unsigned level) {
   Extent size = sizeOf(levels[level].dim);
-  Values blocks = blocksOf(level);
-  if (int64_t(blocks.size()) > depthOfRows)
-    blocks.truncate(depthOfRows);
-  std::optional<int64_t> total;
-  if (size.isStatic())
-    total = size.factor;
-  emitBlocksOfRows(level, indices.index(b, 0), indices.get(b, loc, size), blocks, total);
-}
-
-void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<Value> blocks,
-                                   std::optional<int64_t> total) {
-  if (blocks.empty()) {
-    int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
-    emitFor(begin, end, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
-    return;
-  }
+  Value block = iterationsOfBlock(level), last = indices.get(b, loc, size);
+  std::optional<int64_t> length = getConstantIntValue(block);
+  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
   unsigned dim = *strategy.vectorDim;
   Instance &instance = instances.front();
   SmallVector<Access, 4> totals = accesses;
@@ -285,8 +246,8 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
   SmallVector<std::pair<Value, Extent>> places;
   for (const Accumulator &accumulator : accumulators)
     places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
-                               numberOf(*accumulator.access) + accesses.size() * blocks.size()));
-  emitFor(begin, end, blocks.back(), {}, [&](Value start, ArrayRef<Value>) {
+                               numberOf(*accumulator.access)));
+  emitFor(indices.index(b, 0), last, block, {}, [&](Value start, ArrayRef<Value>) {
     for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
       unsigned number = numberOf(*accumulator.access);
       Access &access = accesses[number];
@@ -297,19 +258,22 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
       instance.position[number] = indices.get(b, loc, access.start);
     }
     setToNeutral();
-    emitBlocksOfRows(level, start, endOfBlock(start, blocks.back(), end, total), blocks.drop_back(), total);
+    Value stop = indices.add(b, loc, start, block);
+    if (!size.isStatic() || !length || size.factor % *length != 0)
+      stop = indices.minimum(b, loc, stop, last);
+    emitFor(start, stop, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
     SmallVector<Access, 4> rows(accesses);
     llvm::copy(totals, accesses.begin());
     instance.position = position;
     sweepRows([&](const Accumulator &accumulator, Value column) {
       unsigned number = numberOf(*accumulator.access);
-      const Access &whole = accesses[number];
-      Value at = indices.advance(b, loc, position[number], column, whole.strides[dim]);
-      Value before = instance.body.load(loc, whole.flat, at, whole.strides[dim]);
+      const Access &total = accesses[number];
+      Value at = indices.advance(b, loc, position[number], column, total.strides[dim]);
+      Value before = instance.body.load(loc, total.flat, at, total.strides[dim]);
       Value row = indices.advance(b, loc, indices.get(b, loc, rows[number].start), column, Extent(1));
       Value value = instance.body.load(loc, rows[number].flat, row, Extent(1));
-      value = combine(b, *accumulator.combiner, whole.argument, before, value);
-      instance.body.store(loc, value, whole.flat, at, whole.strides[dim]);
+      value = combine(b, *accumulator.combiner, total.argument, before, value);
+      instance.body.store(loc, value, total.flat, at, total.strides[dim]);
     });
     return Values();
   });

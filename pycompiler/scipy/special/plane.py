@@ -67,7 +67,9 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
 
 
 def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
-    size, angle = ops.sph_legendre.bind(n, m, theta), lax.mul(m, phi)
+    none = lax.lt(n, 0)
+    size = ops.sph_legendre.bind(lax.select(none, 0, n), m, theta)
+    size, angle = lax.select(none, 0, size), lax.mul(m, phi)
     return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
 
 

@@ -187,11 +187,11 @@ double pcrt::special::bessel_j(double order, double x) {
 /// sqrt((2n + 1) / (4 pi) (n - m)! / (n + m)!) P(n, m)(cos theta), with Condon and Shortley's phase, by the recurrence
 /// in n that is normalized at each step.
 double pcrt::special::sph_legendre(double degree, double order, double theta) {
-  if (degree != degree || degree != std::floor(degree) || order != std::floor(order) || std::isnan(theta) || degree > 1e6)
+  if (!(degree >= 0) || degree != std::floor(degree) || order != std::floor(order) || std::isnan(theta) || degree > 1e6)
     return undefined;
-  if (std::fabs(order) > degree) // as it is for every degree below 0
-    return 0;
   auto n = static_cast<int>(degree), m = static_cast<int>(std::fabs(order));
+  if (std::fabs(order) > degree)
+    return 0;
   Extended x = std::cos(static_cast<Extended>(theta)), s = std::sin(static_cast<Extended>(theta));
   Extended diagonal = 1 / std::sqrt(4 * pi);
   for (int k = 1; k <= m; ++k)
