@@ -79,10 +79,11 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 def fill_of(x: Array, fill: Any) -> Array:
-    """A fill as a scalar of the dtype of x: by default nan for floats, for integers the lowest (signed) or greatest."""
+    """A fill as a scalar of the dtype of x: by default nan for floats, for integers the lowest (signed) or greatest,
+    for keys the one of the greatest words."""
     dtype = get_aval(x).dtype
     if fill is None and dtypes.is_key(dtype):
-        return bitcast.bind(convert.bind(0, new_dtype=dtypes.uint64), new_dtype=dtype)
+        return bitcast.bind(convert.bind(-1, new_dtype=dtypes.uint64), new_dtype=dtype)
     if fill is None:
         if dtypes.is_integer(dtype):
             fill = dtypes.iinfo(dtype).min if dtypes.is_signed(dtype) else dtypes.iinfo(dtype).max

@@ -243,10 +243,9 @@ def _window_params(
             f"window_strides {strides}, base_dilation {base}, window_dilation {dilation}"
         )
     if isinstance(padding, str):
-        spread = [dilated(size, d) for size, d in zip(shape, base, strict=True)]
-        pads: Any = padtype_to_pads(
-            spread, [dilated(w, d) for w, d in zip(reach, dilation, strict=True)], strides, padding
-        )
+        # By the operand as it is, not as base_dilation spreads it: that is how XLA's callers count.
+        windows = [dilated(w, d) for w, d in zip(reach, dilation, strict=True)]
+        pads: Any = padtype_to_pads(shape, windows, strides, padding)
     else:
         pads = [(int(low), int(high)) for low, high in padding]
     if len(pads) != len(shape):
@@ -276,7 +275,7 @@ def reduce_window(
 
     The operand is spread by base_dilation and padded, by nothing that counts; window i takes the elements i * stride +
     k * dilation, beginning with init_value. padding: VALID, SAME, SAME_LOWER or (low, high) for each dimension;
-    negative ones take elements away.
+    negative ones take elements away. What SAME adds is counted for the operand before it is spread.
     The derivative of max and min goes to the first extremum of each window. A computation that is none of the known
     operations is called once for each position of a window: large windows then take long to compile.
 

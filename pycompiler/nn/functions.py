@@ -127,7 +127,8 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
     if approximate:
         cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))
         return lax.mul(x, lax.mul(0.5, lax.add(1.0, lax.tanh(lax.mul(float(np.sqrt(2 / np.pi)), cubed)))))
-    return lax.mul(lax.mul(0.5, x), lax.add(1.0, lax.erf(lax.mul(x, float(np.sqrt(0.5))))))
+    # Not 1 + erf, which is a difference on the left and has lost its digits there.
+    return lax.mul(lax.mul(0.5, x), lax.erfc(lax.mul(x, -float(np.sqrt(0.5)))))
 
 
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:

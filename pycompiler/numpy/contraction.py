@@ -131,16 +131,23 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The products of vectors that lie along an axis of both, the first conjugated; the other dimensions broadcast."""
+    """The products of vectors that lie along an axis of each, the first conjugated; the other dimensions broadcast."""
     left, right = _of_arrays("vecdot", x1, x2)
     first, second = canonical_axis("vecdot", axis, len(left)), canonical_axis("vecdot", axis, len(right))
     if left[first] != right[second]:
         raise _differ("vecdot", x1, x2, left[first], right[second])
-    shape = broadcast_shapes(left, right)
-    axis = canonical_axis("vecdot", axis, len(shape))
-    batch = tuple(i for i in range(len(shape)) if i != axis)
-    x1, x2 = broadcast_to(ufuncs.conjugate(x1), shape), broadcast_to(x2, shape)
-    return product("vecdot", x1, x2, ((axis,), (axis,)), (batch, batch), precision, preferred_element_type)
+    batch = broadcast_shapes((*left[:first], *left[first + 1 :]), (*right[:second], *right[second + 1 :]))
+    x1, first = _with_batch(ufuncs.conjugate(x1), first, batch)
+    x2, second = _with_batch(x2, second, batch)
+    others = [tuple(i for i in range(len(batch) + 1) if i != axis) for axis in (first, second)]
+    return product("vecdot", x1, x2, ((first,), (second,)), tuple(others), precision, preferred_element_type)
+
+
+def _with_batch(x: Array, axis: int, batch: tuple[Any, ...]) -> tuple[Array, int]:
+    """x with its dimensions beside an axis broadcast, and where that axis then is: each array has its own."""
+    shape = get_aval(x).shape
+    place = axis + len(batch) + 1 - len(shape)
+    return broadcast_to(x, (*batch[:place], shape[axis], *batch[place:])), place
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None) -> Array:

@@ -287,36 +287,78 @@ def linspace(
         line = created("linspace", device, make)
         return (line, place_leaf("linspace", steps[0], device)) if retstep else line
     first, last = array(start), array(stop)
-    kind = inexact(dtypes.result_type(first, last)[0])
-    first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
-    shape = (num, *get_aval(first).shape)
+    wanted = requested("linspace", dtype) or inexact(dtypes.result_type(first, last)[0])
+    line, step = line_between(first, last, num, endpoint, wanted)
+    line = first_axis_at("linspace", line, axis)
+    return (line, cast(step, inexact(wanted))) if retstep else line
+
+
+def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) -> tuple[Array, Array]:
+    """num numbers of a dtype from first to last along a first dimension, integers rounded down, and their distance."""
+    given, whole = dtypes.result_type(first, last)[0], dtypes.is_integer(dtype)
+    # No float16, which can't count.
+    kind = dtypes.result_type(inexact(given), inexact(dtype), dtypes.float32)[0]
     parts = num - 1 if endpoint else num
-    span = elementwise.sub(last, first)
     # Where there is one number only, a step is nan, and the number is the start.
     several: Any = None if isinstance(parts, int) or surely_below(0, parts) else elementwise.gt(parts, 0)
-    nowhere = full(shape[1:], np.nan, kind) if several is not None or parts == 0 else None
-    step = nowhere if several is None and parts == 0 else elementwise.div(span, cast(parts, kind))
+    count: Any = elementwise.max(parts, 1) if several is not None else max(parts, 1)
+    ends = first, last
+    first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
+    shape = (num, *get_aval(first).shape)
+    span = elementwise.sub(last, first)
+    if isinstance(parts, int) and parts <= 0:
+        step = full((), np.nan, kind)
+    else:
+        step = elementwise.div(span, cast(parts, kind))
     if several is not None:
-        step = elementwise.select(several, step, nowhere)
+        step = elementwise.select(several, step, full(shape[1:], np.nan, kind))
     index = movement.broadcasted_iota(kind, shape, 0)
-    share = elementwise.div(index, cast(elementwise.max(parts, 1) if several is not None else max(parts, 1), kind))
-    start_part = elementwise.mul(broadcast_to(first, shape), elementwise.sub(1.0, share))
-    result = elementwise.add(start_part, elementwise.mul(broadcast_to(last, shape), share))
+    share = elementwise.div(index, cast(count, kind))
+    if whole and dtypes.is_integer(given):
+        start, stop = broadcast("linspace", *ends)
+        offset = elementwise.mul(broadcast_to(span, shape), share)
+        return cast(_exact_line(start, stop, count, shape, offset), dtype), step
+    first, last = broadcast_to(first, shape), broadcast_to(last, shape)
+    if whole:
+        # One quotient of what is exact for whole numbers: it is rounded once, and not below a whole result.
+        total = elementwise.mul(first, elementwise.sub(cast(count, kind), index))
+        total = elementwise.add(total, elementwise.mul(last, index))
+        return cast(elementwise.floor(elementwise.div(total, cast(count, kind))), dtype), step
+    start_part = elementwise.mul(first, elementwise.sub(1.0, share))
+    result = elementwise.add(start_part, elementwise.mul(last, share))
     if endpoint and (several is not None or num > 1):
         is_last = elementwise.eq(index, cast(num - 1, kind))
         if several is not None:
             is_last = elementwise.bitwise_and(is_last, broadcast_to(several, shape))
-        result = elementwise.select(is_last, broadcast_to(last, shape), result)
-    wanted = requested("linspace", dtype)
-    if wanted is not None:
-        if dtypes.is_integer(wanted):
-            result = elementwise.floor(result)
-        result, step = cast(result, wanted), cast(step, inexact(wanted))
-    if axis != 0:
-        order = list(range(1, len(shape)))
-        order.insert(axis % len(shape), 0)
-        result = movement.transpose(result, order)
-    return (result, step) if retstep else result
+        result = elementwise.select(is_last, last, result)
+    return cast(result, dtype), step
+
+
+def _exact_line(first: Any, last: Any, count: Any, shape: tuple[Any, ...], offset: Array) -> Array:
+    """first + floor(k (last - first) / count) of integers, near which first + offset is.
+
+    What the offset has lost follows from the remainder of its product with count, which is small: so it is right though
+    the products wrap.
+    """
+    integer = dtypes.scalar_dtype(int)
+    first, last = (broadcast_to(cast(end, integer), shape) for end in (first, last))
+    count = broadcast_to(cast(count, integer), shape)
+    # The distance of two integers may need all bits of an unsigned one.
+    size = cast(elementwise.abs(offset), np.dtype(f"u{integer.name}"))
+    near = cast(size, integer)
+    near = elementwise.select(elementwise.lt(offset, 0), elementwise.neg(near), near)
+    product = elementwise.mul(movement.broadcasted_iota(integer, shape, 0), elementwise.sub(last, first))
+    missing = elementwise.sub(product, elementwise.mul(near, count))
+    more, rest = elementwise.div(missing, count), elementwise.rem(missing, count)
+    more = elementwise.select(elementwise.lt(rest, 0), elementwise.sub(more, 1), more)
+    return elementwise.add(first, elementwise.add(near, more))
+
+
+def first_axis_at(name: str, x: Array, axis: int) -> Array:
+    """x with its first dimension moved to an axis of the result."""
+    rank = len(get_aval(x).shape)
+    place = canonical_axis(name, axis, rank)
+    return movement.transpose(x, [*range(1, place + 1), 0, *range(place + 1, rank)]) if place else x
 
 
 def logspace(
@@ -336,10 +378,9 @@ def logspace(
     """
     check_arrays("logspace", start, stop, base)
     wanted = requested("logspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
-    kind = inexact(wanted)
-    exponents = linspace(cast(start, kind), cast(stop, kind), num, endpoint, axis=axis)
-    base, exponents = promoted("logspace", base, exponents)
-    return cast(elementwise.pow(base, exponents), wanted)
+    exponents, _ = line_between(start, stop, num, endpoint, inexact(wanted))
+    powers = elementwise.pow(*promoted("logspace", base, exponents))
+    return first_axis_at("logspace", cast(powers, wanted), axis)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
@@ -351,20 +392,19 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     """
     check_arrays("geomspace", start, stop)
     wanted = requested("geomspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
-    kind = inexact(wanted)
+    kind = dtypes.result_type(inexact(wanted), dtypes.float32)[0]
     first, last = broadcast("geomspace", cast(start, kind), cast(stop, kind))
     sign = elementwise.sign(first)
-    exponents = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
-    scale = float(np.log(10.0))
-    exponents = [elementwise.div(exponent, scale) for exponent in exponents]
-    result = logspace(*exponents, num, endpoint, 10.0, kind)
-    sign, result = broadcast("geomspace", sign, result)
-    result = elementwise.mul(sign, result)
-    rank = len(get_aval(result).shape)
-    place = canonical_axis("geomspace", axis, rank)
-    if place:
-        result = movement.transpose(result, [*range(1, place + 1), 0, *range(place + 1, rank)])
-    return cast(result, wanted)
+    logarithms = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
+    exponents, _ = line_between(*logarithms, num, endpoint, kind)
+    result = elementwise.mul(*broadcast("geomspace", sign, elementwise.exp(exponents)))
+    # The ends are what was given, and not what their logarithms give.
+    shape = get_aval(result).shape
+    index = movement.broadcasted_iota(np.int32, shape, 0)
+    ends = [(0, first), (num - 1, last)] if endpoint else [(0, first)]
+    for place, end in reversed(ends):
+        result = elementwise.select(elementwise.eq(index, place), broadcast_to(end, shape), result)
+    return first_axis_at("geomspace", cast(result, wanted), axis)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:

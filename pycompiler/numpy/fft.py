@@ -13,7 +13,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
 from pycompiler.core.ranges import fixed
-from pycompiler.lax import fourier
+from pycompiler.lax import complexes, fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
@@ -89,7 +89,8 @@ def _transform(
         wide = aval.dtype == rules.FLOAT64 or (dtypes.is_integer(aval.dtype) and aval.dtype.itemsize == 8)
         x = cast(x, rules.COMPLEX128 if wide else rules.COMPLEX64)
     if not axes:
-        return x
+        # Of no axes the transform is the number itself, of the dtype that its kind gives.
+        return complexes.real(x) if kind is FftType.IRFFT else cast(x, dtypes.with_parts(get_aval(x).dtype))
     taken = (*lengths[:-1], lengths[-1] // 2 + 1) if kind is FftType.IRFFT else lengths
     x = _resized(x, taken, axes)
     ndim = len(aval.shape)

@@ -172,6 +172,7 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[E
                 f"{name}: a boolean index of shape {mask} is applied to dimensions of sizes {covered} of "
                 f"{short(aval)}; they must be equal"
             )
+    together = _neighbours(items)
     items = [*items[: dots[0]], *rest, *items[dots[0] + 1 :]] if dots else [*items, *rest]
     axes: list[Slice | int] = []
     order: list[Any] = []
@@ -189,19 +190,26 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[E
                 continue
             entries.append(_entry(name, item, len(axes), aval, wrap))
             axes.append(len(entries) - 1)
-    return _laid_out(name, shape, axes, order, entries, wrap), entries
+    return _laid_out(name, shape, axes, order, entries, together, wrap), entries
 
 
-def _laid_out(name: str, shape: Any, axes: list[Any], order: list[Any], entries: list[Entry], wrap: bool) -> Plan:
-    arrays = [i for i, item in enumerate(order) if item is ...]
+def _neighbours(items: Sequence[Any]) -> bool:
+    """Whether the arrays and integers of an index stand together. An ellipsis parts them even where it stands for no
+    dimension, as in NumPy."""
+    arrays = [i for i, item in enumerate(items) if not (item is None or item is Ellipsis or isinstance(item, slice))]
+    return bool(arrays) and arrays[-1] - arrays[0] + 1 == len(arrays)
+
+
+def _laid_out(
+    name: str, shape: Any, axes: list[Any], order: list[Any], entries: list[Entry], together: bool, wrap: bool
+) -> Plan:
     # The arrays' dimensions go to the first of them if they are neighbours, or first.
-    together = bool(arrays) and arrays[-1] - arrays[0] + 1 == len(arrays)
     batch = broadcast_of(name, *(entry.array for entry in entries)) if entries else ()
     return Plan(
         shape=tuple(shape),
         axes=tuple(axes),
         order=tuple(item for item in order if item is not ...),
-        place=arrays[0] if together else 0,
+        place=order.index(...) if together else 0,
         batch=tuple(batch),
         wrapped=tuple(wrap and entry.static is None for entry in entries),
     )

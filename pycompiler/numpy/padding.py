@@ -17,6 +17,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, statistics
+from pycompiler.numpy.creation import first_axis_at, line_between
 from pycompiler.numpy.mapping import apply_along_axis
 from pycompiler.numpy.movement import concatenate, flip
 
@@ -196,18 +197,11 @@ def _around(array: Array, axis: int, left: Any, right: Any, turn: bool = False) 
 
 def _ramp(array: Array, axis: int, before: int, after: int, ends: tuple[Any, Any]) -> Array:
     dtype = get_aval(array).dtype
-    computed = dtype if dtypes.is_floating(dtype) else dtypes.canonicalize(np.dtype(np.float64))
     sides: list[Array] = []
     for end, width, place in ((ends[0], before, (0, 1)), (ends[1], after, (-1, None))):
-        edge = cast(movement.slice_in_dim(array, *place, axis=axis), computed)
-        shape = list(get_aval(edge).shape)
-        shape[axis] = width
-        share = lax.div(movement.broadcasted_iota(computed, shape, axis), cast(max(width, 1), computed))
-        start = broadcast_to(cast(end if hasattr(end, "aval") else end.item(), computed), shape)
-        ramp = lax.add(start, lax.mul(share, lax.sub(broadcast_to(edge, shape), start)))
-        if computed != dtype:
-            ramp = lax.floor(ramp)
-        ramp = cast(ramp, dtype)
+        edge = movement.squeeze(movement.slice_in_dim(array, *place, axis=axis), (axis,))
+        ramp, _ = line_between(cast(end if hasattr(end, "aval") else end.item(), dtype), edge, width, False, dtype)
+        ramp = first_axis_at("pad", ramp, axis)
         sides.append(ramp if place == (0, 1) else flip(ramp, axis))
     return concatenate([sides[0], array, sides[1]], axis)
 

@@ -267,18 +267,33 @@ def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any)
         return movement.full(
             (0 if size is None else size,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
         )
-    values, kept = fused(_kept_first, x, mask)
+    return _of_kept(name, *fused(_kept_first, x, mask), size, fill_value)
+
+
+def _of_kept(name: str, values: Array, kept: Array, size: int | None, fill_value: Any) -> Array:
+    """The elements of a vector at which a mask holds, what is missing to size behind them."""
+    count = get_aval(values).shape[0]
     total = known_size(name, reductions.sum(cast(kept, INT32)), size)
     fill = 0 if fill_value is None else fill_value
     (places,) = nonzero(kept, size=total, fill_value=count)
     return ufuncs.where(
-        lax.lt(places, cast(count, index_dtype())), take(values, places, mode="clip"), cast(fill, get_aval(x).dtype)
+        lax.lt(places, cast(count, index_dtype())),
+        take(values, places, mode="clip"),
+        cast(fill, get_aval(values).dtype),
     )
 
 
 def _kept_first(x: Array, mask: Array) -> tuple[Array, Array]:
     rows, new, order = _sorted_rows(movement.expand_dims(x, (1,)), equal_nan=True)
     return flattened(rows), ufuncs.logical_and(new, take(mask, order, mode="clip"))
+
+
+def _kept_alone(x: Array) -> tuple[Array, Array]:
+    """A vector in order, and which of its elements occur once."""
+    rows, new, _ = _sorted_rows(movement.expand_dims(x, (1,)), equal_nan=False)
+    count = get_aval(new).shape[0]
+    last = movement.concatenate([movement.slice_in_dim(new, 1, count), movement.full((1,), True)], 0)
+    return flattened(rows), ufuncs.logical_and(new, last)
 
 
 def setdiff1d(
@@ -308,8 +323,11 @@ def setxor1d(
     """The elements that are in one of the arrays and not in the other, in order. What is missing to size is 0."""
     check_arrays("setxor1d", ar1, ar2)
     x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
+    both = movement.concatenate([x, y], 0)
+    if assume_unique and get_aval(both).shape[0] != 0:
+        return _of_kept("setxor1d", *fused(_kept_alone, both), size, fill_value)
     mask = movement.concatenate([isin(x, y, invert=True), isin(y, x, invert=True)], 0)
-    return _set_of("setxor1d", movement.concatenate([x, y], 0), size, mask, fill_value)
+    return _set_of("setxor1d", both, size, mask, fill_value)
 
 
 def intersect1d(

@@ -14,9 +14,11 @@ from pycompiler.core.primitive import Primitive
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
 from pycompiler.ops import PRIMITIVES
+from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
 
 Unary = Callable[[Any], Array]
@@ -230,9 +232,7 @@ def floor_divide(x: Any, y: Any, /) -> Array:
 def remainder(x: Any, y: Any, /) -> Array:
     """The remainder of floor_divide: it has the sign of y, a zero too. That of integers by 0 is 0."""
     x, y = _of_reals("remainder", x, y)
-    if dtypes.is_integer(get_aval(y).dtype):
-        aval = get_aval(y)
-        y = lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
+    y = _divisor(y)
     rest = lax.rem(x, y)
     other_side = lax.bitwise_and(lax.ne(lax.lt(rest, 0), lax.lt(y, 0)), lax.ne(rest, 0))
     return _zero_like(y, lax.select(other_side, lax.add(rest, y), rest))
@@ -241,9 +241,18 @@ def remainder(x: Any, y: Any, /) -> Array:
 mod = remainder
 
 
+def _divisor(y: Array) -> Array:
+    """y; of integers with ones for zeros, so that a remainder by 0 is 0."""
+    aval = get_aval(y)
+    if not dtypes.is_integer(aval.dtype):
+        return y
+    return lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
+
+
 def fmod(x: Any, y: Any, /) -> Array:
-    """The remainder with the sign of x."""
-    return lax.rem(*promoted("fmod", x, y))
+    """The remainder with the sign of x. That of integers by 0 is 0."""
+    x, y = _of_reals("fmod", x, y)
+    return lax.rem(x, _divisor(y))
 
 
 def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
@@ -318,13 +327,26 @@ atan2 = arctan2
 
 
 def hypot(x: Any, y: Any, /) -> Array:
-    """sqrt(x**2 + y**2), without overflow on the way."""
-    x, y = (lax.abs(side) for side in promoted_inexact("hypot", x, y))
+    """sqrt(x**2 + y**2), without overflow on the way. Its derivative at 0 is taken to be 0."""
+    return _hypot(*promoted_inexact("hypot", x, y))
+
+
+@custom_jvp
+def _hypot(x: Array, y: Array) -> Array:
+    x, y = lax.abs(x), lax.abs(y)
     longer, shorter = lax.max(x, y), lax.min(x, y)
     zero = lax.eq(longer, 0)
     ratio = lax.div(shorter, lax.select(zero, 1.0, longer))
     result = lax.select(zero, longer, lax.mul(longer, lax.sqrt(lax.add(1.0, lax.mul(ratio, ratio)))))
     return lax.select(lax.bitwise_or(isposinf(x), isposinf(y)), np.inf, result)
+
+
+@_hypot.defjvp
+def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    # Not that of the longer and the shorter side: which of two equal ones is longer says nothing of the second order.
+    length = _hypot(*primals)
+    some = lax.select(lax.eq(length, 0), 1.0, length)
+    return length, lax.add(*(lax.mul(t, lax.div(side, some)) for t, side in zip(tangents, primals, strict=True)))
 
 
 def logaddexp(x: Any, y: Any, /) -> Array:
@@ -374,9 +396,11 @@ def logaddexp2(x: Any, y: Any, /) -> Array:
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    zero = lax.eq(x, 0)
-    angle = lax.mul(lax.select(zero, 1.0, x), pi)
-    return lax.select(zero, 1.0, lax.div(lax.sin(angle), angle))
+    return fused(_sinc, x)
+
+
+def _sinc(x: Array) -> Array:
+    return sin_quotient(lax.mul(x, pi))
 
 
 def heaviside(x: Any, y: Any, /) -> Array:

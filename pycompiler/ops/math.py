@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler.core.aval import get_aval
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.ops import rules
-from pycompiler.ops.compare import eq, select
+from pycompiler.ops.bits import and_, or_
+from pycompiler.ops.compare import eq, le, ne, select
 from pycompiler.ops.elementwise import add, div, elementwise, mul, neg, sub
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like
@@ -144,13 +146,36 @@ def _nonzero(x: Value) -> Value:
     return select.bind(eq.bind(x, full_like(x, 0)), full_like(x, 1), x)
 
 
+def _least(x: Value) -> Value:
+    """The least number: a zero divided by it is 0, and the derivative of that is infinite."""
+    # Complex division would square it.
+    dtype = get_aval(x).dtype
+    return full_like(x, 1 if rules.kind(dtype) == "c" else float(rules.finfo(dtype).smallest_subnormal))
+
+
 def _pow_base(t: Value, out: Value, x: Value, y: Value) -> Value:
-    slope = mul.bind(_nonzero(y), pow_.bind(x, sub.bind(y, full_like(y, 1))))
-    return mul.bind(t, select.bind(eq.bind(y, full_like(y, 0)), full_like(y, 0), slope))
+    """y x**(y - 1). Where that is 0 times infinity it is 0 (y = 0), and where its derivative by y would be 0 times the
+    logarithm of 0 (x = 0, y = 1) it is 1; both with the derivative by y that they have."""
+    zero, one = full_like(x, 0), full_like(x, 1)
+    inverse = div.bind(one, x)
+    constant = and_.bind(eq.bind(y, zero), ne.bind(mul.bind(inverse, zero), zero))
+    linear = and_.bind(eq.bind(y, one), eq.bind(x, zero))
+    base = select.bind(or_.bind(constant, linear), one, x)
+    slope = mul.bind(y, pow_.bind(base, sub.bind(y, one)))
+    slope = select.bind(constant, div.bind(y, _least(y)), slope)
+    return mul.bind(t, select.bind(linear, sub.bind(one, div.bind(sub.bind(y, one), _least(y))), slope))
 
 
 def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
-    return mul.bind(t, mul.bind(log.bind(_nonzero(x)), out))
+    """x**y log(x). At x = 0 it is 0; its derivative by x is infinite there for exponents up to 1, as the logarithm is."""
+    slope = mul.bind(log.bind(_nonzero(x)), out)
+    if rules.kind(get_aval(x).dtype) == "c":
+        return mul.bind(t, slope)
+    zero = full_like(x, 0)
+    steep = and_.bind(le.bind(y, full_like(y, 1)), ne.bind(y, zero))
+    at_zero = select.bind(steep, sub.bind(zero, div.bind(out, _least(x))), zero)
+    at_zero = select.bind(eq.bind(y, zero), div.bind(x, _least(x)), at_zero)
+    return mul.bind(t, select.bind(eq.bind(x, zero), at_zero, slope))
 
 
 def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:

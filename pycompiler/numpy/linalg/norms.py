@@ -6,6 +6,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims import broadcast_shapes
 from pycompiler.core.ranges import larger
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
@@ -178,4 +179,13 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     if len(get_aval(M).shape) < 2:
         return cast(reductions.any(ufuncs.not_equal(M, 0)), np.dtype(np.int32))
     (x,) = inexact_arrays("matrix_rank", M)
+    if rtol is not None:
+        check_arrays("matrix_rank", rtol)
+        try:
+            broadcast_shapes(get_aval(rtol).shape, get_aval(x).shape[:-2])
+        except ValueError:
+            raise ValueError(
+                f"matrix_rank: a tolerance is a scalar, or one for each matrix of {short(get_aval(x))}; got "
+                f"{short(get_aval(rtol))}"
+            ) from None
     return fused(_rank, x, *(() if rtol is None else (rtol,)), hermitian=bool(hermitian))

@@ -36,8 +36,7 @@ def i0(x: Any) -> Array:
 
 
 def _i0(x: Array) -> Array:
-    # The derivative of the magnitude is 0 at 0, as that of the scaled function takes it.
-    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), lax_special.bessel_i0e(x))
+    return lax_special.unscaled(x, lax_special.bessel_i0e(x), lax.abs(x))
 
 
 def i1(x: Any) -> Array:
@@ -46,7 +45,7 @@ def i1(x: Any) -> Array:
 
 
 def _i1(x: Array) -> Array:
-    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), lax_special.bessel_i1e(x))
+    return lax_special.unscaled(x, lax_special.bessel_i1e(x), x)
 
 
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:

@@ -11,6 +11,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
+from pycompiler.ops.quotients import expm1_quotient
 
 
 def xlogy(x: Any, y: Any) -> Array:
@@ -84,8 +85,12 @@ def _rel_entr(p: Array, q: Array) -> Array:
         whole, lax.log(lax.select(whole, ratio, _constant(p, 1))), lax.sub(lax.log(safe_p), lax.log(safe_q))
     )
     result = lax.mul(safe_p, lax.select(near, close, apart))
+    # At p = 0 the result is 0, its derivative by p -inf, and that by q, -p / q, has a derivative by p.
     zero = lax.bitwise_and(lax.eq(p, 0), lax.ge(q, 0))
-    edge = lax.select(zero, _constant(p, 0), _constant(p, np.inf))
+    inner = lax.bitwise_and(zero, lax.gt(q, 0))
+    safe_q = lax.select(inner, q, _constant(q, 1))
+    at_zero = lax.select(inner, lax.sub(ops.xlogy.bind(p, p), ops.xlogy.bind(p, safe_q)), _constant(p, 0))
+    edge = lax.select(zero, at_zero, _constant(p, np.inf))
     undefined = lax.bitwise_or(lax.ne(p, p), lax.ne(q, q))
     return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
 
@@ -121,9 +126,14 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
 
 def _power_of_log(x: Array, lmbda: Array, *, one_more: bool) -> Array:
     logarithm = lax.log1p(x) if one_more else lax.log(x)
-    zero = lax.eq(lmbda, 0)
-    safe = lax.select(zero, _constant(lmbda, 1), lmbda)
-    return lax.select(zero, logarithm, lax.div(lax.expm1(lax.mul(safe, logarithm)), safe))
+    bounded = lax.bitwise_or(lax.ne(lmbda, 0), lax.is_finite(logarithm))
+    u = lax.select(bounded, lax.mul(lmbda, logarithm), _constant(lmbda, 0))
+    # Where u is small it is its quotient that has derivatives by lmbda, also at 0; else lmbda is not 0.
+    near = lax.lt(lax.abs(u), 0.5)
+    small = lax.mul(logarithm, expm1_quotient(lax.select(near, u, _constant(u, 0))))
+    one = _constant(u, 1)
+    large = lax.div(lax.expm1(lax.select(near, one, u)), lax.select(near, one, lmbda))
+    return lax.select(near, small, large)
 
 
 def _constant(x: Array, value: float) -> Array:

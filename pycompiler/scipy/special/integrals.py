@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from pycompiler._runtime import Array
 from pycompiler.lax import elementwise as lax
+from pycompiler.lax.fused import fused
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special.error import wide_float
@@ -31,9 +34,13 @@ def fresnel(x: Any) -> tuple[Array, Array]:
 
 
 def sici(x: Any) -> tuple[Array, Array]:
-    """The sine integral and the cosine integral; the latter is that of |x|."""
-    (x,) = promoted_inexact("sici", x)
-    return ops.sin_integral.bind(x), ops.cos_integral.bind(lax.abs(x))
+    """The sine integral and the cosine integral; the latter is that of |x|, but nan at -inf."""
+    return fused(_sici, *promoted_inexact("sici", x))
+
+
+def _sici(x: Array) -> tuple[Array, Array]:
+    cosine = ops.cos_integral.bind(lax.abs(x))
+    return ops.sin_integral.bind(x), lax.select(lax.eq(x, -np.inf), np.nan, cosine)
 
 
 def spence(x: Any) -> Array:

@@ -183,7 +183,11 @@ def test_special_values_of_the_integrals_and_hypergeometric_functions():
     )
     sine, cosine = special.sici(np.array([0.0, INF, -INF, -1.0], np.float32))
     np.testing.assert_allclose(sine, [0, np.pi / 2, -np.pi / 2, scipy.special.sici(-1)[0]], rtol=1e-6)
-    np.testing.assert_allclose(cosine[:2], [-INF, 0])
+    np.testing.assert_allclose(cosine, [-INF, 0, NAN, scipy.special.sici(1)[1]], rtol=1e-6)
+    large = np.array([0.0, 80, 90, 91.5, -91, 200, INF, -INF, NAN], np.float32)
+    for name in ("i0", "i1"):
+        want = getattr(scipy.special, name)(large)
+        np.testing.assert_allclose(getattr(special, name)(large), want, rtol=2e-6)
     np.testing.assert_allclose(
         special.hyp1f1(np.array([0.0, 2, 1, -2]), np.array([1.0, 2, 0, -3]), 0.5),
         [1, np.exp(0.5), INF, scipy.special.hyp1f1(-2, -3, 0.5)],

@@ -69,6 +69,14 @@ def test_spherical_harmonics():
         got = special.sph_harm_y(n, m, theta, phi, **params)
         assert got.dtype == np.complex64
         np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-6)
+    # Every order of every degree, some of which there is not; what is above n_max counts as n_max.
+    n, m = np.meshgrid(np.arange(-3, 5, dtype=np.int32), np.arange(-5, 6, dtype=np.int32), indexing="ij")
+    for theta in (0.5, 2.8):
+        want = scipy.special.sph_harm_y(n, m, theta, 0.7)
+        np.testing.assert_allclose(special.sph_harm_y(n, m, theta, 0.7), want, rtol=1e-5, atol=1e-6)
+        want = scipy.special.sph_harm_y(np.minimum(n, 2), m, theta, 0.7)
+        np.testing.assert_allclose(special.sph_harm_y(n, m, theta, 0.7, n_max=2), want, rtol=1e-5, atol=1e-6)
+    n, m = np.array([0, 1, 1], np.int32), np.array([0, 0, -1], np.int32)
     theirs = jax.scipy.special.sph_harm_y(n[:1], m[:1], 0.5, 0.3)
     ours = special.sph_harm_y(n[:1], m[:1], 0.5, 0.3)
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
