@@ -66,6 +66,14 @@ def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
     return greatest if place > greatest else place
 
 
+def bounded_diagonal(k: int, rows: Dimension, columns: Dimension) -> int:
+    """The number of a diagonal; one that lies beside the matrix becomes the first that does, which index types hold."""
+    if not isinstance(k, int):  # pyright: ignore[reportUnnecessaryIsInstance]: an array may say it, too
+        return k
+    low = -rows if isinstance(rows, int) else -(2**30)
+    return max(low, min(k, columns if isinstance(columns, int) else 2**30))
+
+
 def decidedly_same(a: Shape, b: Shape) -> bool:
     """Whether two shapes are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
     return len(a) == len(b) and all(decidedly_equal(one, other) for one, other in zip(a, b, strict=True))

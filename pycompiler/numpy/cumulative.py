@@ -59,7 +59,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
 
 def _without_nan(a: Any, instead: float) -> Array:
     dtype = get_aval(a).dtype
-    return ufuncs.where(ufuncs.isnan(a), cast(instead, dtype), a) if dtypes.is_floating(dtype) else a
+    return ufuncs.where(ufuncs.isnan(a), cast(instead, dtype), a) if dtypes.is_inexact(dtype) else a
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
