@@ -186,7 +186,8 @@ def square(x: Array) -> Array:
 
 def reciprocal(x: Array) -> Array:
     """1 / x."""
-    return div(1, x)
+    # 1 - 0i: the sign of a zero imaginary part turns, as that of another does.
+    return div(complex(1, -0.0) if is_array(x) and dtypes.is_complex(get_aval(x).dtype) else 1, x)
 
 
 def round(x: Array, rounding_method: Any = 0) -> Array:
