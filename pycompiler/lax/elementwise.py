@@ -174,18 +174,20 @@ def integer_pow(x: Array, y: int) -> Array:
             result = x if result is None else mul(result, x)
         y //= 2
         if y:
-            x = mul(x, x)
+            x = square(x)
     return result
 
 
 def square(x: Array) -> Array:
     """x * x."""
-    return integer_pow(x, 2)
+    check_arrays("square", x)
+    return fused(analytic.square, x) if dtypes.is_complex(get_aval(x).dtype) else mul(x, x)
 
 
 def reciprocal(x: Array) -> Array:
     """1 / x."""
-    return div(1, x)
+    # 1 - 0i: the sign of a zero imaginary part turns, as that of another does.
+    return div(complex(1, -0.0) if is_array(x) and dtypes.is_complex(get_aval(x).dtype) else 1, x)
 
 
 def round(x: Array, rounding_method: Any = 0) -> Array:
@@ -209,6 +211,8 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
     """
     check_arrays("clamp", min, x, max)
     low, value, high = matched("clamp", min, x, max)
+    if dtypes.is_complex(get_aval(value).dtype):
+        return arithmetic.min_.bind(arithmetic.max_.bind(low, value), high)
     # Choices, not extrema: the derivative at a bound is that of the bound, and not half of each.
     value = compare.select.bind(compare.le.bind(value, low), low, value)
     return compare.select.bind(compare.ge.bind(value, high), high, value)

@@ -1,4 +1,5 @@
-"""Activation functions, softmax and its kin."""
+"""Activation functions, softmax and its kin. Of complex numbers those that compare do so by the real parts, then by the
+imaginary ones, as numpy does."""
 
 from typing import Any
 
@@ -38,7 +39,7 @@ def relu(x: Any) -> Array:
 
 def _relu(x: Array) -> Array:
     # A choice, not a maximum: the derivative of max at a tie is one half. NaN is not below 0, and stays.
-    return lax.select(lax.le(x, 0), cast(0, get_aval(x).dtype), x)
+    return lax.select(ufuncs.less_equal(x, 0), cast(0, get_aval(x).dtype), x)
 
 
 def relu6(x: Any) -> Array:
@@ -98,7 +99,7 @@ def log_sigmoid(x: Any) -> Array:
 def soft_sign(x: Any) -> Array:
     """x / (|x| + 1)."""
     (x,) = promoted_inexact("soft_sign", x)
-    return lax.div(x, lax.add(lax.abs(x), 1.0))
+    return lax.div(x, cast(lax.add(lax.abs(x), 1.0), get_aval(x).dtype))
 
 
 def tanh(x: Any) -> Array:
@@ -134,7 +135,7 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
     """x, whether it is positive, and x where it is not (else 0, so that what is not chosen has a derivative)."""
     (x,) = promoted_inexact(name, x)
-    positive = lax.gt(x, 0)
+    positive = ufuncs.greater(x, 0)
     return x, positive, lax.select(positive, cast(0, get_aval(x).dtype), x)
 
 
@@ -147,7 +148,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
     Array([-0.01,  1.  ], dtype=float32)
     """
     (x,) = promoted_inexact("leaky_relu", x)
-    return ufuncs.where(lax.ge(x, 0), x, ufuncs.multiply(negative_slope, x))
+    return ufuncs.where(ufuncs.greater_equal(x, 0), x, ufuncs.multiply(negative_slope, x))
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
@@ -266,7 +267,8 @@ def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:
     shape = get_aval(x).shape
     mean = broadcast_to(reductions.mean(x, axes, keepdims=True), shape)
     variance = reductions.var(x, axes, keepdims=True)
-    return lax.mul(lax.sub(x, mean), broadcast_to(lax.rsqrt(lax.add(variance, epsilon)), shape))
+    scale = cast(lax.rsqrt(lax.add(variance, epsilon)), get_aval(x).dtype)
+    return lax.mul(lax.sub(x, mean), broadcast_to(scale, shape))
 
 
 def standardize(x: Any, axis: Any = -1, epsilon: float = 1e-5) -> Array:
@@ -314,7 +316,7 @@ def log1mexp(x: Any) -> Array:
 def _log1mexp(x: Array) -> Array:
     # Each form is given what it is for, so that neither has an infinite derivative elsewhere.
     limit = float(np.log(2.0))
-    is_near = lax.lt(x, limit)
+    is_near = ufuncs.less(x, limit)
     near = lax.log(lax.neg(lax.expm1(lax.neg(lax.select(is_near, x, limit)))))
     return lax.select(is_near, near, lax.log1p(lax.neg(lax.exp(lax.neg(lax.select(is_near, limit, x))))))
 
@@ -338,7 +340,8 @@ def sparse_plus(x: Any) -> Array:
 def _sparse_plus(x: Array) -> Array:
     above = lax.add(x, 1.0)
     between = lax.mul(lax.mul(above, above), 0.25)
-    return lax.select(lax.le(x, -1.0), cast(0, get_aval(x).dtype), lax.select(lax.ge(x, 1.0), x, between))
+    positive = lax.select(ufuncs.greater_equal(x, 1.0), x, between)
+    return lax.select(ufuncs.less_equal(x, -1.0), cast(0, get_aval(x).dtype), positive)
 
 
 def sparse_sigmoid(x: Any) -> Array:

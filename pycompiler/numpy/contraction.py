@@ -9,6 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes, dim_product
+from pycompiler.core.ranges import bounded_diagonal
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -199,6 +200,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 def on_diagonal(x: Any, axes: Sequence[int], offset: int = 0) -> Array:
     """x with zeros off the diagonal of two axes."""
     aval = get_aval(x)
+    offset = bounded_diagonal(offset, *(aval.shape[axis] for axis in axes))
     first, second = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in axes)
     return lax.select(lax.eq(lax.add(first, offset), second), x, cast(0, aval.dtype))
 

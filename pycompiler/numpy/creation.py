@@ -12,7 +12,7 @@ from pycompiler.core.aval import check_unmasked, get_aval
 from pycompiler.core.dim_value import dim_value
 from pycompiler.core.dims import Dim, surely_below
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.ranges import range_length
+from pycompiler.core.ranges import bounded_diagonal, range_length
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
@@ -439,6 +439,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
            [0., 0., 1.]], dtype=float32)
     """
     shape = canonical_shape("eye", (N, N if M is None else M))
+    k = bounded_diagonal(k, *shape)
     kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
 
     def make() -> Array:
@@ -469,6 +470,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
            [1., 1., 0.]], dtype=float32)
     """
     shape = (N, N if M is None else M)
+    k = bounded_diagonal(k, *shape)
     rows = movement.broadcasted_iota(np.int32, shape, 0)
     columns = movement.broadcasted_iota(np.int32, shape, 1)
     below = elementwise.ge(elementwise.add(rows, k), columns)

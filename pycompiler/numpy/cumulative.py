@@ -87,7 +87,7 @@ def _standard(
             raise ValueError(f"{name}: {short(get_aval(x))} has {ndim} dimensions; say by axis= along which")
         axis = 0
     axis = canonical_axis(name, axis, ndim)
-    result = _cumulative(name, function, x, axis, dtype, None, widens=name == "cumulative_sum")
+    result = _cumulative(name, function, x, axis, dtype, None, widens=True)
     if first is None:
         return result
     shape = list(get_aval(result).shape)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.ranges import larger, range_length, smaller
+from pycompiler.core.ranges import bounded_diagonal, larger, range_length, smaller
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays
@@ -19,6 +19,7 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
     aval = get_aval(m)
     if len(aval.shape) < 2:
         raise ValueError(f"{name}: takes matrices, got {short(aval)}")
+    k = bounded_diagonal(k, *aval.shape[-2:])
     rows, columns = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in (-2, -1))
     kept = (lax.ge if lower else lax.le)(lax.add(rows, k), columns)
     return lax.select(kept, m, cast(0, aval.dtype))
@@ -47,6 +48,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     first, second = canonical_axes("diagonal", (axis1, axis2), rank)
     moved = moveaxis(a, (first, second), (0, 1))
     rows, columns = get_aval(moved).shape[:2]
+    offset = bounded_diagonal(offset, rows, columns)
     start, stop = larger(0, -offset), smaller(rows, columns - offset)
     count = range_length(start, stop, 1)
     if isinstance(count, int) and isinstance(start, int):

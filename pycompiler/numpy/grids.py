@@ -9,7 +9,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product, surely_below
-from pycompiler.core.ranges import fixed
+from pycompiler.core.ranges import bounded_diagonal, fixed
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
@@ -34,14 +34,16 @@ def _indices(places: Sequence[Any]) -> tuple[Array, ...]:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and below its k-th diagonal."""
     (size,) = canonical_shape("tril_indices", n)
-    rows, columns = _indices(np.tril_indices(fixed("tril_indices", size), k, size if m is None else m))
+    count, width = fixed("tril_indices", size), size if m is None else m
+    rows, columns = _indices(np.tril_indices(count, bounded_diagonal(k, count, width), width))
     return rows, columns
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and above its k-th diagonal."""
     (size,) = canonical_shape("triu_indices", n)
-    rows, columns = _indices(np.triu_indices(fixed("triu_indices", size), k, size if m is None else m))
+    count, width = fixed("triu_indices", size), size if m is None else m
+    rows, columns = _indices(np.triu_indices(count, bounded_diagonal(k, count, width), width))
     return rows, columns
 
 

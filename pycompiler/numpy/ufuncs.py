@@ -11,8 +11,8 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
-from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
@@ -45,7 +45,8 @@ def _logarithm(primitive: str, base: int, x: Array) -> Array:
     dtype = get_aval(x).dtype
     if not dtypes.is_complex(dtype):
         return PRIMITIVES[primitive].bind(cast(x, dtype))
-    return lax.div(lax.log(x), np.asarray(scalar_log(base), dtype))
+    # Part by part: a complex divisor would make nans of infinities.
+    return _by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")
@@ -188,8 +189,9 @@ def sign(x: Any, /) -> Array:
 
 
 def square(x: Any, /) -> Array:
-    """x * x."""
-    return multiply(x, x)
+    """x * x; of bools and."""
+    check_arrays("square", x)
+    return lax.square(x) if dtypes.is_complex(get_aval(x).dtype) else multiply(x, x)
 
 
 def reciprocal(x: Any, /) -> Array:
@@ -352,13 +354,13 @@ def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> t
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
+    if dtypes.is_complex(get_aval(x).dtype):
+        return fused(analytic.logaddexp, x, y)
     return _logaddexp(x, y)
 
 
 @custom_jvp
 def _logaddexp(x: Array, y: Array) -> Array:
-    if dtypes.is_complex(get_aval(x).dtype):
-        return _complex_logaddexp(x, y)
     difference = lax.sub(x, y)
     # Equal infinities have no difference; their sum is their logarithm.
     undefined = isnan(difference)
@@ -375,16 +377,7 @@ def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) 
 
 
 def _finite(x: Array) -> Array:
-    return x if dtypes.is_complex(get_aval(x).dtype) else lax.select(lax.eq(x, np.inf), 0.0, x)
-
-
-def _complex_logaddexp(x: Array, y: Array) -> Array:
-    """With the imaginary part in -pi..pi."""
-    first = lax.ge(complexes.real(x), complexes.real(y))
-    big, small = lax.select(first, x, y), lax.select(first, y, x)
-    total = lax.add(big, lax.log1p(lax.exp(lax.sub(small, big))))
-    angle = lax.sub(remainder(lax.add(complexes.imag(total), pi), 2 * pi), pi)
-    return complexes.complex(complexes.real(total), angle)
+    return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
 def logaddexp2(x: Any, y: Any, /) -> Array:
@@ -414,6 +407,7 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         (x,) = converted(name, x)
+        _refuse_complex(name, x)
         return function(x) if dtypes.is_floating(get_aval(x).dtype) else as_array(x)
 
     return _named(ufunc, name, summary)
@@ -474,13 +468,13 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 def fmax(x1: Any, x2: Any) -> Array:
     """The greater; where one is nan the other."""
     x, y = promoted("fmax", x1, x2)
-    return lax.select(lax.bitwise_or(lax.gt(x, y), isnan(y)), x, y)
+    return lax.select(lax.bitwise_or(greater(x, y), isnan(y)), x, y)
 
 
 def fmin(x1: Any, x2: Any) -> Array:
     """The lesser; where one is nan the other."""
     x, y = promoted("fmin", x1, x2)
-    return lax.select(lax.bitwise_or(lax.lt(x, y), isnan(y)), x, y)
+    return lax.select(lax.bitwise_or(less(x, y), isnan(y)), x, y)
 
 
 def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:

@@ -40,13 +40,18 @@ def uniform(key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, m
     return fused(_uniform, key, minval, maxval, shape=result_shape("uniform", shape, minval, maxval), dtype=wanted)
 
 
-def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+def normal_numbers(key: Array, shape: Shape, dtype: Dtype) -> Array:
+    """Floats or complex numbers of the normal distribution; inside other functions."""
     if not dtypes.is_complex(dtype):
         return normal_of(key, shape, dtype)
     # The variance is that of the whole number.
     root = np.asarray(np.sqrt(2), dtypes.real_part(dtype))
     parts = (lax.div(normal_of(subkey, shape, root.dtype), root) for subkey in subkeys(key, 2))
     return complex_.bind(*parts)
+
+
+def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return normal_numbers(key, shape, dtype)
 
 
 def normal(key: Array, shape: Any = (), dtype: Any = None) -> Array:

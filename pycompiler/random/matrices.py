@@ -14,7 +14,8 @@ from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, c
 from pycompiler.numpy import contraction
 from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.promotion import inexact
-from pycompiler.random.arguments import Dtype, check_key, float_dtype
+from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype
+from pycompiler.random.continuous import normal_numbers
 from pycompiler.random.streams import normal_of
 
 Shape = tuple[int, ...]
@@ -92,15 +93,16 @@ def orthonormal(x: Any) -> Array:
 
 
 def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dtype) -> Array:
-    drawn = normal_of(key, (*shape, max(rows, columns), min(rows, columns)), dtype)
+    drawn = normal_numbers(key, (*shape, max(rows, columns), min(rows, columns)), dtype)
     q = orthonormal(drawn)
     rank = len(shape) + 2
     return movement.transpose(q, (*range(rank - 2), rank - 1, rank - 2)) if rows < columns else q
 
 
 def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
-    """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it."""
+    """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it. Of a
+    complex dtype they are unitary."""
     check_key("orthogonal", key)
     rows, columns = canonical_shape("orthogonal", (n, n if m is None else m))
-    size, wanted = canonical_shape("orthogonal", shape), float_dtype("orthogonal", dtype)
+    size, wanted = canonical_shape("orthogonal", shape), inexact_dtype("orthogonal", dtype)
     return fused(_orthogonal, key, rows=rows, columns=columns, shape=size, dtype=wanted)

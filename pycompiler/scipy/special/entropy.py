@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
@@ -12,6 +13,7 @@ from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.ops.quotients import expm1_quotient
+from pycompiler.transforms import custom_jvp
 
 
 def xlogy(x: Any, y: Any) -> Array:
@@ -21,12 +23,52 @@ def xlogy(x: Any, y: Any) -> Array:
     >>> special.xlogy(0.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return ops.xlogy.bind(*promoted_inexact("xlogy", x, y))
+    x, y = promoted_inexact("xlogy", x, y)
+    return fused(_complex_xlogy, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlogy.bind(x, y)
 
 
 def xlog1py(x: Any, y: Any) -> Array:
     """x log(1 + y), 0 where x is 0."""
-    return ops.xlog1py.bind(*promoted_inexact("xlog1py", x, y))
+    x, y = promoted_inexact("xlog1py", x, y)
+    return fused(_complex_xlog1py, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlog1py.bind(x, y)
+
+
+def _weighted(x: Array, y: Array, logarithm: Array) -> Array:
+    """x times a logarithm of y; 0 where x is, unless y is nan."""
+    vanishes = lax.bitwise_and(lax.eq(x, 0), lax.eq(y, y))
+    return lax.select(vanishes, _constant(x, 0), lax.mul(x, logarithm))
+
+
+def _share(t: Array, x: Array, y: Array) -> Array:
+    """t x / y; 0 where x is."""
+    vanishes = lax.eq(x, 0)
+    return lax.mul(t, lax.select(vanishes, x, lax.div(x, lax.select(vanishes, _constant(y, 1), y))))
+
+
+@custom_jvp
+def _weighted_log(x: Array, y: Array) -> Array:
+    return _weighted(x, y, lax.log(y))
+
+
+_weighted_log.defjvps(lambda t, out, x, y: lax.mul(t, lax.log(y)), lambda t, out, x, y: _share(t, x, y))
+
+
+@custom_jvp
+def _weighted_log1p(x: Array, y: Array) -> Array:
+    return _weighted(x, y, lax.log1p(y))
+
+
+_weighted_log1p.defjvps(
+    lambda t, out, x, y: lax.mul(t, lax.log1p(y)), lambda t, out, x, y: _share(t, x, lax.add(y, _constant(y, 1)))
+)
+
+
+def _complex_xlogy(x: Array, y: Array) -> Array:
+    return _weighted_log(x, y)
+
+
+def _complex_xlog1py(x: Array, y: Array) -> Array:
+    return _weighted_log1p(x, y)
 
 
 def logit(x: Any) -> Array:
