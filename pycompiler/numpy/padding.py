@@ -18,7 +18,8 @@ from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, statistics
 from pycompiler.numpy.mapping import apply_along_axis
-from pycompiler.numpy.movement import concatenate, flip
+from pycompiler.numpy.movement import concatenate
+from pycompiler.numpy.turning import flip
 
 _STATISTICS: dict[str, Callable[..., Array]] = {
     "maximum": reductions.max,

@@ -1,5 +1,6 @@
 """Elementwise functions: arguments are promoted and broadcast, then bound; what is no primitive is composed."""
 
+import operator
 from collections.abc import Callable
 from math import log as scalar_log
 from math import pi
@@ -419,6 +420,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """
     check_arrays("round", a)
     no_out("round", out)
+    decimals = operator.index(decimals)
     if dtypes.is_complex(get_aval(a).dtype):
         return _by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.boundary import with_boundary
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.indexing import GatherScatterMode, Mode, apply_counted
+from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
+from pycompiler.numpy.creation import array
 from pycompiler.numpy.index_plan import Plan, Slice, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
 from pycompiler.ops.gather import scatter
@@ -188,8 +190,9 @@ class Place:
 
     def _changed(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         name = f"at[].{method}"
+        values = array_of(values)
         if isinstance(values, list | tuple):
-            values = np.asarray(values)
+            values = array(values)
         check_arrays(name, values)
         x = as_array(self.array)
         how = "fill" if mode is None else canonical_mode(name, mode)
@@ -334,7 +337,7 @@ def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array,
         "operand_batching_dims": (),
         "scatter_indices_batching_dims": (),
     }
-    return values, indices, params
+    return values, alike(indices), params
 
 
 def _steps(axis: Slice | int) -> int:
