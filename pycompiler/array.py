@@ -151,9 +151,9 @@ def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> An
     return pnp.astype(self, dtype, copy=copy, device=device)
 
 
-def _reshape(self: Any, *args: Any, order: str = "C") -> Any:
+def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Any:
     """The same elements in another shape, given as a tuple or as separate sizes; one may be -1."""
-    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order)
+    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order, out_sharding=out_sharding)
 
 
 def _transpose(self: Any, *args: Any) -> Any:
@@ -161,9 +161,9 @@ def _transpose(self: Any, *args: Any) -> Any:
     return pnp.transpose(self, (args[0] if len(args) == 1 else args) or None)
 
 
-def _flatten(self: Any, order: str = "C") -> Any:
+def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     """The elements as a vector."""
-    return pnp.ravel(self, order)
+    return pnp.ravel(self, order, out_sharding=out_sharding)
 
 
 def _compress(

@@ -76,7 +76,12 @@ _IN_FUNCTIONS = {
 # Those in whose place an array is taken too, or a traced value: converted where they are known integers without
 # dimensions.
 _SCALARS = {
-    "numpy": {"histogram histogram2d histogramdd histogram_bin_edges": "bins", "eye tri": "k", "trace": "offset"},
+    "numpy": {
+        "histogram histogram2d histogramdd histogram_bin_edges": "bins",
+        "eye tri": "k",
+        "trace": "offset",
+        "std var nanstd nanvar": "ddof",
+    },
     "numpy.linalg": {"trace": "offset"},
     "random": {"choice": "a", "permutation": "x"},
 }

@@ -87,8 +87,10 @@ def array(
     if order not in (None, "C", "K"):
         raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
     wanted = requested("array", dtype)
-    if isinstance(object, range | bytearray | memoryview) or hasattr(object, "buffer_info"):
+    if isinstance(object, bytearray | memoryview) or hasattr(object, "buffer_info"):
         object = np.asarray(object)
+    elif isinstance(object, range):
+        object = list(object)
     if isinstance(object, RuntimeArray | Tracer):
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)

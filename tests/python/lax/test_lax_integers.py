@@ -1,4 +1,4 @@
-"""Whatever Python takes for an integer is a bound, a window, a dimension of lax; a traced one is an error that says so."""
+"""Whatever Python takes for an integer is a bound, a window, a dimension of lax; a traced one is an error."""
 
 import enum
 
@@ -7,7 +7,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import lax, random
+from pycompiler import lax
 from pycompiler.errors import ConcretizationTypeError
 
 X = pnp.arange(24.0).reshape(4, 6)
