@@ -110,7 +110,9 @@ def test_the_arguments_of_transformations_are_arrays():
 def test_members_of_an_enum_are_integers():
     assert pnp.where(True, Color.RED, Color.BLUE).tolist() == 1
     got = pnp.where(np.array([True, False]), Color.RED, Color.BLUE)
-    assert got.tolist() == [1, 2] and got.dtype == np.int32 and got.weak_type
+    assert got.tolist() == [1, 2]
+    assert got.dtype == np.int32
+    assert got.weak_type
     assert (pnp.asarray(X) + Color.BLUE).tolist() == (X + 2).tolist()
     assert (Color.BLUE * pnp.arange(3)).dtype == np.int32
     assert pnp.add(Color.RED, Color.BLUE).tolist() == 3
@@ -141,7 +143,8 @@ def test_buffers_and_ranges_become_arrays(given, want):
 
 def test_lists_have_a_shape():
     assert pnp.shape([[1, 2, 3]]) == (1, 3)
-    assert pnp.ndim([[1, 2, 3]]) == 2 and pnp.ndim([]) == 1
+    assert pnp.ndim([[1, 2, 3]]) == 2
+    assert pnp.ndim([]) == 1
     assert pnp.size([[1, 2, 3], [4, 5, 6]]) == 6
     assert pnp.size([[1, 2, 3]], 1) == 3
     assert pnp.size(np.ones((2, 3, 4)), (0, 2)) == 8
@@ -159,12 +162,15 @@ def test_arrays_are_sequences():
     assert bisect.bisect_left(x, 4) == 2
     assert [int(row) for row in reversed(x)] == [8, 6, 4, 2, 0]
     assert [row.tolist() for row in reversed(pnp.arange(4).reshape(2, 2))] == [[2, 3], [0, 1]]
-    assert pc.jit(lambda x: list(reversed(x))[0])(x) == 8
-    assert [int(row) for row in iter(x)] == [0, 2, 4, 6, 8] and len(x) == 5
-    assert 4 in x and 5 not in x
+    assert pc.jit(lambda x: next(reversed(x)))(x) == 8
+    assert [int(row) for row in iter(x)] == [0, 2, 4, 6, 8]
+    assert len(x) == 5
+    assert 4 in x
+    assert 5 not in x
     first, *_, last = x
     assert (first, last) == (0, 8)
-    assert sum(x) == 20 and max(x) == 8
+    assert sum(x) == 20
+    assert max(x) == 8
     assert python_random.Random(1).choice(x) in x
     for protocol in (reversed, iter, len):
         with pytest.raises(TypeError):
@@ -173,20 +179,27 @@ def test_arrays_are_sequences():
 
 def test_arrays_are_numbers():
     x = pnp.arange(0, 10, 2)
-    assert [10, 11, 12][x[1]] == 12 and list(range(x[1])) == [0, 1] and hex(x[4]) == "0x8"
+    assert [10, 11, 12][x[1]] == 12
+    assert list(range(x[1])) == [0, 1]
+    assert hex(x[4]) == "0x8"
     for bad in (pnp.float32(1), pnp.asarray(True), x):
         with pytest.raises(TypeError):
             [1, 2, 3][bad]
     assert f"{x[1]:03d} {pnp.float32(2.5):.2f}" == "002 2.50"
-    assert math.floor(pnp.float32(2.5)) == 2 and math.ceil(pnp.float32(2.5)) == 3 and math.isnan(pnp.float32(math.nan))
-    assert complex(x[1]) == 2 and float(x[1]) == 2.0
+    assert math.floor(pnp.float32(2.5)) == 2
+    assert math.ceil(pnp.float32(2.5)) == 3
+    assert math.isnan(pnp.float32(math.nan))
+    assert complex(x[1]) == 2
+    assert float(x[1]) == 2.0
     quotient, rest = divmod(x, 3)
-    assert quotient.tolist() == [0, 0, 1, 2, 2] and rest.tolist() == [0, 2, 1, 0, 2]
+    assert quotient.tolist() == [0, 0, 1, 2, 2]
+    assert rest.tolist() == [0, 2, 1, 0, 2]
     assert [part.tolist() for part in divmod(7, x[1:])] == [[3, 1, 1, 0], [1, 3, 1, 7]]
     assert round(pnp.asarray([0.5, 1.5, 2.6])).tolist() == [0, 2, 3]
     np.testing.assert_allclose(round(pnp.asarray([1.26, 2.55]), 1), np.round(np.float32([1.26, 2.55]), 1), rtol=1e-6)
     for make in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
-        assert make(x).tolist() == x.tolist() and make(x).dtype == x.dtype
+        assert make(x).tolist() == x.tolist()
+        assert make(x).dtype == x.dtype
         assert make(pnp.asarray(2.0)).weak_type
     assert bytes(memoryview(x.astype(np.uint8))) == b"\x00\x02\x04\x06\x08"
 
