@@ -13,7 +13,7 @@ from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
 from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
 from pycompiler.ops import PRIMITIVES, arithmetic, compare
 from pycompiler.ops import math as maths
@@ -53,7 +53,7 @@ def _composed_for_complex(name: str, summary: str) -> Callable[[Array], Array]:
 
     def function(x: Array) -> Array:
         if is_array(x) and dtypes.is_complex(get_aval(x).dtype):
-            return fused(composed, x)
+            return weakly(fused(composed, x), get_aval(x).weak_type)
         return on_floats(x)
 
     function.__name__ = function.__qualname__ = name

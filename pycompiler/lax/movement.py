@@ -52,8 +52,10 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
     """An array of one value, with the shape and dtype of x unless they are given."""
     check_arrays("full_like", x)
     aval = get_aval(x)
-    wanted = aval.dtype if dtype is None else dtype
-    return full(aval.shape if shape is None else shape, fill_value, wanted, sharding=sharding)
+    sizes = aval.shape if shape is None else shape
+    if dtype is None and aval.weak_type:
+        return divided("full_like", full(sizes, cast(fill_value, aval.dtype, True)), sharding)
+    return full(sizes, fill_value, aval.dtype if dtype is None else dtype, sharding=sharding)
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:
@@ -251,8 +253,10 @@ def pad(operand: Array, padding_value: Array, padding_config: Sequence[tuple[int
     """
     check_arrays("pad", operand, padding_value)
     low, high, interior = zip(*padding_config, strict=True) if padding_config else ((), (), ())
-    value = cast(padding_value, get_aval(operand).dtype) if get_aval(padding_value).weak_type else padding_value
-    return ops.pad.bind(operand, value, low=low, high=high, interior=interior)
+    aval, given = get_aval(operand), get_aval(padding_value)
+    value = cast(padding_value, aval.dtype) if given.weak_type else padding_value
+    padded = ops.pad.bind(operand, value, low=low, high=high, interior=interior)
+    return cast(padded, aval.dtype, True) if aval.weak_type and given.weak_type else padded
 
 
 slice_object = slice

@@ -39,6 +39,12 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
     return arithmetic.convert.bind(x, new_dtype=dtype)
 
 
+def weakly(x: Any, weak: bool) -> Array:
+    """x as weakly typed as is asked for, in its dtype."""
+    aval = get_aval(x)
+    return x if aval.weak_type == weak or aval.dtype == dtypes.bool_ else cast(x, aval.dtype, weak)
+
+
 def literal(x: complex, dtype: Any) -> Any:
     """A Python scalar in the dtype of what it meets. An int among integers is one of int32 (with enable_x64: int64), of
     which a narrower or unsigned dtype has the low bits, as of an array. OverflowError for one that neither holds."""

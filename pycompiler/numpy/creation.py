@@ -271,13 +271,14 @@ def arange(
     >>> pnp.arange(2, 10, 3)
     Array([2, 5, 8], dtype=int32)
     """
+    given = [x for x in (start, stop, step) if x is not None]
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
     if step == 0:
         raise ValueError("arange: the step must not be 0")
-    kind = dtypes.result_type(start, stop, step)[0] if dtype is None else requested("arange", dtype)
+    kind = dtypes.result_type(*given)[0] if dtype is None else requested("arange", dtype)
     if isinstance(start, Dim) or isinstance(stop, Dim) or isinstance(step, Dim):
         first, last, by = (_whole("arange", x) for x in (start, stop, step))
         places = movement.iota(kind, range_length(first, last, by))

@@ -19,6 +19,7 @@ from pycompiler.lax.operands import (
     canonical_shape,
     cast,
     check_arrays,
+    weakly,
 )
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
@@ -117,7 +118,8 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     result = movement.full((*shape[:axis], total, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
     front = (slice(None),) * axis
     result = Place(result, (*front, old.astype(np.int32))).set(arr, unique_indices=True)
-    return Place(result, (*front, new.astype(np.int32))).set(values, unique_indices=True)
+    result = Place(result, (*front, new.astype(np.int32))).set(values, unique_indices=True)
+    return weakly(result, get_aval(arr).weak_type)
 
 
 def _moved(source: int, target: int, rank: int) -> list[int]:

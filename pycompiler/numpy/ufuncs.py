@@ -15,8 +15,8 @@ from pycompiler.core.primitive import Primitive
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+from pycompiler.numpy.promotion import broadcast_of, converted, never_weak, promoted, promoted_inexact
 from pycompiler.ops import PRIMITIVES
 from pycompiler.transforms import custom_jvp
 
@@ -68,8 +68,8 @@ arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hype
 arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
-degrees = rad2deg = _float_function("degrees", lambda x: lax.mul(x, 180 / pi), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", lambda x: lax.mul(x, pi / 180), "Degrees in radians.")
+degrees = rad2deg = _float_function("degrees", lambda x: weakly(lax.mul(x, 180 / pi), False), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", lambda x: weakly(lax.mul(x, pi / 180), False), "Degrees in radians.")
 fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
 
 
@@ -318,6 +318,7 @@ def arctan2(y: Any, x: Any, /) -> Array:
 atan2 = arctan2
 
 
+@never_weak
 def hypot(x: Any, y: Any, /) -> Array:
     """sqrt(x**2 + y**2), without overflow on the way."""
     x, y = (lax.abs(side) for side in promoted_inexact("hypot", x, y))
@@ -366,6 +367,7 @@ def _complex_logaddexp(x: Array, y: Array) -> Array:
     return complexes.complex(complexes.real(total), angle)
 
 
+@never_weak
 def logaddexp2(x: Any, y: Any, /) -> Array:
     """log2(2**x + 2**y), without overflow on the way."""
     x, y = promoted_inexact("logaddexp2", x, y)
@@ -380,6 +382,7 @@ def sinc(x: Any, /) -> Array:
     return lax.select(zero, 1.0, lax.div(lax.sin(angle), angle))
 
 
+@never_weak
 def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
@@ -430,7 +433,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     if decimals == 0:
         return lax.round(a, 1)
     factor = 10.0**decimals
-    return lax.div(lax.round(lax.mul(a, factor), 1), factor)
+    return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 
 
 around = round

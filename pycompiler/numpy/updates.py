@@ -240,7 +240,7 @@ def _chosen(x: Array, mask: Array, values: Array, *, method: str) -> Array:
     aval = get_aval(x)
     mask = movement.broadcast_in_dim(mask, aval.shape, range(len(get_aval(mask).shape)))
     new = values if method == "set" else _WHERE[method](x, values)
-    return lax.select(mask, broadcast_to(cast(new, aval.dtype), aval.shape), x)
+    return cast(lax.select(mask, broadcast_to(cast(new, aval.dtype), aval.shape), x), aval.dtype, aval.weak_type)
 
 
 def changed(
@@ -282,7 +282,7 @@ def _scattered(
         indices_are_sorted=hints[0],
         unique_indices=hints[1],
     )
-    return cast(movement.reshape(out, aval.shape), aval.dtype)
+    return cast(movement.reshape(out, aval.shape), aval.dtype, aval.weak_type)
 
 
 def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array, list[Array], dict[str, Any]]:
@@ -349,20 +349,21 @@ def applied(
 ) -> Array:
     """x with a function applied to the elements at an index, as often as the index names each."""
     name = "at[].apply"
-    dtype = get_aval(x).dtype
+    aval = get_aval(x)
     mask = lone_mask(index)
     if mask is not None:
-        return _apply_at_mask(name, x, mask, func)
+        return cast(_apply_at_mask(name, x, mask, func), aval.dtype, aval.weak_type)
     planned, entries = plan(name, x, index, wrap)
     how = "fill" if mode is None else canonical_mode(name, mode)
     if not planned.batch or hints[1]:
         old = read(name, x, planned, entries, "clip")
-        return changed(name, x, index, cast(func(old), dtype), "set", how, wrap, hints)
+        return changed(name, x, index, cast(func(old), aval.dtype), "set", how, wrap, hints)
     # How often each element is named; a traced index may name one as often as there are places in it.
     ones = movement.full(planned.result_shape(), np.int32(1))
     zeros = movement.full(get_aval(x).shape, np.int32(0))
     counts = changed(name, zeros, index, ones, "add", how, wrap, hints)
-    return apply_counted(x, counts, func, int(dim_product(planned.batch)))
+    applied_to = apply_counted(x, counts, func, int(dim_product(planned.batch)))
+    return cast(applied_to, aval.dtype, aval.weak_type)
 
 
 def _apply_at_mask(name: str, x: Array, mask: Any, func: Callable[[Array], Array]) -> Array:
