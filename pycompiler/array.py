@@ -17,6 +17,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator, sharding_of
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.dims import Dim
@@ -41,7 +42,9 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
 
     def forward(self: Any, other: Any) -> Any:
         if not is_array(other):
-            return NotImplemented
+            other = array_of(other)
+            if not is_array(other):
+                return NotImplemented
         try:
             return function(self, other)
         except BaseException as error:
@@ -50,7 +53,9 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
 
     def backward(self: Any, other: Any) -> Any:
         if not is_array(other):
-            return NotImplemented
+            other = array_of(other)
+            if not is_array(other):
+                return NotImplemented
         try:
             return function(other, self)
         except BaseException as error:
@@ -65,7 +70,9 @@ def _general(function: Binary) -> Binary:
 
     def apply(a: Any, b: Any) -> Any:
         if not is_array(a) or not is_array(b):
-            return NotImplemented
+            a, b = array_of(a), array_of(b)
+            if not is_array(a) or not is_array(b):
+                return NotImplemented
         try:
             return function(a, b)
         except BaseException as error:
@@ -144,9 +151,9 @@ def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> An
     return pnp.astype(self, dtype, copy=copy, device=device)
 
 
-def _reshape(self: Any, *args: Any, order: str = "C") -> Any:
+def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Any:
     """The same elements in another shape, given as a tuple or as separate sizes; one may be -1."""
-    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order)
+    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order, out_sharding=out_sharding)
 
 
 def _transpose(self: Any, *args: Any) -> Any:
@@ -154,9 +161,9 @@ def _transpose(self: Any, *args: Any) -> Any:
     return pnp.transpose(self, (args[0] if len(args) == 1 else args) or None)
 
 
-def _flatten(self: Any, order: str = "C") -> Any:
+def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     """The elements as a vector."""
-    return pnp.ravel(self, order)
+    return pnp.ravel(self, order, out_sharding=out_sharding)
 
 
 def _compress(
@@ -219,7 +226,14 @@ def _iterate(self: Any) -> Iterator[Any]:
     return (self[i] for i in range(fixed("iteration over an array", self.shape[0])))
 
 
+def _reversed(self: Any) -> Iterator[Any]:
+    if self.ndim == 0:
+        raise TypeError("reversed: an array without dimensions has no rows")
+    return (self[i] for i in reversed(range(fixed("reversed", self.shape[0]))))
+
+
 def _contains(self: Any, value: Any) -> bool:
+    value = array_of(value)
     if not is_array(value):
         raise TypeError(f"in: an array holds numbers, got {value!r} of type {type(value).__name__}")
     return bool(pnp.any(ufuncs.equal(self, value)))
@@ -414,6 +428,7 @@ def _attributes() -> dict[str, Any]:
         "__round__": _round,
         "__setitem__": _set_item,
         "__iter__": _iterate,
+        "__reversed__": _reversed,
     }
     return table
 

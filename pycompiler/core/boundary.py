@@ -7,8 +7,9 @@ import functools
 import re
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
+from pycompiler.core.arguments import is_settled, prepared, static_parameters
 from pycompiler.core.config import config
 from pycompiler.core.source import hide_own_frames, is_internal, without_own_frames
 
@@ -95,7 +96,8 @@ def _raised_inside(traceback: types.TracebackType | None) -> bool:
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Put the functions among the names of a module behind the boundary, each under its own name.
 
-    Aliases stay one object. Inside the package the functions are imported from where they are defined, without it.
+    They are given integers for sizes and axes, and arrays for what stands for them (`arguments`). Aliases stay one
+    object. Inside the package the functions are imported from where they are defined, without it.
     """
     exposed: dict[int, Any] = {}
     for name in names:
@@ -104,30 +106,45 @@ def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
             namespace[name] = exposed.setdefault(id(function), _exposed(function, namespace["__name__"]))
 
 
-def protect(namespace: dict[str, Any], names: Iterable[str]) -> None:
+def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = False) -> None:
     """Put the functions among the names of a module behind the boundary, where they are also called from inside the
-    package: what failed inside keeps its message. Aliases stay one object."""
+    package: what failed inside keeps its message. Those `of_arrays` are given what `expose` would give them. Aliases
+    stay one object."""
     protected: dict[int, Any] = {}
+    module = namespace["__name__"]
     for name in names:
         function = namespace[name]
         if isinstance(function, types.FunctionType) and function.__code__.co_filename != __file__:
-            namespace[name] = protected.setdefault(id(function), boundary(function))
+            made = _exposed(function, module, renames=False) if of_arrays else boundary(function)
+            namespace[name] = protected.setdefault(id(function), made)
 
 
-def _exposed(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+def _exposed(function: Callable[..., Any], module: str, renames: bool = True) -> Callable[..., Any]:
+    """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name."""
     name = function.__name__
+    opening = name if renames else None
+    static = static_parameters(function, module)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if not is_settled(static, args, kwargs):
+                more, named = prepared(name, static, args, kwargs)
+                return function(*more, **named)
             return function(*args, **kwargs)
         except BaseException as error:
-            leaving(error, name)
+            leaving(error, opening)
             raise
 
-    # Where it is found again by pickle.
-    call.__module__ = module
+    if renames:
+        # Where it is found again by pickle.
+        call.__module__ = module
     return call
+
+
+def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator: as `boundary`, for a function or method that is given integers and arrays (`arguments`)."""
+    return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
 
 
 def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:

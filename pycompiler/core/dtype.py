@@ -339,6 +339,9 @@ def dtype_and_weak(x: Any) -> tuple[DType, bool]:
         return canonicalize(as_dtype(spec)), spec is int or spec is float or spec is complex
     dtype = getattr(x, "dtype", None)
     if dtype is None:
+        for scalar in (int, float, complex):
+            if isinstance(x, scalar):  # of a class of its own, as those of an IntEnum are
+                return SCALARS[scalar][config.enable_x64], True
         raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")
     return canonicalize(dtype if is_key(dtype) else np.dtype(dtype)), bool(getattr(x, "weak_type", False))
 

@@ -104,6 +104,12 @@ def as_positions(array: Array) -> Array:
     return cast(array, INT32)
 
 
+def alike(indices: Sequence[Array]) -> list[Array]:
+    """Positions of one dtype, as a gather or scatter takes them: int32, or int64 where one of them is."""
+    dtypes_ = {get_aval(index).dtype for index in indices}
+    return list(indices) if len(dtypes_) < 2 else [cast(index, INT64) for index in indices]
+
+
 def _components(name: str, indices: Array, expected: int) -> tuple[list[Array], tuple[Any, ...]]:
     """The components of index vectors, and the shape that they share."""
     aval = get_aval(indices)
@@ -169,7 +175,7 @@ def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
         around.append(elementwise.select(elementwise.lt(rest, 0), elementwise.add(rest, size), rest))
     return ops.gather.bind(
         src,
-        *around,
+        *alike(around),
         offset_dims=tuple(range(1, len(shape) - len(axes) + 1)),
         collapsed_slice_dims=axes,
         start_index_map=axes,

@@ -9,6 +9,7 @@ from pycompiler.core.dims import Dim
 from pycompiler.lax import elementwise
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.ops import PRIMITIVES, bits, compare, reduction
 from pycompiler.ops import sort as sorting
 from pycompiler.ops.shape import broadcast_in_dim
@@ -26,7 +27,13 @@ def _reduction(name: str, summary: str) -> Any:
     return function
 
 
-reduce_sum = _reduction("reduce_sum", "The sum over axes; integers wrap.")
+def reduce_sum(operand: Array, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
+    """The sum over axes; integers wrap."""
+    check_arrays("reduce_sum", operand)
+    total = reduction.reduce_sum.bind(operand, axes=canonical_axes("reduce_sum", axes, len(get_aval(operand).shape)))
+    return divided("reduce_sum", total, out_sharding)
+
+
 reduce_prod = _reduction("reduce_prod", "The product over axes; integers wrap.")
 reduce_max = _reduction("reduce_max", "The greatest over axes; nan if any is; of no elements the least value there is.")
 reduce_min = _reduction("reduce_min", "The least over axes; nan if any is; of no elements the greatest value there is.")
@@ -49,7 +56,7 @@ def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype
     entry = PRIMITIVES[name]
     if dtypes.is_complex(get_aval(operand).dtype) and get_aval(operand).shape[axis] != 0:
         operand, entry = fused(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
-    return entry.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
+    return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, index_dtype))
 
 
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
@@ -67,6 +74,14 @@ def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
 def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
     """The index of the least in one dimension: of the first of equal ones, or of the first nan."""
     return _arg_extremum("argmin", "reduce_min", operand, axis, index_dtype)
+
+
+def _index_dtype(name: str, index_dtype: Any) -> Any:
+    """The dtype of an index. TypeError unless it is an integer."""
+    wanted = dtypes.canonicalize_requested(index_dtype, name)
+    if not dtypes.is_integer(wanted):
+        raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
+    return wanted
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:

@@ -102,7 +102,7 @@ def soft_sign(x: Any) -> Array:
     return lax.div(x, cast(lax.add(lax.abs(x), 1.0), get_aval(x).dtype))
 
 
-def tanh(x: Any) -> Array:
+def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent."""
     return ufuncs.tanh(x)
 
@@ -263,25 +263,44 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return fused(_of_counted, x, _mask("softmax", where, x), axes=axes, logarithm=False)
 
 
-def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:
-    shape = get_aval(x).shape
-    mean = broadcast_to(reductions.mean(x, axes, keepdims=True), shape)
-    variance = reductions.var(x, axes, keepdims=True)
-    scale = cast(lax.rsqrt(lax.add(variance, epsilon)), get_aval(x).dtype)
-    return lax.mul(lax.sub(x, mean), broadcast_to(scale, shape))
+def _standardize(x: Array, *given: Array, axes: tuple[int, ...], which: tuple[str, ...]) -> Array:
+    named = dict(zip(which, given, strict=True))
+    mean, variance, where = (named.get(name) for name in ("mean", "variance", "where"))
+    if mean is None:
+        mean = reductions.mean(x, axes, keepdims=True, where=where)
+    apart = ufuncs.subtract(x, mean)
+    if variance is None:
+        variance = reductions.mean(ufuncs.square(apart), axes, keepdims=True, where=where)
+    scale = cast(lax.rsqrt(ufuncs.add(variance, named["epsilon"])), get_aval(x).dtype)
+    return ufuncs.multiply(apart, scale)
 
 
-def standardize(x: Any, axis: Any = -1, epsilon: float = 1e-5) -> Array:
-    """x less its mean over axes, divided by its standard deviation.
+def standardize(
+    x: Any,
+    axis: Any = -1,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: Any = 1e-5,
+    where: Any = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
+    """x less its mean over axes, divided by its standard deviation; either may be given, and a mask `where` says what
+    counts for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of what is left.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
     >>> nn.standardize(pnp.array([1.0, 3.0]))
     Array([-0.999995,  0.999995], dtype=float32)
     """
+    if algorithm not in ("fast", "stable"):
+        raise ValueError(f"standardize: algorithm is 'fast' or 'stable', got {algorithm!r}")
     (x,) = promoted_inexact("standardize", x)
     axes = canonical_axes("standardize", axis, len(get_aval(x).shape))
-    return fused(_standardize, x, axes=axes, epsilon=float(epsilon))
+    options = {"mean": mean, "variance": variance, "epsilon": epsilon, "where": where}
+    given = {name: value for name, value in options.items() if value is not None}
+    check_arrays("standardize", *given.values())
+    return fused(_standardize, x, *given.values(), axes=axes, which=tuple(given))
 
 
 def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:

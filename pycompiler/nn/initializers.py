@@ -23,14 +23,14 @@ from pycompiler.random.streams import subkeys, uniform_of
 Initializer = Callable[..., Array]
 
 
-def zeros(key: Any, shape: Any, dtype: Any = None) -> Array:
+def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Zeros; the key is not used."""
-    return creation.zeros(shape, dtype)
+    return creation.zeros(shape, dtype, out_sharding=out_sharding)
 
 
-def ones(key: Any, shape: Any, dtype: Any = None) -> Array:
+def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Ones; the key is not used."""
-    return creation.ones(shape, dtype)
+    return creation.ones(shape, dtype, out_sharding=out_sharding)
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
@@ -255,5 +255,5 @@ __all__ = [
     "zeros",
 ]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -137,9 +137,6 @@ from pycompiler.numpy.movement import (
     dsplit,
     dstack,
     expand_dims,
-    flip,
-    fliplr,
-    flipud,
     hsplit,
     hstack,
     isscalar,
@@ -153,9 +150,7 @@ from pycompiler.numpy.movement import (
     reshape,
     resize,
     result_type,
-    roll,
     rollaxis,
-    rot90,
     shape,
     size,
     split,
@@ -273,6 +268,7 @@ from pycompiler.numpy.statistics import (
     quantile,
 )
 from pycompiler.numpy.taking import take, take_along_axis
+from pycompiler.numpy.turning import flip, fliplr, flipud, roll, rot90
 from pycompiler.numpy.types import (
     SMALL,
     bfloat16,

@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import check_unmasked, get_aval
+from pycompiler.core.aval import check_unmasked, get_aval, short
 from pycompiler.core.dim_value import dim_value
 from pycompiler.core.dims import Dim, surely_below
 from pycompiler.core.errors import ConcretizationTypeError
@@ -18,6 +18,7 @@ from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.placement import beside, created, filled, place_leaf
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
 
@@ -64,6 +65,7 @@ def array(
     order: str | None = "K",
     ndmin: int = 0,
     device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """An array of a number, a nested list, a NumPy array or another array.
 
@@ -77,10 +79,18 @@ def array(
            [3., 4.]], dtype=float32)
     """
     if device is not None:
-        return created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin))
+        return divided(
+            "array",
+            created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin)),
+            out_sharding,
+        )
     if order not in (None, "C", "K"):
         raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
     wanted = requested("array", dtype)
+    if isinstance(object, bytearray | memoryview) or hasattr(object, "buffer_info"):
+        object = np.asarray(object)
+    elif isinstance(object, range):
+        object = list(object)
     if isinstance(object, RuntimeArray | Tracer):
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
@@ -109,11 +119,17 @@ def array(
             f"array: {object!r} of type {type(object).__name__} is not an array, a number or a list of them"
         )
     missing = ndmin - len(get_aval(result).shape)
-    return movement.expand_dims(result, range(missing)) if missing > 0 else result
+    return divided("array", movement.expand_dims(result, range(missing)) if missing > 0 else result, out_sharding)
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """a as an array, itself where it is one of the dtype. See `array`.
 
@@ -122,8 +138,10 @@ def asarray(
     Array([1.5, 2. ], dtype=float32)
     """
     if device is not None:
-        return created("asarray", device, lambda: array(a, dtype, copy=copy, order=order))
-    return array(a, dtype, copy=copy, order=order)
+        return divided(
+            "asarray", created("asarray", device, lambda: array(a, dtype, copy=copy, order=order)), out_sharding
+        )
+    return divided("asarray", array(a, dtype, copy=copy, order=order), out_sharding)
 
 
 def copy(a: Any, order: str | None = None) -> Array:
@@ -131,7 +149,7 @@ def copy(a: Any, order: str | None = None) -> Array:
     return array(a, order=order)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of a value, which broadcasts to the shape. Without a dtype that of the value.
 
     >>> import pycompiler.numpy as pnp
@@ -150,8 +168,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     if isinstance(fill_value, (bool, int, float, complex, np.generic)):
         aval = get_aval(fill_value)
         kind, weak = wanted or aval.dtype, wanted is None and aval.weak_type
-        return filled("full", device, sizes, kind, weak, lambda: movement.full(sizes, fill_value, wanted))
-    return created("full", device, make)
+        return divided(
+            "full",
+            filled("full", device, sizes, kind, weak, lambda: movement.full(sizes, fill_value, wanted)),
+            out_sharding,
+        )
+    return divided("full", created("full", device, make), out_sharding)
 
 
 def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Array:
@@ -160,7 +182,7 @@ def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Arr
     return filled(name, device, sizes, kind, False, lambda: movement.full(sizes, value, kind))
 
 
-def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of zeros, float32 unless a dtype is given.
 
     >>> import pycompiler.numpy as pnp
@@ -168,25 +190,27 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     Array([[0, 0],
            [0, 0]], dtype=int32)
     """
-    return _constant("zeros", shape, 0, dtype, device)
+    return divided("zeros", _constant("zeros", shape, 0, dtype, device), out_sharding)
 
 
-def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of ones, float32 unless a dtype is given.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
-    return _constant("ones", shape, 1, dtype, device)
+    return divided("ones", _constant("ones", shape, 1, dtype, device), out_sharding)
 
 
-def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of zeros: memory that holds anything is never given out."""
-    return _constant("empty", shape, 0, dtype, device)
+    return divided("empty", _constant("empty", shape, 0, dtype, device), out_sharding)
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """An array of a value, with the shape and dtype of a unless they are given.
 
     >>> import pycompiler.numpy as pnp
@@ -199,18 +223,24 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, 
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
         shape = canonical_shape("full_like", sizes)
-        return created("full_like", device, lambda: array(broadcast_to(cast(fill_value, aval.dtype, True), shape)))
-    return full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device)
+        return divided(
+            "full_like",
+            created("full_like", device, lambda: array(broadcast_to(cast(fill_value, aval.dtype, True), shape))),
+            out_sharding,
+        )
+    return divided(
+        "full_like", full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device), out_sharding
+    )
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Zeros with the shape and dtype of a unless they are given."""
-    return full_like(a, 0, dtype, shape, device=device)
+    return divided("zeros_like", full_like(a, 0, dtype, shape, device=device), out_sharding)
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Ones with the shape and dtype of a unless they are given."""
-    return full_like(a, 1, dtype, shape, device=device)
+    return divided("ones_like", full_like(a, 1, dtype, shape, device=device), out_sharding)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
@@ -232,31 +262,40 @@ def _whole(name: str, x: Any) -> Any:
     raise TypeError(f"{name}: beside dimensions it takes whole numbers, so that the size is a dimension, got {x!r}")
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
+def arange(
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.arange(2, 10, 3)
     Array([2, 5, 8], dtype=int32)
     """
+    given = [x for x in (start, stop, step) if x is not None]
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
     if step == 0:
         raise ValueError("arange: the step must not be 0")
-    kind = dtypes.result_type(start, stop, step)[0] if dtype is None else requested("arange", dtype)
+    kind = dtypes.result_type(*given)[0] if dtype is None else requested("arange", dtype)
     if isinstance(start, Dim) or isinstance(stop, Dim) or isinstance(step, Dim):
         first, last, by = (_whole("arange", x) for x in (start, stop, step))
         places = movement.iota(kind, range_length(first, last, by))
         scaled = places if by == 1 else elementwise.mul(places, cast(by, kind))
-        return scaled if first == 0 else elementwise.add(scaled, cast(first, kind))
+        return divided("arange", scaled if first == 0 else elementwise.add(scaled, cast(first, kind)), out_sharding)
     if type(start) is type(stop) is type(step) is int:
         count = max(0, -((start - stop) // step))
         if start == 0 and step == 1:
-            return filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count))
+            return divided(
+                "arange",
+                filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count)),
+                out_sharding,
+            )
     values = np.arange(start, stop, step).astype(kind)
-    return filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind))
+    return divided(
+        "arange", filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind)), out_sharding
+    )
 
 
 def linspace(
@@ -286,6 +325,7 @@ def linspace(
 
         line = created("linspace", device, make)
         return (line, place_leaf("linspace", steps[0], device)) if retstep else line
+    (num,) = canonical_shape("linspace", (num,))
     first, last = array(start), array(stop)
     wanted = requested("linspace", dtype) or inexact(dtypes.result_type(first, last)[0])
     line, step = line_between(first, last, num, endpoint, wanted)
@@ -430,6 +470,15 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     return array(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
+def diagonal_offset(name: str, k: Any) -> Array:
+    """Which diagonal is meant, as an int32 that may be traced. TypeError for what is no integer."""
+    check_arrays(name, k)
+    aval = get_aval(k)
+    if aval.shape or not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"{name}: a diagonal is named by an integer, got {short(aval)}")
+    return cast(k, dtypes.int32)
+
+
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
     """A matrix of N by M (or N) with ones on the k-th diagonal.
 
@@ -442,10 +491,12 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     k = bounded_diagonal(k, *shape)
     kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
 
+    offset = diagonal_offset("eye", k)
+
     def make() -> Array:
         rows = movement.broadcasted_iota(np.int32, shape, 0)
         columns = movement.broadcasted_iota(np.int32, shape, 1)
-        return cast(elementwise.eq(elementwise.add(rows, k), columns), kind)
+        return cast(elementwise.eq(elementwise.add(rows, offset), columns), kind)
 
     return filled("eye", device, shape, kind, False, make) if isinstance(k, int) else created("eye", device, make)
 
@@ -473,7 +524,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     k = bounded_diagonal(k, *shape)
     rows = movement.broadcasted_iota(np.int32, shape, 0)
     columns = movement.broadcasted_iota(np.int32, shape, 1)
-    below = elementwise.ge(elementwise.add(rows, k), columns)
+    below = elementwise.ge(elementwise.add(rows, diagonal_offset("tri", k)), columns)
     return cast(below, dtypes.scalar_dtype(float) if dtype is None else requested("tri", dtype))
 
 

@@ -10,7 +10,7 @@ from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_arrays, weakly
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, widened
 
@@ -158,4 +158,4 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
         parts.insert(0, flat(to_begin))
     if to_end is not None:
         parts.append(flat(to_end))
-    return movement.concatenate(parts, 0) if len(parts) > 1 else parts[0]
+    return weakly(movement.concatenate(parts, 0) if len(parts) > 1 else parts[0], get_aval(ary).weak_type)

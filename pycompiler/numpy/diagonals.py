@@ -9,7 +9,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.ranges import bounded_diagonal, larger, range_length, smaller
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.operands import canonical_axes, cast, check_arrays
+from pycompiler.lax.operands import canonical_axes, cast, check_arrays, weakly
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.movement import moveaxis, ndim, ravel
 
@@ -75,7 +75,8 @@ def diag(v: Any, k: int = 0) -> Array:
     placed = movement.pad(v, cast(0, get_aval(v).dtype), [(max(k, 0), max(-k, 0), 0)])
     rows, columns = (movement.broadcasted_iota(np.int32, (total, total), axis) for axis in (0, 1))
     wide = movement.broadcast_in_dim(placed, (total, total), (1,))
-    return lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))
+    placed = lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))
+    return weakly(placed, get_aval(v).weak_type)
 
 
 def diagflat(v: Any, k: int = 0) -> Array:

@@ -13,6 +13,7 @@ from pycompiler.core.ranges import bounded_diagonal, fixed
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import arange, array, linspace, ones, zeros
 from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile, transpose
@@ -138,11 +139,13 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
     sizes = canonical_shape("unravel_index", shape)
     rest = array(indices)
+    kind = get_aval(rest).dtype
+    rest = cast(rest, dtypes.int32) if kind.itemsize < 4 else rest
     found: list[Array] = []
     for size in reversed(sizes):
         rest, place = ufuncs.divmod(rest, size)
         found.append(place)
-    above, below = ufuncs.greater(rest, 0), ufuncs.less(rest, -1)
+    above, below = ufuncs.greater(rest, 0), False if dtypes.is_unsigned(kind) else ufuncs.less(rest, -1)
     return tuple(
         ufuncs.where(above, size - 1, ufuncs.where(below, 0, place))
         for size, place in zip(sizes, reversed(found), strict=True)
@@ -207,7 +210,9 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     return IndexUpdate(a)[diag_indices(count, len(shape))].set(val)
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Array:
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: Any = None
+) -> Array:
     """How often each of 0, 1, ... is among the integers x, or what those weigh together.
 
     length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
@@ -235,7 +240,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
             raise ValueError(f"bincount: there is one weight for each of {short(x)}, got {short(weights)}")
     if aval.dtype == dtypes.bool_:
         x = cast(x, dtypes.scalar_dtype(int))
-    return IndexUpdate(zeros(length, kind))[ufuncs.maximum(x, 0)].add(cast(weights, kind))
+    return divided(
+        "bincount", IndexUpdate(zeros(length, kind))[ufuncs.maximum(x, 0)].add(cast(weights, kind)), out_sharding
+    )
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of, as_index, has_array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dim, surely_below
@@ -19,7 +20,7 @@ from pycompiler.core.errors import NonConcreteBooleanIndexError
 from pycompiler.core.ranges import slice_indices
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.indexing import as_positions
+from pycompiler.lax.indexing import alike, as_positions
 from pycompiler.lax.operands import Array, cast
 from pycompiler.numpy.data_sizes import gathered_places, hint
 from pycompiler.numpy.promotion import broadcast_of
@@ -103,6 +104,8 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
     items: list[Any] = []
     masks: list[tuple[int, tuple[int, ...]]] = []
     for item in index if isinstance(index, tuple) else (index,):
+        if has_array(type(item)):
+            item = array_of(item)
         if isinstance(item, list | tuple):
             item = np.asarray(item, dtype=np.int32 if not item else None)
         if is_mask(item):
@@ -218,15 +221,22 @@ def _laid_out(
 def _slice(name: str, item: slice, size: Any) -> Slice:
     if item == slice(None):
         return Slice(0, size, 1)
-    for part in (item.start, item.stop, item.step):
-        if isinstance(part, Tracer):
-            raise IndexError(
-                f"{name}: a slice from or to a traced value has no fixed size; "
-                "use lax.dynamic_slice, which takes the size"
-            )
-        if part is not None and not hasattr(part, "__index__") and not isinstance(part, Dim):
-            raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")
-    return Slice(*slice_indices(item, size))
+    parts = [_bound(name, part) for part in (item.start, item.stop, item.step)]
+    return Slice(*slice_indices(slice(*parts), size))
+
+
+def _bound(name: str, part: Any) -> Any:
+    """A bound or the step of a slice as an int, a dimension or None."""
+    if part is None or type(part) is int or isinstance(part, Dim):
+        return part
+    if isinstance(part, Tracer) and part.concrete_value() is None:
+        raise IndexError(
+            f"{name}: a slice from or to a traced value has no fixed size; use lax.dynamic_slice, which takes the size"
+        )
+    found = as_index(name, "slice", array_of(part))
+    if type(found) is not int:
+        raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")
+    return found
 
 
 def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
@@ -250,7 +260,7 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
 
 
 def positions(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
-    """The arrays as int32 or int64, with negative indices counted from the end."""
+    """The arrays as int32, or all as int64, with negative indices counted from the end."""
     result: list[Array] = []
     sizes = {axis: plan.shape[dim] for dim, axis in plan.indexed.items()}
     for number, array in enumerate(arrays):
@@ -261,4 +271,4 @@ def positions(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
             negative = lax.lt(array, cast(0, dtype))
             array = lax.select(negative, lax.add(array, cast(sizes[number], dtype)), array)
         result.append(array)
-    return result
+    return alike(result)

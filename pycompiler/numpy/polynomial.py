@@ -1,5 +1,6 @@
 """Polynomials as vectors of coefficients, the highest power first."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -175,11 +176,16 @@ def _order(name: str, m: Any) -> int:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """The polynomial with the highest coefficient 1 and these zeros."""
+    """The polynomial with the highest coefficient 1 and these zeros; of a square matrix its characteristic one, whose
+    zeros are the eigenvalues. ValueError for other shapes."""
+    check_arrays("poly", seq_of_zeros)
+    shape = get_aval(seq_of_zeros).shape
+    if len(shape) == 2 and shape[0] == shape[1] and shape[0] != 0:
+        seq_of_zeros = eigvals(seq_of_zeros)
     (zeros,) = promoted_inexact("poly", seq_of_zeros)
     zeros = atleast_1d(zeros)
     if get_aval(zeros).ndim != 1:
-        raise ValueError(f"poly: takes a vector of zeros, got {short(zeros)}")
+        raise ValueError(f"poly: takes a vector of zeros or a square matrix, got {short(zeros)}")
     if dim_product(get_aval(zeros).shape) == 0:
         return movement.full((), 1, get_aval(zeros).dtype)
     return fused(_from_zeros, zeros)
@@ -199,7 +205,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     check_arrays("vander", x)
     if get_aval(x).ndim != 1:
         raise ValueError(f"vander: takes a vector, got {short(x)}")
-    count = get_aval(x).shape[0] if N is None else N
+    count = get_aval(x).shape[0] if N is None else operator.index(N)
     if count < 0:
         raise ValueError(f"vander: N is at least 0, got {count}")
     powers = np.arange(count) if increasing else np.arange(count)[::-1]

@@ -1,6 +1,8 @@
 """NumPy's broadcasting and JAX's type promotion, in one place: what every function of numpy does to its arguments."""
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -9,7 +11,9 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.core.errors import InconclusiveDimensionError
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+
+_P = ParamSpec("_P")
 
 FLOAT16S = (dtypes.float16, dtypes.bfloat16)
 
@@ -60,6 +64,16 @@ def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
     if not dtypes.is_inexact(dtype):
         dtype, weak = inexact(dtype), weak
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
+
+
+def never_weak(function: Callable[_P, Array]) -> Callable[_P, Array]:
+    """A decorator for functions whose result is of a dtype of its own, also for weakly typed arguments, as JAX's is."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
+        return weakly(function(*args, **kwargs), False)
+
+    return call
 
 
 def inexact(dtype: Any) -> Any:

@@ -12,8 +12,9 @@ import numpy as np
 
 from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import boundary, leaving
+from pycompiler.core.boundary import given_arrays, leaving
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -97,7 +98,7 @@ class ufunc(ArrayFunction):  # noqa: N801
                 raise TypeError(f"{self.__name__}: takes no where=; use pycompiler.numpy.where on the result")
             if len(args) != self.nargs:
                 raise TypeError(f"{self.__name__}: takes {self.nargs} arguments, got {len(args)}")
-            return self._call(*args)
+            return self._call(*map(array_of, args))
         except BaseException as error:
             leaving(error, self.__name__)
             raise
@@ -110,7 +111,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         check_arrays(name, *arrays)
         return name
 
-    @boundary
+    @given_arrays
     def reduce(
         self,
         a: Any,
@@ -156,7 +157,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             return result
         return reshape(result, tuple(1 if axis in (None, i) else size for i, size in enumerate(shape)))
 
-    @boundary
+    @given_arrays
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """The elements up to each along an axis, combined by the function."""
         name = self._check("accumulate", a, out=out)
@@ -165,7 +166,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             return self._accumulate(a, axis=axis, dtype=dtype)
         return fused(_accumulated, a, of=self, axis=axis, dtype=requested(name, dtype))
 
-    @boundary
+    @given_arrays
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
         """a with the function applied to the elements at the indices (and to b), as often as each occurs.
 
@@ -207,7 +208,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             x = place.set(self(place.get(), *these))
         return x
 
-    @boundary
+    @given_arrays
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] where that is empty."""
         name = self._check("reduceat", a, indices, out=out)
@@ -220,7 +221,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         lines = moveaxis(cast(a, wanted), axis, 0)
         return moveaxis(fused(_reduced_between, lines, array(indices), of=self), 0, axis)
 
-    @boundary
+    @given_arrays
     def outer(self, A: Any, B: Any, /) -> Array:
         """The function of each pair of an element of A and one of B: of shape A.shape + B.shape."""
         self._check("outer", A, B)

@@ -1,5 +1,6 @@
 """Elementwise functions: arguments are promoted and broadcast, then bound; what is no primitive is composed."""
 
+import operator
 from collections.abc import Callable
 from math import log as scalar_log
 from math import pi
@@ -15,8 +16,8 @@ from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+from pycompiler.numpy.promotion import broadcast_of, converted, never_weak, promoted, promoted_inexact
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
@@ -70,8 +71,8 @@ arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hype
 arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
-degrees = rad2deg = _float_function("degrees", lambda x: lax.mul(x, 180 / pi), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", lambda x: lax.mul(x, pi / 180), "Degrees in radians.")
+degrees = rad2deg = _float_function("degrees", lambda x: weakly(lax.mul(x, 180 / pi), False), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", lambda x: weakly(lax.mul(x, pi / 180), False), "Degrees in radians.")
 fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
 
 
@@ -328,6 +329,7 @@ def arctan2(y: Any, x: Any, /) -> Array:
 atan2 = arctan2
 
 
+@never_weak
 def hypot(x: Any, y: Any, /) -> Array:
     """sqrt(x**2 + y**2), without overflow on the way. Its derivative at 0 is taken to be 0."""
     return _hypot(*promoted_inexact("hypot", x, y))
@@ -380,6 +382,7 @@ def _finite(x: Array) -> Array:
     return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
+@never_weak
 def logaddexp2(x: Any, y: Any, /) -> Array:
     """log2(2**x + 2**y), without overflow on the way."""
     x, y = promoted_inexact("logaddexp2", x, y)
@@ -396,6 +399,7 @@ def _sinc(x: Array) -> Array:
     return sin_quotient(lax.mul(x, pi))
 
 
+@never_weak
 def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
@@ -437,6 +441,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """
     check_arrays("round", a)
     no_out("round", out)
+    decimals = operator.index(decimals)
     if dtypes.is_complex(get_aval(a).dtype):
         return _by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):
@@ -446,7 +451,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     if decimals == 0:
         return lax.round(a, 1)
     factor = 10.0**decimals
-    return lax.div(lax.round(lax.mul(a, factor), 1), factor)
+    return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 
 
 around = round

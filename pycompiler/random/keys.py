@@ -15,6 +15,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import array
 from pycompiler.random.arguments import check_key
 from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_key, split_keys
@@ -159,7 +160,7 @@ def fold_in(key: Any, data: Any) -> Array:
     return fused(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
 
     >>> from pycompiler import random
@@ -171,4 +172,6 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     wanted = default if dtype is None else dtypes.canonicalize_requested(dtype, "bits")
     if not dtypes.is_unsigned(wanted):
         raise TypeError(f"bits: the dtype must be an unsigned integer, got {wanted.name}")
-    return fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape))
+    return divided(
+        "bits", fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape)), out_sharding
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import ShapedArray
+from pycompiler._runtime import Array, ShapedArray, with_weak_type
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, is_array, short
 from pycompiler.core.boundary import boundary, wraps
@@ -25,6 +25,7 @@ from pycompiler.core.structural import instantiate
 from pycompiler.core.trace import current_trace
 from pycompiler.core.transpose import pull_back
 from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.ops.arithmetic import convert
 
 Argnums = int | Sequence[int]
 
@@ -42,6 +43,19 @@ def on_device(leaves: Sequence[Any]) -> list[Any]:
     return [
         leaf if is_zero(leaf) or getattr(leaf, "dtype", None) == dtypes.float0 else as_array(leaf) for leaf in leaves
     ]
+
+
+def typed(derivative: Any, aval: ShapedArray) -> Any:
+    """A derivative as weakly typed as the value that it belongs to: the gradient by a Python scalar follows what it
+    meets, as the scalar does."""
+    own = getattr(derivative, "aval", None)
+    if not isinstance(own, ShapedArray) or own.weak_type == aval.weak_type or own.dtype != aval.dtype:
+        return derivative
+    if type(derivative) is Array and current_trace() is None:
+        return with_weak_type(derivative, aval.weak_type)
+    if is_zero(derivative):
+        return Zero(aval)
+    return convert.bind(derivative, new_dtype=aval.dtype, **({"weak_type": True} if aval.weak_type else {}))
 
 
 def select(
@@ -147,7 +161,7 @@ def value_and_grad(
 
     >>> import pycompiler as pc
     >>> pc.value_and_grad(lambda x: x * x)(3.0)
-    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
 
     @wraps(fun, "value_and_grad")
@@ -168,7 +182,7 @@ def grad(
 
     >>> import pycompiler as pc
     >>> pc.grad(lambda x: x * x)(3.0)
-    Array(6., dtype=float32)
+    Array(6., dtype=float32, weak_type=True)
     """
 
     @wraps(fun, "grad")
@@ -223,7 +237,10 @@ def _pull_back(
     undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
     given = [ct for ct, v in zip(cotangents, varying, strict=True) if v]
     found = iter(pull_back(linear, undefined, given))
-    return on_device([instantiate(next(found)) if m else float0(leaf) for leaf, m in zip(leaves, moving, strict=True)])
+    found_all = on_device(
+        [instantiate(next(found)) if m else float0(leaf) for leaf, m in zip(leaves, moving, strict=True)]
+    )
+    return [typed(ct, get_aval(leaf)) for ct, leaf in zip(found_all, leaves, strict=True)]
 
 
 @boundary
@@ -237,7 +254,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> import pycompiler.numpy as pnp
     >>> y, back = pc.vjp(pnp.sin, 0.0)
     >>> back(2.0)
-    (Array(2., dtype=float32),)
+    (Array(2., dtype=float32, weak_type=True),)
     """
     leaves, in_tree = tree_flatten((tuple(primals), {}))
     flat = FlatFunction("vjp", fun, in_tree, has_aux=has_aux)
@@ -269,7 +286,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
     >>> import pycompiler as pc
     >>> pc.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
-    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32))
+    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
@@ -284,7 +301,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()), flat.active)
     outs, aux = flat.split(outs)
     shown = [float0(t) if is_zero(t) and not varies(t.aval) else instantiate(t) for t in out_tangents]
-    value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(on_device(shown))
+    shown = [typed(t, get_aval(out)) for t, out in zip(on_device(shown), outs, strict=True)]
+    value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(shown)
     return (value, derivative, aux) if has_aux else (value, derivative)
 
 
@@ -298,7 +316,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     >>> import pycompiler.numpy as pnp
     >>> y, slope = pc.linearize(pnp.sin, 0.0)
     >>> slope(2.0)
-    Array(2., dtype=float32)
+    Array(2., dtype=float32, weak_type=True)
     """
     leaves, in_tree = tree_flatten((tuple(primals), {}))
     flat = FlatFunction("linearize", fun, in_tree, has_aux=has_aux)
@@ -319,7 +337,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
             next(results) if v else instantiate(Zero(aval)) if varies(aval) else float0(aval)
             for aval, v in zip(out_avals, varying, strict=True)
         ]
-        return out_tree.unflatten(on_device(shown))
+        return out_tree.unflatten([typed(t, aval) for t, aval in zip(on_device(shown), out_avals, strict=True)])
 
     value = out_tree.unflatten(on_device(outs))
     return (value, linear_fun, aux) if has_aux else (value, linear_fun)

@@ -60,7 +60,7 @@ def checkpoint(
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> layer = pc.checkpoint(lambda x: pnp.sin(pnp.sin(x)))
     >>> pc.grad(lambda x: layer(layer(x)))(0.0)
-    Array(1., dtype=float32)
+    Array(1., dtype=float32, weak_type=True)
     """
     return _checkpoint("checkpoint", fun, prevent_cse, policy, static_argnums, static_argnames, concrete)
 
