@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval
+from pycompiler.core.aval import get_aval
+from pycompiler.core.shape_struct import ShapeDtypeStruct
 from pycompiler.core.config import config
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.linearize import linearize_graph
