@@ -24,7 +24,7 @@ from pycompiler._runtime import (
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
-from pycompiler.core.mesh import Device
+from pycompiler.core.mesh import Device, PartitionSpec, current_mesh
 from pycompiler.core.places import put
 from pycompiler.core.sharding import Index, NamedSharding, Sharding, replicas
 from pycompiler.ops.arithmetic import bitcast
@@ -146,6 +146,8 @@ def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
 
 
 def _named(function: str, sharding: Any) -> Sharding:
+    if isinstance(sharding, PartitionSpec):
+        return NamedSharding(current_mesh(function), sharding)
     if not isinstance(sharding, Sharding):
         raise TypeError(f"{function}: takes a sharding, got {sharding!r} of type {type(sharding).__name__}")
     return sharding
@@ -168,7 +170,8 @@ def make_array_from_callback(
     shape = tuple([int(n) for n in shape])
     function = "make_array_from_callback"
     wanted = None if dtype is None else dtypes.canonicalize(dtypes.as_dtype(dtype))
-    local = _named(function, sharding).shard_shape(shape)
+    sharding = _named(function, sharding)
+    local = sharding.shard_shape(shape)
     made: dict[Any, tuple[np.ndarray[Any, Any], ShapedArray]] = {}
     parts: list[Array] = []
     for device, index in sharding.devices_indices_map(shape).items():
@@ -198,7 +201,8 @@ def make_array_from_single_device_arrays(
     """
     shape = tuple([int(n) for n in shape])
     function = "make_array_from_single_device_arrays"
-    local = _named(function, sharding).shard_shape(shape)
+    sharding = _named(function, sharding)
+    local = sharding.shard_shape(shape)
     given = list(arrays)
     if len(given) != sharding.num_devices:
         raise ValueError(f"{function}: {sharding} has {sharding.num_devices} devices, got {len(given)} arrays")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import re
 import types
 from collections.abc import Callable, Iterable
@@ -147,11 +148,21 @@ def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
 
 
+def check_function(transform: str, function: object) -> None:
+    """Raise TypeError for what is no function, or one that yields: its body would not run."""
+    if isinstance(function, staticmethod) or not callable(function):
+        raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(
+            f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "
+            "tuple, or stack what it yields"
+        )
+
+
 def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """`functools.wraps` for what a transformation returns, at the boundary, under a docstring that says what it is."""
 
-    if not callable(function):
-        raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
+    check_function(transform, function)
 
     def decorate(wrapper: Callable[_P, _R]) -> Callable[_P, _R]:
         assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"]

@@ -352,13 +352,41 @@ _joins: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
 def result_type(*xs: Any) -> tuple[DType, bool]:
     """The dtype that the values (or dtypes) promote to, and whether it stays weak.
 
+    Raises TypePromotionError where the setting numpy_dtype_promotion is strict and they don't follow each other.
+
     Reference: JAX's `jax.numpy.result_type`, with `return_weak_type_flag`.
     """
     typed = tuple(map(dtype_and_weak, xs))
     known = _joins.get(typed)
     if known is None:
         known = _joins[typed] = _result_type(typed)
+    if config.numpy_dtype_promotion == "strict":
+        _check_strict(typed)
     return canonicalize(known[0]), known[1]
+
+
+class TypePromotionError(ValueError):
+    """Operands of different dtypes where the setting numpy_dtype_promotion is "strict": convert one."""
+
+
+# Weak kinds, and those that they may follow under strict promotion.
+_FOLLOWS = {"i": "iufc", "f": "fc", "c": "c"}
+
+
+def _check_strict(typed: tuple[tuple[DType, bool], ...]) -> None:
+    strong = {dtype for dtype, weak in typed if not weak or dtype == bool_}
+    kinds = {_kind(dtype) for dtype, weak in typed if weak and dtype != bool_}
+    follow = all(_kind(dtype) in _FOLLOWS[kind] for dtype in strong for kind in kinds)
+    if len(strong) > 1 or not follow:
+        names = ", ".join(sorted({dtype.name + "*" * weak for dtype, weak in typed}))
+        raise TypePromotionError(
+            f"operands of dtypes {names} don't promote where numpy_dtype_promotion is 'strict': convert one of them "
+            "by .astype, or set it to 'standard'"
+        )
+
+
+def _kind(dtype: DType) -> str:
+    return "i" if is_integer(dtype) else "f" if is_floating(dtype) else "c" if is_complex(dtype) else dtype.name
 
 
 def _result_type(typed: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:

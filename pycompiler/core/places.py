@@ -15,20 +15,24 @@ from pycompiler import _runtime
 from pycompiler._runtime import Array, Device, ShapedArray
 from pycompiler.core.aval import as_array
 from pycompiler.core.config import config
-from pycompiler.core.sharding import SingleDeviceSharding
+from pycompiler.core.mesh import PartitionSpec, current_mesh
+from pycompiler.core.sharding import NamedSharding, SingleDeviceSharding
 
 Place = Any
 
 
 def is_place(x: object) -> bool:
-    """Whether `x` says where an array is to be: a device or a sharding."""
-    return isinstance(x, Device) or (hasattr(x, "device_set") and hasattr(x, "place"))
+    """Whether `x` says where an array is to be: a device, a sharding, or a spec of the current mesh."""
+    return isinstance(x, (Device, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
 
 
-def check_place(function: str, place: object) -> None:
-    """Raise ValueError unless `place` is None, a device or a sharding."""
+def check_place(function: str, place: Any) -> Place | None:
+    """`place`, a spec as the sharding over the current mesh. Raises ValueError unless it is None, a device, a sharding
+    or a spec, and for a spec where there is no current mesh."""
+    if isinstance(place, PartitionSpec):
+        return NamedSharding(current_mesh(function), place)
     if place is None or is_place(place):
-        return
+        return place
     raise ValueError(f"{function}: device {place!r} is none of {_runtime.devices()}, no sharding and not None")
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from pycompiler._runtime import PyTreeDef, register_node, set_node_namer, tree_flatten
+from pycompiler._runtime import PyTreeDef, register_node, set_data_functions, set_node_namer, tree_flatten
+from pycompiler.core.tree_data import copy_data, equal_data
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -71,9 +72,20 @@ _registered: dict[type, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]
 _unflatten: dict[type, Callable[[Any, Any], Any]] = {}
 
 
-@functools.lru_cache(maxsize=1024)
-def _child_names(nodetype: type, data: Hashable, count: int) -> list[str] | None:
+def _child_names(nodetype: type, data: Any, count: int) -> list[str] | None:
     """The keys of the children of a class, as text: asked of an instance with nothing in it. None where it has none."""
+    try:
+        return _known_names(nodetype, data, count)
+    except TypeError:  # the data has no hash
+        return _names(nodetype, data, count)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_names(nodetype: type, data: Hashable, count: int) -> list[str] | None:
+    return _names(nodetype, data, count)
+
+
+def _names(nodetype: type, data: Any, count: int) -> list[str] | None:
     _, with_keys = _registered.get(nodetype, (None, None))
     if with_keys is None:
         return None
@@ -85,6 +97,7 @@ def _child_names(nodetype: type, data: Hashable, count: int) -> list[str] | None
 
 
 set_node_namer(_child_names)
+set_data_functions(equal_data, copy_data)
 
 
 def register_pytree_node(
@@ -216,10 +229,17 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[KeyChildren, Hashable]:
     if _has_fields(tree):
         return tuple((GetAttrKey(name), child) for name, child in zip(tree._fields, tree, strict=True)), kind
     if kind is dict or kind is OrderedDict or kind is defaultdict:
-        keys = tuple(tree if kind is OrderedDict else sorted(tree))
+        keys = tuple(tree if kind is OrderedDict else _sorted(tree))
         data = (tree.default_factory, keys) if kind is defaultdict else keys
         return tuple((DictKey(key), tree[key]) for key in keys), data
     raise ValueError(f"flatten_one_level: {tree!r} of type {kind.__name__} is a leaf, not a container")
+
+
+def _sorted(keys: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(keys)
+    except TypeError:
+        raise ValueError(f"the keys of a dict in a tree cannot be sorted: {list(keys)}") from None
 
 
 def tree_flatten_with_path(

@@ -21,11 +21,12 @@ from pycompiler import distribution
 from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
 from pycompiler.compile import module_bytes, named_device, read_module
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval, shaped, short
+from pycompiler.core.aval import get_aval, shaped, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import Dim
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, pruned
+from pycompiler.core.shape_struct import ShapeDtypeStruct
 from pycompiler.core.sizes import size_plan
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves

@@ -30,7 +30,7 @@ def place_leaf(
 ) -> Array:
     """One array in a place (None: where it is), traced or not."""
     check_arrays(function, x)
-    check_place(function, place)
+    place = check_place(function, place)
     if not isinstance(x, Tracer) and current_trace() is None:
         return put(x, place, donate=donate, may_alias=may_alias)
     if isinstance(place, NamedSharding):
@@ -46,9 +46,9 @@ def created(function: str, device: Place | None, make: Callable[[], Array]) -> A
     """
     if device is None:
         return make()
-    check_place(function, device)
+    device = check_place(function, device)
     if current_trace() is not None:
-        return primitive.bind(make(), device=device, src=None)
+        return place_leaf(function, make(), device)
     with making_on(single_device(device)):
         made = make()
     return place_leaf(function, made, device)
@@ -103,8 +103,8 @@ def device_put(
 
     Args:
       x: a tree of arrays, NumPy arrays (which are copied straight to the device) and scalars.
-      device: a device, a sharding, None (arrays stay where they are; other values become uncommitted arrays on the
-        default device), or a tree of these that is a prefix of x.
+      device: a device, a sharding, a PartitionSpec over the current mesh, None (arrays stay where they are; other
+        values become uncommitted arrays on the default device), or a tree of these that is a prefix of x.
       src: where x was, which what computes derivatives may be told; else it is seen from the arrays.
       donate: whether the arrays given are deleted, so that their memory is free once the copy is made; or a tree.
       may_alias: False: a copy even where the array is there already; or a tree.

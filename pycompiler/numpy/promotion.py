@@ -9,8 +9,10 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.source import warn
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 
 _P = ParamSpec("_P")
@@ -41,8 +43,24 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
         raise ValueError(f"{name}: shapes do not broadcast: {shown}; each dimension must be equal or 1") from None
 
 
+def check_ranks(name: str, *xs: Any) -> None:
+    """What the setting numpy_rank_promotion says of operands with different numbers of axes, none of them 0."""
+    shapes = [get_aval(x).shape for x in xs]
+    if len({len(shape) for shape in shapes if shape}) < 2:
+        return
+    said = (
+        f"{name}: operands of shapes {', '.join(map(str, shapes))} have different numbers of axes, and the setting "
+        f"numpy_rank_promotion is {config.numpy_rank_promotion!r}"
+    )
+    if config.numpy_rank_promotion == "raise":
+        raise ValueError(f"{said}: give one of them new axes, as x[None, :]")
+    warn(said)
+
+
 def broadcast(name: str, *xs: Any) -> list[Array]:
     """The arguments in their common shape."""
+    if config.numpy_rank_promotion != "allow":
+        check_ranks(name, *xs)
     shape = broadcast_of(name, *xs)
     return [broadcast_to(x, shape) for x in xs]
 

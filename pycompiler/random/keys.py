@@ -36,6 +36,8 @@ def _is_typed(keys: Any) -> bool:
 
 
 def _numbers_of_seed(name: str, seed: Any) -> Array:
+    if config.random_seed_offset:
+        seed = seed + config.random_seed_offset
     if type(seed) is int:
         # As JAX: 64 bits wide, of which the upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
@@ -62,7 +64,7 @@ def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
-    """The numbers of the key of an integer seed, uint32[2].
+    """The numbers of the key of an integer seed, uint32[2]; with the setting enable_custom_prng the key itself.
 
     TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
 
@@ -71,6 +73,8 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
     Array([0, 7], dtype=uint32)
     """
     _check_impl("PRNGKey", impl)
+    if config.enable_custom_prng:
+        return key(seed, impl=impl)
     return _numbers_of_seed("PRNGKey", seed)
 
 

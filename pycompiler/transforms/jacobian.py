@@ -21,7 +21,8 @@ from pycompiler.core.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back
 from pycompiler.ops import PRIMITIVES
-from pycompiler.transforms.derivative import Argnums, check_output, derivatives, on_device, select, typed, varies
+from pycompiler.transforms.derivative import Argnums, check_output, derivatives, select
+from pycompiler.transforms.tangents import on_device, typed, varies
 
 
 def jacrev(
