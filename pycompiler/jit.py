@@ -48,9 +48,9 @@ from pycompiler.core.sizes import check_symbolic, size_plan, symbols_of
 from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.core.tree import tree_flatten
 from pycompiler.data_stages import staged
-from pycompiler.donation import warn_of_kept_memory
+from pycompiler.donation import taken_once, warn_of_kept_memory
 from pycompiler.dynamic import Dynamic, read_dynamic
 from pycompiler.jit_options import Options, divided_function, resolved
 from pycompiler.jitted import Jitted
@@ -349,11 +349,10 @@ class _Program:
 
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            gone = taken_once(signature.graph, self.name, leaves, signature.donated)
             result = watched(signature.graph, keeping, leaves, signature.names)
-            kept = {id(leaf) for leaf in tree_leaves(result)}
-            for number in signature.donated:
-                if id(leaves[number]) not in kept:
-                    leaves[number].delete()
+            for number in gone:
+                leaves[number].delete()
             return result
 
         return boundary(checked) if call else checked

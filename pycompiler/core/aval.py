@@ -146,38 +146,48 @@ def as_array(x: Any) -> Any:
 
 
 class ShapeDtypeStruct:
-    """A shape and dtype in the place of an array: what `eval_shape` gives, and what it and `make_jaxpr` take."""
+    """A shape and dtype in the place of an array: what `eval_shape` gives, and what it and `make_jaxpr` take.
 
-    __slots__ = ("aval",)
+    A dtype of 64 bits is kept; an array in this place has one of 32, unless enable_x64.
+    """
+
+    __slots__ = ("_given",)
 
     def __init__(self, shape: Iterable[dims.Dimension], dtype: object, weak_type: bool = False) -> None:
-        self.aval = ShapedArray(tuple(shape), dtypes.canonicalize(dtypes.as_dtype(dtype)), weak_type)
+        self._given = ShapedArray(tuple(shape), dtypes.as_dtype(dtype), weak_type)
+
+    @property
+    def aval(self) -> ShapedArray:
+        """Of an array in its place."""
+        given = self._given
+        dtype = dtypes.canonicalize(given.dtype)
+        return given if dtype == given.dtype else ShapedArray(given.shape, dtype, given.weak_type)
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
+        return self._given.shape
 
     @property
     def dtype(self) -> dtypes.DType:
-        return self.aval.dtype
+        return self._given.dtype
 
     @property
     def weak_type(self) -> bool:
-        return self.aval.weak_type
+        return self._given.weak_type
 
     @property
     def ndim(self) -> int:
-        return self.aval.ndim
+        return self._given.ndim
 
     @property
     def size(self) -> Any:
-        return dims.dim_product(self.aval.shape)
+        return dims.dim_product(self._given.shape)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShapeDtypeStruct) and self.aval == other.aval
+        return isinstance(other, ShapeDtypeStruct) and self._given == other._given
 
     def __hash__(self) -> int:
-        return hash(("ShapeDtypeStruct", self.aval))
+        return hash(("ShapeDtypeStruct", self._given))
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""

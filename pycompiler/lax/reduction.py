@@ -32,6 +32,14 @@ reduce_and = _reduction("reduce_and", "Bits that all over axes have; of bools wh
 reduce_or = _reduction("reduce_or", "Bits that any over axes has; of bools whether any holds.")
 
 
+def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
+    """The dtype of indices into a dimension. OverflowError where it does not hold them."""
+    dtype, size = dtypes.canonicalize(dtypes.as_dtype(index_dtype)), get_aval(operand).shape[axis]
+    if dtypes.position_dtype(name, size).itemsize > dtype.itemsize:
+        raise OverflowError(f"{name}: {dtype.name} does not hold the positions among {size} elements; use int64")
+    return dtype
+
+
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
     """The index of the greatest in one dimension: of the first of equal ones, or of the first nan.
 
@@ -42,14 +50,14 @@ def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
     """
     check_arrays("argmax", operand)
     axis = canonical_axis("argmax", axis, len(get_aval(operand).shape))
-    return reduction.argmax.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
+    return reduction.argmax.bind(operand, axis=axis, index_dtype=_index_dtype("argmax", operand, axis, index_dtype))
 
 
 def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
     """The index of the least in one dimension: of the first of equal ones, or of the first nan."""
     check_arrays("argmin", operand)
     axis = canonical_axis("argmin", axis, len(get_aval(operand).shape))
-    return reduction.argmin.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
+    return reduction.argmin.bind(operand, axis=axis, index_dtype=_index_dtype("argmin", operand, axis, index_dtype))
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -86,9 +94,10 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     aval = get_aval(operand)
     if not aval.shape:
         raise ValueError(f"top_k: takes an array with at least one dimension, got {short(aval)}")
-    return sorting.top_k.bind(
-        operand, k=k if isinstance(k, Dim) else int(k), axis=canonical_axis("top_k", axis, len(aval.shape))
-    )
+    axis = canonical_axis("top_k", axis, len(aval.shape))
+    # Its indices are int32 in any case.
+    _index_dtype("top_k", operand, axis, dtypes.int32)
+    return sorting.top_k.bind(operand, k=k if isinstance(k, Dim) else int(k), axis=axis)
 
 
 def _check_floats(name: str, operand: Array) -> None:
