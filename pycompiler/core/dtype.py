@@ -263,7 +263,7 @@ MOST_POSITION = 2**31 - 1
 
 
 def position_dtype(what: str, size: object) -> DType:
-    """The dtype of positions among `size` elements, and of how many of them there are: int32 where it holds them, else
+    """The dtype of positions up to `size`, which may be how many elements there are: int32 where it holds them, else
     int64.
 
     Raises OverflowError where that is off. A size that is not known yet is taken for one that fits.
@@ -273,7 +273,7 @@ def position_dtype(what: str, size: object) -> DType:
     if config.enable_x64:
         return int64
     raise OverflowError(
-        f"{what}: positions among {size} elements do not fit into int32, and 64-bit types are off; to have them, set "
+        f"{what}: positions up to {size} do not fit into int32, and 64-bit types are off; to have them, set "
         'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
     )
 

@@ -309,6 +309,15 @@ def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
     return cast(start, wanted)
 
 
+def _farthest(start: Array, size: Any, wrap: bool) -> int:
+    """The farthest position that is computed for a start in a dimension of `size` elements."""
+    if not isinstance(size, int):
+        return 0
+    if type(start) is int:
+        return min(start + size if start < 0 and wrap else start, size)
+    return size if wrap and not dtypes.is_unsigned(get_aval(start).dtype) else 0
+
+
 def _starts(
     name: str, operand: Array, start_indices: Any, allow_negative_indices: bool | Sequence[bool]
 ) -> list[Array]:
@@ -325,8 +334,9 @@ def _starts(
     wraps = (
         [allow_negative_indices] * len(shape) if isinstance(allow_negative_indices, bool) else allow_negative_indices
     )
-    wanted = dtypes.position_dtype(name, max([0, *[size for size in shape if isinstance(size, int)]]))
-    return [_wrapped(start, size, wrap, wanted) for start, size, wrap in zip(start_indices, shape, wraps, strict=True)]
+    places = list(zip(start_indices, shape, wraps, strict=True))
+    wanted = dtypes.position_dtype(name, max([0, *[_farthest(*place) for place in places]]))
+    return [_wrapped(start, size, wrap, wanted) for start, size, wrap in places]
 
 
 def dynamic_slice(

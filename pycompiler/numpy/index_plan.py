@@ -75,6 +75,20 @@ class Entry:
     static: Any = None
 
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it is a number that int32 does not hold: a slice may be there, but no array of positions."""
+        return isinstance(self.static, int) and isinstance(self.array, np.int64)
+
+
+def arrays_of(name: str, entries: Sequence[Entry]) -> list[Array]:
+    """The arrays of an index. OverflowError where there is a position that their dtypes do not hold."""
+    for entry in entries:
+        if entry.is_far:
+            dtypes.position_dtype(name, entry.static)
+    return [entry.array for entry in entries]
+
+
 def _is_array(item: Any) -> bool:
     return isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic | list | tuple)
 
@@ -239,7 +253,7 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
         inside = min(max(place, -1), size)  # or next to it
-        return Entry(dtypes.position_dtype(name, size).type(inside), static=place)
+        return Entry((np.int64 if inside > dtypes.MOST_POSITION else np.int32)(inside), static=place)
     return Entry(item)
 
 

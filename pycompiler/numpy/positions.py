@@ -52,6 +52,11 @@ def flattened(x: Array) -> Array:
     return movement.reshape(x, (dim_product(get_aval(x).shape),))
 
 
+def counting(mask: Array) -> Array:
+    """A flat mask as integers, which can be summed."""
+    return cast(mask, dtypes.position_dtype("counting", get_aval(mask).shape[0]))
+
+
 def holds(x: Array) -> Array:
     """Where x is not zero."""
     return x if get_aval(x).dtype == dtypes.bool_ else ufuncs.not_equal(x, 0)
