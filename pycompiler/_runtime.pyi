@@ -127,7 +127,7 @@ def first_rows(array: Array, count: int) -> Array:
     """The first rows of an array: a view of its memory, or a copy of few."""
 
 def sharded_array(aval: ShapedArray, shards: tuple[Array, ...], sharding: Any) -> Array:
-    """An array whose elements are those of the arrays of several devices."""
+    """An array whose elements are those of the arrays of several devices, which it shares."""
 
 def sharding_of(array: Array) -> Any:
     """The sharding of an array of several devices; None for one of a single device."""
@@ -143,6 +143,15 @@ def array_from_numpy(array: np.ndarray[Any, Any], aval: ShapedArray) -> Array:
 
 def with_weak_type(array: Array, weak_type: bool) -> Array:
     """The same elements (no copy) under the aval with that weak type."""
+
+def share(array: Array) -> Array:
+    """Another array of the same elements (no copy), wherever they are: deleted, or donated, for itself."""
+
+def buffer_pointer(array: Array) -> int:
+    """The address of the elements, for which it waits. ValueError for an array of several devices."""
+
+def copied(array: Array) -> Array:
+    """Another array of the same elements, on the same device, in memory of its own; it may be pending."""
 
 def reshaped(array: Array, aval: ShapedArray) -> Array:
     """The same elements (no copy) under another shape of the same size and dtype."""
@@ -252,8 +261,9 @@ def synchronize() -> None:
 def lapack_names() -> list[str]:
     """The entry points of LAPACK and BLAS that decompositions call, in the order of the runtime's table."""
 
-def fill_lapack(addresses: Sequence[int]) -> None:
-    """Give the runtime the addresses of lapack_names(), in their order."""
+def fill_lapack(addresses: Sequence[int], get_threads: int = 0, set_threads: int = 0) -> None:
+    """Give the runtime the addresses of lapack_names(), in their order, and those of the functions that tell and set
+    how many threads their library uses (0: there are none)."""
 
 # Of the MLIR and LLVM that _compiler was built with.
 llvm_version: str

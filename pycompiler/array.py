@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pycompiler.numpy as pnp
+from pycompiler import array_bytes
 from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator, sharding_of
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.arguments import array_of
@@ -30,6 +31,7 @@ from pycompiler.jit import eager_function
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
+from pycompiler.numpy.creation import copied
 from pycompiler.random.keys import key_data
 from pycompiler.sharded import shards
 from pycompiler.tables import html_of
@@ -114,7 +116,8 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 }
 # Methods that are the function of the same name, with the array as its first argument.
 _METHODS = (
-    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "conj", "conjugate", "cumprod", "cumsum"),
+    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "conj", "conjugate"),
+    *("cumprod", "cumsum"),
     *("diagonal", "dot", "max", "mean", "min", "prod", "ptp", "ravel", "repeat", "round", "searchsorted"),
     *("sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
 )
@@ -185,8 +188,8 @@ def _nonzero(self: Any, *, fill_value: Any = None, size: int | None = None) -> A
 
 
 def _copy(self: Any) -> Any:
-    """The array, which never changes, so that there is nothing to copy."""
-    return self
+    """The array in memory of its own, so that either can be donated or deleted."""
+    return copied(self)
 
 
 def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
@@ -390,7 +393,7 @@ _OWN: dict[str, Any] = {
     "global_shards": property(shards, doc="The parts of the devices, a list of Shard."),
     "addressable_data": lambda self, index: shards(self)[index].data,
     "tolist": lambda self: _host(self).tolist(),
-}
+} | array_bytes.OWN
 
 
 # The positions in which a method takes sizes or axes one by one.
@@ -419,18 +422,19 @@ def _attributes() -> dict[str, Any]:
         "T": property(pnp.transpose, doc="The axes reversed."),
         "mT": property(pnp.matrix_transpose, doc="The last two axes swapped."),
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
+        "flat": property(pnp.ravel, doc="The elements as a vector."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": _copy,
         "to_device": interchange.to_device,
         "__array_namespace__": _array_namespace,
-        "__copy__": lambda self: self,
-        "__deepcopy__": lambda self, memo: self,
+        "__copy__": _copy,
+        "__deepcopy__": lambda self, memo: copied(self),
         "__round__": _round,
         "__setitem__": _set_item,
         "__iter__": _iterate,
         "__reversed__": _reversed,
     }
-    return table
+    return table | array_bytes.COMMON
 
 
 def _of_tracers(attribute: Any) -> Any:

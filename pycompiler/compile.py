@@ -42,7 +42,7 @@ from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.callbacks import host_call, host_calls
 from pycompiler.ops.placement import device_put
-from pycompiler.plan import Plan, in_place, plan_outputs
+from pycompiler.plan import Plan, in_place, plan_outputs, taken
 from pycompiler.targets import HOST, Target, device_of, target_of
 
 if TYPE_CHECKING:
@@ -233,13 +233,14 @@ class Compilation:
         return build_module(self.plan.graph, self.aliases, self.tuning.plans) if self.plan.graph else None
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
-        """What a jitted function's cache holds of it; a call deletes the donated inputs."""
+        """What a jitted function's cache holds of it; a call deletes the donated inputs whose memory it takes."""
         plan = self.plan
+        given = taken(plan, donated)
         parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
         aliases = self.aliases if donated else ()
         copying = self._copying(out_tree, donated)
         elsewhere = self._elsewhere(out_tree, donated) if self.executable is not None else None
-        return CompiledCall(*parts, donated, aliases, self.device, copying, self.target.capability, elsewhere)
+        return CompiledCall(*parts, given, aliases, self.device, copying, self.target.capability, elsewhere)
 
     def _elsewhere(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[[Device], CompiledCall] | None:
         """What gives the call for a device that this code is not for: compiled when first needed."""

@@ -19,6 +19,7 @@ from pycompiler.core.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.mesh import Layout, Mesh, spec_of
 from pycompiler.core.sharding import NamedSharding, Sharding
 from pycompiler.core.trace import Tracer
+from pycompiler.donation import taken_once
 from pycompiler.ops.shard_map import shard_map, sharding_constraint
 from pycompiler.partition import mesh_of, partition
 from pycompiler.sharded import from_shards, is_sharded, on_device, on_host, spread
@@ -49,8 +50,9 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     found = partition(opened, mesh, layouts)
     program = compile_spmd(found.graph, mesh.shape_tuple, name)
     parts = [shards_of(x) for x in placed]
+    gone = taken_once(closed, name, leaves, donated)
     results = _run(program, mesh, [[part[number] for part in parts] for number in range(mesh.size)])
-    for number in donated:
+    for number in gone:
         given[len(consts) + number].delete()
     return [
         from_shards(aval, NamedSharding(mesh, spec_of(layout)), [row[index] for row in results])
@@ -194,7 +196,7 @@ def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
         sharding.check_compatible_aval(get_aval(x).shape)
         return sharding_constraint.bind(x, sharding=sharding)
     moved = _placed(sharding, x)
-    if donate and isinstance(x, Array) and moved is not x:
+    if donate and type(x) is Array and moved is not x:
         moved.block_until_ready()
         x.delete()
     return moved
@@ -207,7 +209,7 @@ setattr(Sharding, "place", place)  # noqa: B010
 def _placed(sharding: Sharding, x: Any) -> Array:
     if not isinstance(sharding, NamedSharding):
         return on_device(on_host(x), sharding.device_list[0], get_aval(x))
-    now = sharding_of(x) if isinstance(x, Array) else None
+    now = sharding_of(x) if type(x) is Array else None
     if now is None:
         return spread(x, sharding)
     sharding.check_compatible_aval(x.shape)

@@ -50,9 +50,8 @@ from pycompiler.core.sizes import check_symbolic, size_plan, symbols_of
 from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.tree import tree_leaves
 from pycompiler.data_stages import staged
-from pycompiler.donation import warn_of_kept_memory
+from pycompiler.donation import taken_once, warn_of_kept_memory
 from pycompiler.dynamic import Dynamic
 from pycompiler.jit_options import Options, read_options, resolved
 from pycompiler.jitted import Jitted
@@ -357,8 +356,10 @@ class _Program:
 
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            gone = taken_once(signature.graph, self.name, leaves, signature.donated)
             result = watched(signature.graph, keeping, leaves, signature.names)
-            _give_up(leaves, signature.donated, tree_leaves(result))
+            for number in gone:
+                leaves[number].delete()
             return result
 
         return boundary(checked) if call else checked
@@ -388,8 +389,10 @@ class _Program:
         if not are_on():
             return signature.out_tree.unflatten(distribution.execute(graph, self.name, leaves, donated))
         given = list(map(as_array, leaves))
+        gone = taken_once(graph, self.name, given, donated)
         outs = watched(graph, lambda *xs: distribution.execute(graph, self.name, xs), given, signature.names)
-        _give_up(given, donated, outs)
+        for number in gone:
+            given[number].delete()
         return signature.out_tree.unflatten(outs)
 
     @boundary
@@ -428,14 +431,6 @@ class _Program:
         function = self.function()
         key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
         return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
-
-
-def _give_up(leaves: Sequence[Any], donated: Iterable[int], results: Iterable[Any]) -> None:
-    """Delete the donated arrays that are no results."""
-    kept = {id(x) for x in results}
-    for number in donated:
-        if id(leaves[number]) not in kept:
-            leaves[number].delete()
 
 
 def _say(aloud: bool, text: str, name: str, start: float) -> None:

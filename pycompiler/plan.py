@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, share
 from pycompiler.cache import Aliases
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
@@ -92,11 +92,11 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
         if waits:
             outputs.append(("result", computed.setdefault(atom, len(computed))))
         elif isinstance(atom, graphs.Literal):
-            outputs.append(("const", to_array(atom.value, atom.aval)))
+            outputs.append(("const", _constant(atom.value, atom.aval)))
         elif atom in inputs:
             outputs.append(("arg", inputs[atom]))
         elif atom in constants:
-            outputs.append(("const", to_array(constants[atom], atom.aval)))
+            outputs.append(("const", _constant(constants[atom], atom.aval)))
         elif atom in parts:
             number, offset = parts[atom]
             outputs.append(("view", (number, atom.aval, offset)))
@@ -110,7 +110,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     used = _with_symbols(graph, used)
     kept = [(var, value) for var, value in constants.items() if var in read]
     body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
-    return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
+    return Plan(body, used, tuple(_constant(value, var.aval) for var, value in kept), tuple(outputs))
 
 
 def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
@@ -127,15 +127,22 @@ def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(kept))
 
 
+def _constant(value: Any, aval: ShapedArray) -> Array:
+    """A constant of a graph on the device: the program may delete, or donate, its own array without changing it."""
+    array = to_array(value, aval)
+    return share(array) if array is value else array
+
+
 def to_array(value: Any, aval: ShapedArray) -> Array:
-    """`value`, a constant of a graph, on the device."""
-    if isinstance(value, Array):
+    """`value` on the device."""
+    if type(value) is Array:
         return value
     return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
 
 
-def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
-    """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
+def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
+    """Results, and for each the donated input of what is computed whose memory it may take: the first of its shape and
+    dtype that is not returned."""
     returned = plan.returned
     inputs = plan.graph.inputs if plan.graph else ()
     free = [
@@ -144,10 +151,29 @@ def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
         if leaf in donated and leaf not in returned
     ]
     found: list[tuple[int, int]] = []
-    for result, aval in enumerate(plan.result_avals):
-        match = next((entry for entry in free if same_type(entry[1], aval)), None)
-        # Of symbolic sizes, the large ones count.
-        if match is not None and (not aval.is_concrete or aval.nbytes >= _WORTH_ALIASING):
+    for result, atom in enumerate(plan.graph.outputs if plan.graph else ()):
+        match = next((entry for entry in free if same_type(entry[1], atom.aval)), None)
+        if match is not None:
             free.remove(match)
             found.append((result, match[0]))
-    return tuple(found)
+    return found
+
+
+def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
+    """Which results take the memory of which donated inputs: those that are worth it."""
+    avals = plan.result_avals
+    # Of symbolic sizes, the large ones count.
+    return tuple(
+        [
+            (result, number)
+            for result, number in _matches(plan, donated)
+            if not avals[result].is_concrete or avals[result].nbytes >= _WORTH_ALIASING
+        ]
+    )
+
+
+def taken(plan: Plan, donated: Sequence[int]) -> tuple[int, ...]:
+    """The donated inputs, by number, that a call takes: those whose memory an output has, or a result may take. The
+    others stay as they are."""
+    kept = plan.returned | {plan.used[number] for _, number in _matches(plan, donated)}
+    return tuple([number for number in donated if number in kept])

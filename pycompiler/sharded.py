@@ -50,7 +50,7 @@ class Shard:
 
 def is_sharded(x: object) -> bool:
     """Whether x is an array whose elements are on several devices."""
-    return isinstance(x, Array) and sharding_of(x) is not None
+    return type(x) is Array and sharding_of(x) is not None
 
 
 def from_shards(aval: ShapedArray, sharding: NamedSharding, shards: Sequence[Array]) -> Array:
@@ -96,7 +96,7 @@ def shards(array: Array) -> list[Shard]:
 def on_host(x: Any) -> np.ndarray[Any, Any]:
     """The elements of an array or scalar, in the dtype that its array has; of keys the words that they are."""
     aval = get_aval(x)
-    if isinstance(x, Array):
+    if type(x) is Array:
         return np.asarray(bitcast.bind(x, new_dtype=dtypes.uint64) if dtypes.is_key(aval.dtype) else x)
     if isinstance(x, np.ndarray) and x.dtype != aval.dtype:
         dtypes.warn_of_narrowing("an input array", x.dtype, aval.dtype)
@@ -116,7 +116,7 @@ def spread(x: Any, sharding: NamedSharding) -> Array:
     """
     aval = get_aval(x)
     sharding.check_compatible_aval(aval.shape)
-    if isinstance(x, Array) and _is_on_gpu(x) and current_trace() is None:
+    if type(x) is Array and _is_on_gpu(x) and current_trace() is None:
         return from_shards(aval, sharding, _parts_on_devices(x, sharding))
     host = on_host(x)
     parts = [

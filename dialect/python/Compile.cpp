@@ -1,5 +1,6 @@
 // _compiler.compile_to_object, compile_for_gpu and module_at: the C++ API of array/Target/Compile.h.
 #include "Binding.h"
+#include "Gil.h"
 #include "array/Target/BuiltFunctions.h"
 #include "array/Target/ModuleAt.h"
 
@@ -18,7 +19,7 @@ static CompiledObject compile(const PyModule &module, const std::string &cpu, co
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<CompiledObject> result = mlir::failure();
   {
-    nb::gil_scoped_release release;
+    ReleasedGil released;
     result = mlir::array::compileToObject(*module.tree->module, CompileOptions{cpu, features, optLevel, triple});
   }
   if (mlir::failed(result))
@@ -31,7 +32,7 @@ static CompiledObject compileForGpu(const PyModule &module, const std::string &c
   DiagnosticCollector diagnostics(module.tree->context.get());
   mlir::FailureOr<CompiledObject> result = mlir::failure();
   {
-    nb::gil_scoped_release release;
+    ReleasedGil released;
     result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated, libraries, hasLines});
   }
   if (mlir::failed(result))

@@ -1,5 +1,6 @@
 // _compiler.passmanager, under the names of upstream's mlir.passmanager.
 #include "Binding.h"
+#include "Gil.h"
 #include "array/Pipelines/Gpu.h"
 #include "array/Pipelines/Passes.h"
 
@@ -36,7 +37,7 @@ public:
   llvm::StringRef getName() const override { return name; }
 
   void runOnOperation() override {
-    nb::gil_scoped_acquire acquired;
+    AcquiredGil acquired;
     running->tree->startGeneration();
     try {
       function->object(PyOperation(running->tree, getOperation()));
@@ -52,7 +53,7 @@ private:
     nb::object object;
     explicit Function(nb::object object) : object(std::move(object)) {}
     ~Function() {
-      nb::gil_scoped_acquire acquired;
+      AcquiredGil acquired;
       object.reset();
     }
   };
@@ -119,7 +120,7 @@ void run(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operatio
   tree.startGeneration();
   bool ok;
   {
-    nb::gil_scoped_release release;
+    ReleasedGil released;
     ok = mlir::succeeded(self.passes->run(op));
   }
   tree.startGeneration();

@@ -258,9 +258,33 @@ def scalar_dtype(kind: type) -> DType:
     return SCALARS[kind][config.enable_x64]
 
 
+# The greatest position, or count, that int32 holds.
+MOST_POSITION = 2**31 - 1
+
+
+def position_dtype(what: str, size: object) -> DType:
+    """The dtype of positions up to `size`, which may be how many elements there are: int32 where it holds them, else
+    int64.
+
+    Raises OverflowError where that is off. A size that is not known yet is taken for one that fits.
+    """
+    if not isinstance(size, int) or size <= MOST_POSITION:
+        return int32
+    if config.enable_x64:
+        return int64
+    raise OverflowError(
+        f"{what}: positions up to {size} do not fit into int32, and 64-bit types are off; to have them, set "
+        'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+    )
+
+
 def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
-    return cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    found = cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    # NumPy gives everybody the same object, whose attributes can be set.
+    own = object.__new__(type(found))
+    own.__dict__.update(found.__dict__)
+    return own
 
 
 def iinfo(int_type: object) -> Any:

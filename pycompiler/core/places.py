@@ -69,7 +69,7 @@ def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | 
     """One array in a place, committed to it. Without a place an Array stays where it is, and any other value is put,
     uncommitted, on the default device. TypeError for what is no array."""
     if place is None:
-        if not isinstance(x, Array):
+        if type(x) is not Array:
             with asked_for():
                 return as_array(x)
         if may_alias is not False or not isinstance(x.device, Device):
@@ -78,7 +78,7 @@ def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | 
     device = single_device(place)
     if device is None:
         return place.place(x, donate=donate)
-    if not isinstance(x, Array):
+    if type(x) is not Array:
         with asked_for(), making_on(device):
             return _runtime.with_commitment(as_array(x), True)
     if not isinstance(x.device, Device):

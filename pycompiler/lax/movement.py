@@ -69,6 +69,12 @@ _NUMBERS = (bool, int, float, complex)
 _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
+def _check_count(name: str, dtype: Any, size: Dimension) -> None:
+    """Raise OverflowError where int32, the dtype of positions, does not hold all numbers; narrower ones wrap."""
+    if dtype == dtypes.int32 and dtypes.position_dtype(name, size) != dtype:
+        raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64")
+
+
 def iota(dtype: Any, size: Dimension) -> Array:
     """0, 1, ... size - 1.
 
@@ -77,6 +83,7 @@ def iota(dtype: Any, size: Dimension) -> Array:
     Array([0, 1, 2], dtype=int32)
     """
     wanted = dtypes.canonicalize_requested(dtype, "iota")
+    _check_count("iota", wanted, size)
     if wanted in _COUNTED and _is_direct((size,)):
         return counted(ShapedArray((size,), wanted))
     return broadcasted_iota(dtype, (size,), 0)
@@ -93,6 +100,7 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
     sizes = canonical_shape("broadcasted_iota", shape)
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
+    _check_count("broadcasted_iota", wanted, sizes[axis])
     counted = creation.iota.bind(dtype=dtypes.real_part(wanted), shape=sizes, dimension=axis)
     return divided("broadcasted_iota", cast(counted, wanted) if dtypes.is_complex(wanted) else counted, out_sharding)
 
@@ -314,15 +322,27 @@ def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = Tru
     return taken if keepdims else squeeze(taken, (axis,))
 
 
-def _wrapped(start: Array, size: Any, wrap: bool) -> Array:
-    """A start as an int32; negative ones count from the end if `wrap`."""
+def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
+    """A start in the dtype of positions; negative ones count from the end if `wrap`."""
     if type(start) is int:
-        return np.int32(np.clip(start + size if start < 0 and wrap else start, -(2**31), 2**31 - 1))
+        limits = np.iinfo(wanted)
+        return wanted.type(np.clip(start + size if start < 0 and wrap else start, limits.min, limits.max))
     dtype = get_aval(start).dtype
     if wrap and not dtypes.is_unsigned(dtype):
+        if wanted == dtypes.int64:
+            start, dtype = cast(start, wanted), wanted
         from_end = add.bind(start, cast(size, dtype))
         start = compare.select.bind(compare.lt.bind(start, cast(0, dtype)), from_end, start)
-    return cast(start, np.dtype(np.int32))
+    return cast(start, wanted)
+
+
+def _farthest(start: Array, size: Any, wrap: bool) -> int:
+    """The farthest position that is computed for a start in a dimension of `size` elements."""
+    if not isinstance(size, int):
+        return 0
+    if type(start) is int:
+        return min(start + size if start < 0 and wrap else start, size)
+    return size if wrap and not dtypes.is_unsigned(get_aval(start).dtype) else 0
 
 
 def _starts(
@@ -341,7 +361,9 @@ def _starts(
     wraps = (
         [allow_negative_indices] * len(shape) if isinstance(allow_negative_indices, bool) else allow_negative_indices
     )
-    return [_wrapped(start, size, wrap) for start, size, wrap in zip(start_indices, shape, wraps, strict=True)]
+    places = list(zip(start_indices, shape, wraps, strict=True))
+    wanted = dtypes.position_dtype(name, max([0, *[_farthest(*place) for place in places]]))
+    return [_wrapped(start, size, wrap, wanted) for start, size, wrap in places]
 
 
 def dynamic_slice(

@@ -67,7 +67,7 @@ def filled(
 
 def beside(a: Any, device: Place | None) -> Place | None:
     """Where an array that is like `a` is made: on `device`, else where `a` is committed, else anywhere."""
-    if device is None and isinstance(a, RuntimeArray) and a.committed:
+    if device is None and type(a) is RuntimeArray and a.committed:
         return a.device
     return device
 

@@ -56,7 +56,17 @@ def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype
     entry = PRIMITIVES[name]
     if dtypes.is_complex(get_aval(operand).dtype) and get_aval(operand).shape[axis] != 0:
         operand, entry = fused(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
-    return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, index_dtype))
+    return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, operand, axis, index_dtype))
+
+
+def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
+    """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError where it can't hold them."""
+    wanted, size = dtypes.canonicalize_requested(index_dtype, name), get_aval(operand).shape[axis]
+    if not dtypes.is_integer(wanted):
+        raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
+    if dtypes.position_dtype(name, size).itemsize > wanted.itemsize:
+        raise OverflowError(f"{name}: {wanted.name} does not hold the positions among {size} elements; use int64")
+    return wanted
 
 
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
@@ -74,14 +84,6 @@ def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
 def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
     """The index of the least in one dimension: of the first of equal ones, or of the first nan."""
     return _arg_extremum("argmin", "reduce_min", operand, axis, index_dtype)
-
-
-def _index_dtype(name: str, index_dtype: Any) -> Any:
-    """The dtype of an index. TypeError unless it is an integer."""
-    wanted = dtypes.canonicalize_requested(index_dtype, name)
-    if not dtypes.is_integer(wanted):
-        raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
-    return wanted
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -118,9 +120,10 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     aval = get_aval(operand)
     if not aval.shape:
         raise ValueError(f"top_k: takes an array with at least one dimension, got {short(aval)}")
-    return sorting.top_k.bind(
-        operand, k=k if isinstance(k, Dim) else int(k), axis=canonical_axis("top_k", axis, len(aval.shape))
-    )
+    axis = canonical_axis("top_k", axis, len(aval.shape))
+    # Its indices are int32 in any case.
+    _index_dtype("top_k", operand, axis, dtypes.int32)
+    return sorting.top_k.bind(operand, k=k if isinstance(k, Dim) else int(k), axis=axis)
 
 
 def _check_floats(name: str, operand: Array) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, current_trace
 from pycompiler._runtime import Array as RuntimeArray
+from pycompiler._runtime import copied as copy_of
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import check_unmasked, get_aval, short
 from pycompiler.core.dim_value import dim_value
@@ -36,7 +37,7 @@ def _holds_arrays(value: Any) -> bool:
 def _from_nested(name: str, value: Any, dtype: Any) -> Array:
     """An array of a nested list: stacked when it holds arrays of ours, read by NumPy otherwise."""
     if _holds_arrays(value):
-        parts = [array(part, dtype) for part in value]
+        parts = [asarray(part, dtype) for part in value]
         shared, _ = dtypes.result_type(*parts)
         shapes = {get_aval(part).shape for part in parts}
         if len(shapes) > 1:
@@ -70,8 +71,8 @@ def array(
     """An array of a number, a nested list, a NumPy array or another array.
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
-    enable_x64. Arrays never change, so `copy` makes no difference. TypeError for what holds no numbers, ValueError for
-    nested lists of uneven lengths.
+    enable_x64. An array of ours is copied, so that either can be donated or deleted; with copy=False it is the result
+    itself where it has the dtype. TypeError for what holds no numbers, ValueError for nested lists of uneven lengths.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
@@ -84,6 +85,16 @@ def array(
             created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin)),
             out_sharding,
         )
+    result = _made(object, dtype, order, ndmin)
+    return divided("array", copied(result) if copy and result is object else result, out_sharding)
+
+
+def copied(x: Any) -> Any:
+    """x, an array, in memory of its own. What is traced needs no copy: compiled code gives no argument as a result."""
+    return copy_of(x) if type(x) is RuntimeArray and current_trace() is None else x
+
+
+def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
     if order not in (None, "C", "K"):
         raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
     wanted = requested("array", dtype)
@@ -119,7 +130,7 @@ def array(
             f"array: {object!r} of type {type(object).__name__} is not an array, a number or a list of them"
         )
     missing = ndmin - len(get_aval(result).shape)
-    return divided("array", movement.expand_dims(result, range(missing)) if missing > 0 else result, out_sharding)
+    return movement.expand_dims(result, range(missing)) if missing > 0 else result
 
 
 def asarray(
@@ -131,21 +142,20 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """a as an array, itself where it is one of the dtype. See `array`.
+    """a as an array, itself where it is one of the dtype, unless copy=True. See `array`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.asarray([1.5, 2])
     Array([1.5, 2. ], dtype=float32)
     """
     if device is not None:
-        return divided(
-            "asarray", created("asarray", device, lambda: array(a, dtype, copy=copy, order=order)), out_sharding
-        )
-    return divided("asarray", array(a, dtype, copy=copy, order=order), out_sharding)
+        return divided("asarray", created("asarray", device, lambda: asarray(a, dtype, order, copy=copy)), out_sharding)
+    result = _made(a, dtype, order)
+    return divided("asarray", copied(result) if copy and result is a else result, out_sharding)
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """a as an array (which never changes, so that there is nothing to copy)."""
+    """a as an array, in memory of its own."""
     return array(a, order=order)
 
 
@@ -163,7 +173,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     def make() -> Array:
         value = fill_value if wanted is None else cast(fill_value, wanted)
         result = broadcast_to(value, sizes)
-        return array(result) if result is fill_value or isinstance(result, np.ndarray) else result
+        return asarray(result) if result is fill_value or isinstance(result, np.ndarray) else result
 
     if isinstance(fill_value, (bool, int, float, complex, np.generic)):
         aval = get_aval(fill_value)
@@ -225,7 +235,7 @@ def full_like(
         shape = canonical_shape("full_like", sizes)
         return divided(
             "full_like",
-            created("full_like", device, lambda: array(broadcast_to(cast(fill_value, aval.dtype, True), shape))),
+            created("full_like", device, lambda: asarray(broadcast_to(cast(fill_value, aval.dtype, True), shape))),
             out_sharding,
         )
     return divided(
@@ -326,7 +336,7 @@ def linspace(
         line = created("linspace", device, make)
         return (line, place_leaf("linspace", steps[0], device)) if retstep else line
     (num,) = canonical_shape("linspace", (num,))
-    first, last = array(start), array(stop)
+    first, last = asarray(start), asarray(stop)
     wanted = requested("linspace", dtype) or inexact(dtypes.result_type(first, last)[0])
     line, step = line_between(first, last, num, endpoint, wanted)
     line = first_axis_at("linspace", line, axis)
@@ -450,24 +460,24 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
     """A vector of what bytes hold, from an offset in bytes on; count elements, or all (-1)."""
     kind = dtypes.as_dtype(dtype)
-    return array(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
+    return asarray(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
 
 
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
     """A vector of the numbers that a text holds, between separators."""
     if not sep:
         raise ValueError("fromstring: sep is the text between two numbers, and must not be empty; see frombuffer")
-    return array(np.fromstring(string, dtypes.as_dtype(dtype), count, sep=sep), dtype=dtype)
+    return asarray(np.fromstring(string, dtypes.as_dtype(dtype), count, sep=sep), dtype=dtype)
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
     """A vector of what a file holds: bytes, from an offset on, or text with sep between two numbers."""
-    return array(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
+    return asarray(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     """A vector of the numbers that an iterable gives; count of them, or all (-1)."""
-    return array(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
+    return asarray(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
 def diagonal_offset(name: str, k: Any) -> Array:
@@ -528,27 +538,41 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     return cast(below, dtypes.scalar_dtype(float) if dtype is None else requested("tri", dtype))
 
 
-class Scalar:
-    """The name of a dtype: stands for it, and makes an array of it when called, as `float16(1)`."""
+class Scalar(type):
+    """The class of the names of dtypes. Such a name stands for its dtype, and called makes an array of it, as
+    `float16(1)`. NumPy's numbers of the dtype are its instances; arrays are none."""
 
-    def __init__(self, dtype: Callable[[], Any]) -> None:
-        self._dtype = dtype
+    def __new__(cls, name: str, dtype: Callable[[], Any]) -> "Scalar":
+        doc = f"The dtype {name}; called, makes an array of it."
+        return super().__new__(
+            cls, name, (), {"__module__": "pycompiler.numpy", "__doc__": doc, "_dtype": staticmethod(dtype)}
+        )
+
+    def __init__(cls, name: str, dtype: Callable[[], Any]) -> None:
+        super().__init__(name, (), {})
 
     @property
-    def dtype(self) -> Any:
-        return self._dtype()
+    def dtype(cls) -> Any:
+        return cls._dtype()  # type: ignore[attr-defined]
 
-    def __call__(self, x: Any) -> Array:
-        return array(x, self.dtype)
+    def __call__(cls, x: Any) -> Array:
+        return asarray(x, cls.dtype)
 
-    def __eq__(self, other: object) -> bool:
-        try:
-            return bool(self.dtype == (other.dtype if isinstance(other, Scalar) else np.dtype(other)))  # type: ignore[call-overload]
-        except TypeError:
-            return False
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.dtype.type)
 
-    def __hash__(self) -> int:
-        return hash(self.dtype)
+    def __eq__(cls, other: object) -> bool:
+        if isinstance(other, Scalar):
+            return bool(cls.dtype == other.dtype)
+        if isinstance(other, np.dtype):
+            return bool(cls.dtype == other)
+        return cls.dtype.type is other
 
-    def __repr__(self) -> str:
-        return f"<dtype {self.dtype.name}>"
+    def __hash__(cls) -> int:
+        return hash(cls.dtype.type)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, whose attributes can't be set, got {name}")
+
+    def __delattr__(cls, name: str) -> None:
+        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, which keeps its attribute {name}")

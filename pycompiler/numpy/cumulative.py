@@ -26,6 +26,8 @@ def _cumulative(
         a = movement.reshape(a, (prod(aval.shape),))
     axis = 0 if axis is None else canonical_axis(name, axis, max(len(aval.shape), 1))
     if dtype is None:
+        if aval.dtype == dtypes.bool_:
+            dtypes.position_dtype(name, get_aval(a).shape[axis])
         widens = aval.dtype == dtypes.bool_ or (widens and dtypes.is_integer(aval.dtype))
         wanted = computed = widened(aval.dtype) if widens else aval.dtype
     else:

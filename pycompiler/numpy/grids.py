@@ -15,7 +15,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import arange, array, linspace, ones, zeros
+from pycompiler.numpy.creation import arange, array, asarray, linspace, ones, zeros
 from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile, transpose
 from pycompiler.numpy.promotion import broadcast, promoted, requested
 from pycompiler.numpy.updates import IndexUpdate
@@ -29,7 +29,7 @@ def _known(name: str, x: Any, what: str) -> Any:
 
 
 def _indices(places: Sequence[Any]) -> tuple[Array, ...]:
-    return tuple(array(place.astype(dtypes.scalar_dtype(int))) for place in places)
+    return tuple(asarray(place.astype(dtypes.scalar_dtype(int))) for place in places)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -128,7 +128,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
             (one,) = _indices(np.nonzero(_known("ix_", one, "the number of indices")))
         if dim_product(get_aval(one).shape) == 0:
             one = cast(one, dtypes.scalar_dtype(int))
-        results.append(movement.expand_dims(array(one), [i for i in range(len(args)) if i != axis]))
+        results.append(movement.expand_dims(asarray(one), [i for i in range(len(args)) if i != axis]))
     return tuple(results)
 
 
@@ -138,7 +138,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     if not dtypes.is_integer(get_aval(indices).dtype):
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
     sizes = canonical_shape("unravel_index", shape)
-    rest = array(indices)
+    rest = asarray(indices)
     kind = get_aval(rest).dtype
     rest = cast(rest, dtypes.int32) if kind.itemsize < 4 else rest
     found: list[Array] = []
@@ -187,9 +187,9 @@ def ravel_multi_index(
             one = ufuncs.clip(one, 0, size - 1)
         elif mode == "wrap":
             one = ufuncs.remainder(one, size)
-        result = ufuncs.add(result, ufuncs.multiply(cast(array(one), wanted), step))
+        result = ufuncs.add(result, ufuncs.multiply(cast(asarray(one), wanted), step))
         step *= size
-    return array(result, dtype=wanted)
+    return asarray(result, dtype=wanted)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
@@ -232,6 +232,7 @@ def bincount(
         known = _known("bincount", x, "the number of bins (pass length=)")
         length = max(minlength, int(max(known.max(), 0)) + 1 if known.size else 0)
     if weights is None:
+        dtypes.position_dtype("bincount", aval.shape[0])
         weights, kind = 1, dtypes.scalar_dtype(int)
     else:
         check_arrays("bincount", weights)
@@ -270,7 +271,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     result = broadcast_to(first, shape)
     for number, case in enumerate(others, start=1):
         result = ufuncs.where(ufuncs.equal(a, number), case, result)
-    return array(result)
+    return asarray(result)
 
 
 def _line(name: str, key: slice) -> Array:
@@ -329,7 +330,7 @@ class _Joiner:
         for item in items:
             if isinstance(item, str):
                 raise ValueError(f"{self.__name__}: a directive comes first, got {item!r} after an array")
-            line = _line(self.__name__, item) if isinstance(item, slice) else array(item)
+            line = _line(self.__name__, item) if isinstance(item, slice) else asarray(item)
             rank = 0 if isinstance(item, slice) else get_aval(line).ndim
             line = array(line, ndmin=ndmin)
             if place != -1 and ndmin > rank:

@@ -75,6 +75,19 @@ class Entry:
     array: Array
     static: Any = None
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it is a number that int32 does not hold: a slice may be there, but no array of positions."""
+        return isinstance(self.static, int) and isinstance(self.array, np.int64)
+
+
+def arrays_of(name: str, entries: Sequence[Entry]) -> list[Array]:
+    """The arrays of an index. OverflowError where there is a position that their dtypes do not hold."""
+    for entry in entries:
+        if entry.is_far:
+            dtypes.position_dtype(name, entry.static)
+    return [entry.array for entry in entries]
+
 
 def _is_array(item: Any) -> bool:
     return isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic | list | tuple)
@@ -146,7 +159,8 @@ def _places(name: str, mask: Any) -> list[Any]:
     values = np.asarray(mask)
     if values.ndim == 0:
         return [np.zeros(int(values), np.int32)]
-    return [places.astype(np.int32) for places in np.nonzero(values)]
+    dtype = dtypes.position_dtype(name, max(values.shape))
+    return [places.astype(dtype) for places in np.nonzero(values)]
 
 
 def _takes(item: Any) -> bool:
@@ -250,12 +264,13 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
     if type(item) is int:
         limits = np.iinfo(np.int64 if config.enable_x64 else np.int32)
         if not limits.min <= item <= limits.max:
+            dtypes.position_dtype(f"{name} {item}", size)
             raise OverflowError(f"{name}: the index {item} does not fit {limits.dtype}")
         if size == 0:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
         inside = min(max(place, -1), size)  # or next to it
-        return Entry(np.int32(inside), static=place)
+        return Entry((np.int64 if inside > dtypes.MOST_POSITION else np.int32)(inside), static=place)
     return Entry(item)
 
 
@@ -265,7 +280,7 @@ def positions(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
     sizes = {axis: plan.shape[dim] for dim, axis in plan.indexed.items()}
     for number, array in enumerate(arrays):
         dtype = get_aval(array).dtype
-        array = as_positions(array)
+        array = as_positions(array, sizes.get(number))
         if plan.wrapped[number] and number in sizes and not dtypes.is_unsigned(dtype):
             dtype = get_aval(array).dtype
             negative = lax.lt(array, cast(0, dtype))

@@ -27,14 +27,14 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.lax.placement import place_leaf
 from pycompiler.lax.shardings import divided
-from pycompiler.numpy.creation import array
+from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
 
 def shape(a: Any) -> tuple[Any, ...]:
     """The sizes of the dimensions, of nested lists too."""
     if isinstance(a, list | tuple):
-        a = array(a)
+        a = asarray(a)
     check_arrays("shape", a)
     return get_aval(a).shape
 
@@ -51,7 +51,8 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> Any:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
-    """x in another dtype. Floats to integers truncate and saturate, nan becomes 0.
+    """x in another dtype; where it has that already itself, or a copy. Floats to integers truncate and saturate, nan
+    becomes 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.astype(pnp.array([1.7, -1.7]), int)
@@ -61,7 +62,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     if device is not None:
         return place_leaf("astype", astype(x, dtype, copy=copy), device)
     wanted = requested("astype", float if dtype is None else dtype)
-    return array(x) if get_aval(x).dtype == wanted and not get_aval(x).weak_type else cast(x, wanted)
+    same = get_aval(x).dtype == wanted and not get_aval(x).weak_type
+    return asarray(x, copy=copy) if same else cast(x, wanted)
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
@@ -197,7 +199,7 @@ def broadcast_arrays(*args: Any) -> list[Array]:
 
 
 def _at_least(x: Any, axes_of: dict[int, tuple[int, ...]]) -> Array:
-    x = array(x)
+    x = asarray(x)
     return movement.expand_dims(x, axes_of.get(ndim(x), ()))
 
 
@@ -293,7 +295,7 @@ def dstack(tup: Any, dtype: Any = None) -> Array:
 
 def column_stack(tup: Any) -> Array:
     """Vectors as the columns of a matrix, and matrices beside them."""
-    parts = [array(x) for x in _sequence("column_stack", tup)]
+    parts = [asarray(x) for x in _sequence("column_stack", tup)]
     return concatenate([x if ndim(x) > 1 else transpose(atleast_2d(x)) for x in parts], 1)
 
 
@@ -425,7 +427,7 @@ def _blocks(arrays: Any) -> tuple[Array, int]:
     if isinstance(arrays, tuple):
         raise TypeError(f"block: takes nested lists, got the tuple {arrays!r}")
     if not isinstance(arrays, list):
-        return array(arrays), 0
+        return asarray(arrays), 0
     if not arrays:
         raise ValueError("block: a list must not be empty")
     parts, depths = zip(*map(_blocks, arrays), strict=True)

@@ -17,7 +17,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
-from pycompiler.numpy.creation import array, eye
+from pycompiler.numpy.creation import asarray, eye
 from pycompiler.numpy.linalg.decompositions import eigvals
 from pycompiler.numpy.linalg.solving import inv, lstsq
 from pycompiler.numpy.movement import atleast_1d, transpose
@@ -288,11 +288,11 @@ def polyfit(
     found, residuals, rank, values = lstsq(left, right, rcond)
     found = ufuncs.divide(found, movement.expand_dims(scale, (1,)) if get_aval(found).ndim == 2 else scale)
     if full:
-        return found, residuals, rank, values, array(rcond)
+        return found, residuals, rank, values, asarray(rcond)
     if not cov:
         return found
     base = ufuncs.divide(inv(matmul(transpose(left), left)), ufuncs.multiply(movement.expand_dims(scale, (1,)), scale))
-    factor = array(1.0)
+    factor = asarray(1.0)
     if cov != "unscaled":
         if count <= order:
             raise ValueError(f"polyfit: the covariance needs more than {order} points, got {count}; or cov='unscaled'")

@@ -168,7 +168,8 @@ def _by_comparing(a: Array, v: Array, *, side: str) -> Array:
 
 def _by_halving(a: Array, v: Array, *, side: str) -> Array:
     count, shape = get_aval(a).shape[0], get_aval(v).shape
-    index = dtypes.int32
+    # A middle is found by a sum, for which a bit without a sign is left.
+    index = dtypes.position_dtype("searchsorted", count)
     low, high = movement.full(shape, 0, index), movement.full(shape, count, index)
     for _ in range(count.bit_length()):
         middle = lax.shift_right_logical(lax.add(low, high), 1)

@@ -6,7 +6,7 @@ Stands above reductions and cumulative, whose functions are the fast way to redu
 import inspect
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pycompiler.lax import reduction as reduce_
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, ufuncs
-from pycompiler.numpy.creation import array
+from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.mapping import vectorize
 from pycompiler.numpy.movement import moveaxis, ravel, reshape
 from pycompiler.numpy.promotion import promoted_inexact, requested
@@ -55,18 +55,45 @@ class ufunc(ArrayFunction):  # noqa: N801
         reduceat: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(self._apply)
-        self.__signature__ = _SIGNATURE
-        self.__name__ = self.__qualname__ = name or func.__name__
-        self.__doc__ = func.__doc__
-        self._func = func
-        self._call = call or vectorize(func)
-        self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
-        self.nin = operator.index(nin)
-        self.nout = operator.index(nout)
-        self.nargs = operator.index(nargs or nin)
-        self.identity = identity
+        called = name or func.__name__
+        # Past __setattr__.
+        self.__dict__.update(
+            __signature__=_SIGNATURE,
+            __name__=called,
+            __qualname__=called,
+            __doc__=func.__doc__,
+            _func=func,
+            _call=call or vectorize(func),
+            _reduce=reduce,
+            _accumulate=accumulate,
+            _at=at,
+            _reduceat=reduceat,
+            nin=operator.index(nin),
+            nout=operator.index(nout),
+            nargs=operator.index(nargs or nin),
+            identity=identity,
+        )
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(
+            f"{self!r}: its attributes can't be set, as NumPy's can't, got {name}; wrap it in a function of your own"
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self!r}: its attributes can't be deleted, as NumPy's can't, got {name}")
 
     if TYPE_CHECKING:
+        __name__: str
+        _func: Callable[..., Any]
+        _call: Callable[..., Any]
+        _reduce: Callable[..., Any] | None
+        _accumulate: Callable[..., Any] | None
+        _at: Callable[..., Any] | None
+        _reduceat: Callable[..., Any] | None
+        nin: int
+        nout: int
+        nargs: int
+        identity: Any
 
         def __call__(self, *args: Any, **kwargs: Any) -> Array: ...
 
@@ -141,7 +168,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         steps = get_aval(lines).shape[axis or 0]
         if start is None and steps == 0:
             raise ValueError(f"{name}: there are no elements, and no initial= is given")
-        values = () if start is None else (array(start),)
+        values = () if start is None else (asarray(start),)
         result = fused(
             _reduced,
             lines,
@@ -188,9 +215,9 @@ class ufunc(ArrayFunction):  # noqa: N801
         if not lists:
             place = IndexUpdate(a)[indices]
             return place.set(self(place.get(), *values))
-        if any(get_aval(array(index[i])).dtype == dtypes.bool_ for i in lists):
+        if any(get_aval(asarray(index[i])).dtype == dtypes.bool_ for i in lists):
             raise TypeError(f"{name}: takes no masks; give the indices, or use where")
-        places = [array(index[i]) for i in lists]
+        places = [asarray(index[i]) for i in lists]
         shape = np.broadcast_shapes(*(get_aval(one).shape for one in places))
         places = [ravel(broadcast_to(one, shape)) for one in places]
         x = a
@@ -219,7 +246,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             return self._reduceat(a, indices, axis=axis, dtype=dtype)
         wanted = get_aval(a).dtype if dtype is None else requested(name, dtype)
         lines = moveaxis(cast(a, wanted), axis, 0)
-        return moveaxis(fused(_reduced_between, lines, array(indices), of=self), 0, axis)
+        return moveaxis(fused(_reduced_between, lines, asarray(indices), of=self), 0, axis)
 
     @given_arrays
     def outer(self, A: Any, B: Any, /) -> Array:

@@ -21,7 +21,7 @@ from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counte
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import array
-from pycompiler.numpy.index_plan import Plan, Slice, lone_mask, plan, positions
+from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
 from pycompiler.ops.gather import scatter
 
@@ -256,7 +256,7 @@ def changed(
         return x
     if not planned.indexed and not planned.batch and hints == (False, False):
         hints = (True, True)
-    arrays = [entry.array for entry in entries]
+    arrays = arrays_of(name, entries)
     return fused(_scattered, x, values, *arrays, planned=planned, method=method, mode=mode, hints=hints)
 
 

@@ -11,28 +11,6 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-namespace {
-/// The GIL in a thread that may not be Python's.
-class WithGil {
-public:
-  WithGil() : state(PyGILState_Ensure()) {}
-  ~WithGil() { PyGILState_Release(state); }
-  WithGil(const WithGil &) = delete;
-  WithGil &operator=(const WithGil &) = delete;
-
-private:
-  const PyGILState_STATE state;
-};
-
-bool isFinalizing() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return !Py_IsInitialized() || Py_IsFinalizing();
-#else
-  return !Py_IsInitialized() || _Py_IsFinalizing();
-#endif
-}
-} // namespace
-
 //===-- Callbacks
 //----------------------------------------------------------------------------------------------------===//
 

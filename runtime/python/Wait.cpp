@@ -8,20 +8,6 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-/// The thread state that WithoutGil put aside.
-static thread_local PyThreadState *savedState = nullptr;
-
-WithoutGil::WithoutGil() { savedState = PyEval_SaveThread(); }
-
-WithoutGil::~WithoutGil() { PyEval_RestoreThread(savedState); }
-
-bool pcrt::python::interrupted() {
-  PyEval_RestoreThread(savedState);
-  bool raised = PyErr_CheckSignals() != 0;
-  savedState = PyEval_SaveThread();
-  return raised;
-}
-
 static PyObject *errorType = nullptr;
 
 PyObject *pcrt::python::setErrorType(PyObject *type) {
