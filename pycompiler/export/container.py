@@ -71,8 +71,8 @@ class Writer:
 def _checksum(head: bytes, body: bytes | memoryview, parts: Sequence[bytes | memoryview]) -> bytes:
     found = hashlib.blake2b(head, digest_size=_CHECKSUM)
     found.update(body)
-    for part in parts:
-        found.update(part)
+    for each in parts:
+        found.update(each)
     return found.digest()
 
 

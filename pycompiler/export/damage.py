@@ -1,7 +1,7 @@
 """What is wrong with the bytes of an exported function: one kind of error, which names the part.
 
-Before `container`. A checksum tells what happened to a file by chance. A file can also be made, by another program or by
-hand, with a right one: each part is read within `part`, and is what it says or an error.
+Before `container`. A checksum tells what happened to a file by chance. A file can also be made, by another program or
+by hand, with a right one: each part is read within `part`, and is what it says or an error.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _T = TypeVar("_T")
 
 
 class DeserializationError(ValueError):
-    """Bytes that can't be loaded as an exported function: they are something else, cut off, damaged, of a later version,
-    or hold containers whose names are not registered. The message says which, and of damage which part of the file."""
+    """Bytes that can't be loaded as an exported function: they are something else, cut off, damaged, of a later
+    version, or hold containers whose names are not registered. The message says which, and of damage which part."""
 
 
 def damaged(about: str, where: str, why: str) -> DeserializationError:

