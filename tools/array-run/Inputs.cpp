@@ -59,16 +59,13 @@ Expected<std::vector<std::string>> arrayrun::assignWords(llvm::ArrayRef<std::str
 }
 
 static Expected<Array> fillWith(StringRef text, const ArrayType &type) {
-  Expected<Array> made = Array::make(type);
-  if (!made)
-    return made.takeError();
-  Array &array = *made;
+  Array array(type);
   char element[16];
   if (Error error = type.element.parse(text, element))
     return error;
   for (int64_t i = 0, count = type.count(); i < count; ++i)
     std::copy_n(element, type.element.bytes(), array.at(i));
-  return made;
+  return array;
 }
 
 static bool startsLiteral(StringRef words) {

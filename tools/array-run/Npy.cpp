@@ -201,8 +201,8 @@ static void copyFromFortranOrder(StringRef from, Array &to) {
 static void swapBytes(Array &array) {
   size_t parts = array.type.element.isComplex() ? 2 : 1;
   size_t bytes = array.type.element.bytes() / parts;
-  for (size_t at = 0; at < array.type.bytes(); at += bytes)
-    std::reverse(array.bytes() + at, array.bytes() + at + bytes);
+  for (size_t at = 0; at < array.data.size(); at += bytes)
+    std::reverse(array.data.begin() + at, array.data.begin() + at + bytes);
 }
 
 Expected<Array> arrayrun::readNpy(StringRef path, const ArrayType &type) {
@@ -217,17 +217,14 @@ Expected<Array> arrayrun::readNpy(StringRef path, const ArrayType &type) {
   if (header->data.size() != type.bytes())
     return failure("it has " + llvm::Twine(header->data.size()) + " bytes of elements, expected " +
                    llvm::Twine(type.bytes()) + " for " + type.describe());
-  Expected<Array> made = Array::make(type);
-  if (!made)
-    return made.takeError();
-  Array &array = *made;
+  Array array(type);
   if (header->isFortran && array.type.count() > 0)
     copyFromFortranOrder(header->data, array);
   else
-    std::copy(header->data.begin(), header->data.end(), array.bytes());
+    std::copy(header->data.begin(), header->data.end(), array.data.begin());
   if (header->isBigEndian != llvm::sys::IsBigEndianHost)
     swapBytes(array);
-  return made;
+  return array;
 }
 
 Error arrayrun::writeNpy(StringRef path, const Array &array) {
@@ -249,7 +246,7 @@ Error arrayrun::writeNpy(StringRef path, const Array &array) {
     return failure("can't be written: " + error.message());
   char length[2];
   llvm::support::endian::write16le(length, static_cast<uint16_t>(header.size()));
-  os << magic << '\1' << '\0' << StringRef(length, 2) << header << StringRef(array.bytes(), array.type.bytes());
+  os << magic << '\1' << '\0' << StringRef(length, 2) << header << StringRef(array.data.data(), array.data.size());
   os.close();
   if (!os.has_error())
     return Error::success();

@@ -142,10 +142,7 @@ Expected<Array> arrayrun::makeRandom(StringRef words, const ArrayType &type, uin
   if (!from)
     return from.takeError();
   Generator generator(from->seed);
-  Expected<Array> made = Array::make(type);
-  if (!made)
-    return made.takeError();
-  Array &array = *made;
+  Array array(type);
   for (int64_t i = 0, count = type.count(); i < count; ++i) {
     if (!element.isInexact()) {
       uint64_t range = static_cast<uint64_t>(from->end - from->lowest);
@@ -155,5 +152,5 @@ Expected<Array> arrayrun::makeRandom(StringRef words, const ArrayType &type, uin
     double real = draw(generator, *from);
     element.storeNumber({real, element.isComplex() ? draw(generator, *from) : 0}, array.at(i));
   }
-  return made;
+  return array;
 }

@@ -27,10 +27,10 @@ Expected<Runner> Runner::make(const Program &program, const Target &target, cons
   for (unsigned number = 0; number < target.participants; ++number) {
     Part part{first[number], {}, {}};
     for (const Array &input : inputs) {
-      Expected<RefPtr<Buffer>> buffer = allocate(*part.device, input.type.bytes());
+      Expected<RefPtr<Buffer>> buffer = allocate(*part.device, input.data.size());
       if (!buffer)
         return buffer.takeError();
-      if (auto status = part.device->write((*buffer)->data(), input.bytes(), input.type.bytes()); !status.isOk())
+      if (auto status = part.device->write((*buffer)->data(), input.data.data(), input.data.size()); !status.isOk())
         return failure(status.message());
       part.arguments.push_back(std::move(*buffer));
     }
@@ -102,11 +102,8 @@ Expected<Results> Runner::run() {
   for (const Part &part : parts) {
     results.emplace_back();
     for (auto [type, buffer] : llvm::zip_equal(program->results, part.results)) {
-      Expected<Array> made = Array::make(type);
-      if (!made)
-        return made.takeError();
-      Array &array = results.back().emplace_back(std::move(*made));
-      if (auto status = part.device->readBuffer(*buffer, array.bytes()); !status.isOk())
+      Array &array = results.back().emplace_back(type);
+      if (auto status = part.device->readBuffer(*buffer, array.data.data()); !status.isOk())
         return failure(status.message());
     }
   }

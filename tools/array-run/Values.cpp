@@ -2,7 +2,6 @@
 #include "Values.h"
 #include "Failure.h"
 
-#include "array/IR/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -23,17 +22,7 @@ Expected<ArrayType> ArrayType::get(mlir::Type type) {
   if (!element || !tensor.hasStaticShape())
     return failure("has the type " + textOf(type) +
                    ", expected a tensor of a static shape of the array dialect's elements");
-  if (!mlir::array::countBytes(tensor))
-    return failure("has the type " + textOf(type) + ", which takes more bytes than 2**63 - 1");
   return ArrayType{tensor, *element, tensor.getShape().vec()};
-}
-
-Expected<Array> Array::make(ArrayType type) {
-  // Not by a vector: in a program without exceptions it ends the process. Memory that is zero is taken when it is used.
-  auto *data = static_cast<char *>(std::calloc(std::max<size_t>(type.bytes(), 1), 1));
-  if (!data)
-    return failure("there is no memory for its " + llvm::Twine(type.bytes()) + " bytes");
-  return Array(std::move(type), data);
 }
 
 int64_t ArrayType::count() const { return tensor.getNumElements(); }
@@ -51,17 +40,16 @@ namespace {
 /// Reads the elements in order, and notes the shape: the first row of a depth says how long the others are.
 class LiteralParser {
 public:
-  LiteralParser(StringRef text, const ArrayType &type, Array *array = nullptr) : rest(text), type(type), array(array) {}
+  LiteralParser(StringRef text, const ArrayType &type) : rest(text), array(type) {}
 
-  /// Without an array the elements are only looked at.
-  Error parse() {
+  Expected<Array> parse() {
     if (Error error = parseValue(0))
       return error;
     if (!rest.ltrim().empty())
       return failure("'" + rest.ltrim() + "' stands behind the literal");
-    if (shape != type.shape)
+    if (shape != array.type.shape)
       return failure("has the shape " + describeShape(shape));
-    return Error::success();
+    return std::move(array);
   }
 
 private:
@@ -111,13 +99,15 @@ private:
     if (depth != shape.size())
       return failure("an element stands where a row was expected: '" + text.rtrim() + "'");
     hasElements = true;
+    // Elements beyond the type are counted only: the shapes are compared in the end.
     char ignored[16];
-    return type.element.parse(text.trim(), array ? array->at(count++) : ignored);
+    char *to = count < array.type.count() ? array.at(count) : ignored;
+    ++count;
+    return array.type.element.parse(text.trim(), to);
   }
 
   StringRef rest;
-  const ArrayType &type;
-  Array *array;
+  Array array;
   std::vector<int64_t> shape;
   int64_t count = 0;
   bool hasElements = false;
@@ -126,14 +116,7 @@ private:
 } // namespace
 
 Expected<Array> arrayrun::parseLiteral(StringRef text, const ArrayType &type) {
-  // A type of any size may stand beside a literal of another one: memory is taken for one that fits.
-  if (Error error = LiteralParser(text, type).parse())
-    return error;
-  Expected<Array> array = Array::make(type);
-  if (array)
-    if (Error error = LiteralParser(text, type, &*array).parse())
-      return error;
-  return array;
+  return LiteralParser(text, type).parse();
 }
 
 //===-- Printing -------------------------------------------------------------------------------------------------===//
@@ -162,8 +145,6 @@ static void printFrom(const Array &array, size_t depth, int64_t first, int64_t s
 }
 
 void arrayrun::printArray(const Array &array, bool isWhole, llvm::raw_ostream &os) {
-  int64_t count = array.type.count(), brackets = 1;
-  for (int64_t size : array.type.shape) // those of rows without elements too
-    brackets *= std::max<int64_t>(size, 1);
-  printFrom(array, 0, 0, count, isWhole || brackets <= mostElements, os);
+  int64_t count = array.type.count();
+  printFrom(array, 0, 0, count, isWhole || count <= mostElements, os);
 }

@@ -6,8 +6,6 @@
 #include "Elements.h"
 
 #include "mlir/IR/BuiltinTypes.h"
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 namespace arrayrun {
@@ -30,21 +28,14 @@ struct ArrayType {
 std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
 struct Array {
-  /// Of zeros. Fails where there is not so much memory.
-  static llvm::Expected<Array> make(ArrayType type);
+  explicit Array(ArrayType type) : type(std::move(type)), data(this->type.bytes()) {}
 
-  char *at(int64_t index) { return bytes() + static_cast<size_t>(index) * type.element.bytes(); }
-  const char *at(int64_t index) const { return bytes() + static_cast<size_t>(index) * type.element.bytes(); }
-  /// In row-major order, `type.bytes()` of them.
-  char *bytes() { return data.get(); }
-  const char *bytes() const { return data.get(); }
+  char *at(int64_t index) { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
+  const char *at(int64_t index) const { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
 
   ArrayType type;
-
-private:
-  explicit Array(ArrayType type, char *data) : type(std::move(type)), data(data, std::free) {}
-
-  std::unique_ptr<char, decltype(&std::free)> data;
+  /// In row-major order.
+  std::vector<char> data;
 };
 
 /// "[[1, 2], [3, 4]]", a scalar without brackets. The rows have to agree with each other and with the type.

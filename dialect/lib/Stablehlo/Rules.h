@@ -30,7 +30,6 @@ public:
     return cast<RankedTensorType>(op->getResult(result).getType());
   }
 
-  /// What is emitted makes it fail.
   InFlightDiagnostic error() const;
   bool failed() const { return hasFailed; }
 
@@ -70,7 +69,7 @@ public:
 
 private:
   void complain(ArrayRef<StringRef> names, StringRef expected, Attribute given);
-  mutable bool hasFailed = false;
+  bool hasFailed = false;
 };
 
 using ParseRule = ParseResult (*)(OpAsmParser &, OperationState &);

@@ -5,10 +5,6 @@
 
 #include "mlir/Pass/Pass.h"
 
-namespace mlir::func {
-class FuncOp;
-} // namespace mlir::func
-
 namespace mlir::array {
 
 #define GEN_PASS_DECL

@@ -21,9 +21,9 @@ def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
       %n = array.symbol 0 : index
     ```
   }], [{
-    - C1: `number` is at least 0, and less than 1024.
+    - C1: `number` is at least 0.
   }]>.description;
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<1023>]>:$number);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number);
   let results = (outs Index:$result);
   let assemblyFormat = "$number attr-dict `:` type($result)";
 }
