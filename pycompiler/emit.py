@@ -14,7 +14,7 @@ import numpy as np
 
 from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapedArray, shaped
+from pycompiler.core.aval import ShapedArray, shaped, short
 from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
@@ -389,9 +389,21 @@ class Emitter:
         callee = self._linked.get(code)
         if callee is None:
             given = ir.Module.parse(code.source, self.context)
+            self._check_signature(given, code, equation.params["name"])
             callee = self._linked[code] = self.module.link(given, code.entry)
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
         return list(self._operation("array.call", equation, operands, ip, attributes).results)
+
+    def _check_signature(self, given: ir.Module, code: ModuleCode, name: str) -> None:
+        """That a module is of the arrays that its file says."""
+        signature = given.function_type(code.entry)
+        sides = [("takes", code.in_avals, signature.inputs), ("gives", code.out_avals, signature.results)]
+        for verb, avals, types in sides:
+            if [self.type_of(aval) for aval in avals] != list(types):
+                raise ValueError(
+                    f"{name}: its module {verb} ({', '.join(map(str, types))}), and the file says "
+                    f"({', '.join(map(short, avals))}): the file is damaged, or was not written by export"
+                )
 
     def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.while`: its regions read what is the same in every iteration from outside."""
