@@ -60,7 +60,7 @@ def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype
 
 
 def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
-    """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError where it can't hold them."""
+    """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError where it is too small."""
     wanted, size = dtypes.canonicalize_requested(index_dtype, name), get_aval(operand).shape[axis]
     if not dtypes.is_integer(wanted):
         raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
