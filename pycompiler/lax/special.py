@@ -28,13 +28,13 @@ bessel_i0e = _unary("bessel_i0e", "exp(-|x|) times the modified Bessel function 
 bessel_i1e = _unary("bessel_i1e", "exp(-|x|) times the modified Bessel function of order 1.")
 
 
-def unscaled(x: Array, scaled: Array, limit: Array) -> Array:
-    """exp(|x|) times what was scaled by exp(-|x|), which overflows no sooner than the result; the limit at infinities.
+def unscaled(x: Array, scaled: Array) -> Array:
+    """exp(|x|) times what was scaled by exp(-|x|), which overflows no sooner than the result.
 
     The derivative of the magnitude is 0 at 0, as those of the scaled functions take it.
     """
     half = lax.exp(lax.mul(lax.mul(x, lax.sign(x)), 0.5))
-    return lax.select(lax.is_finite(x), lax.mul(lax.mul(half, scaled), half), limit)
+    return lax.mul(lax.mul(half, scaled), half)
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:

@@ -105,6 +105,7 @@ from pycompiler.numpy.grids import (
     triu_indices_from,
     unravel_index,
 )
+from pycompiler.numpy.guarded import hypot
 from pycompiler.numpy.histograms import (
     histogram,
     histogram2d,
@@ -371,7 +372,6 @@ from pycompiler.numpy.ufuncs import (
     greater,
     greater_equal,
     heaviside,
-    hypot,
     invert,
     isclose,
     isfinite,

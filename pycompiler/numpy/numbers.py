@@ -38,7 +38,9 @@ def gcd(x1: Any, x2: Any) -> Array:
 def _gcd(x: Array, y: Array) -> Array:
     if dtypes.is_signed(get_aval(x).dtype):
         x, y = lax.abs(x), lax.abs(y)
-    return while_loop(_has_rest, _next_rest, (x, y))[0]
+    divisor = while_loop(_has_rest, _next_rest, (x, y))[0]
+    # The lowest integer has no magnitude of its own, and leaves rests that are negative.
+    return lax.abs(divisor) if dtypes.is_signed(get_aval(x).dtype) else divisor
 
 
 def _has_rest(pair: tuple[Array, Array]) -> Array:
@@ -80,15 +82,20 @@ def bitwise_count(x: Any, /) -> Array:
 def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     (x,) = promoted_inexact("i0", x)
-    return unscaled(x, bessel_i0e(x), lax.abs(x))
+    return unscaled(x, bessel_i0e(x))
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     """The part after the point, and the whole number before it, both with the sign of x."""
     ufuncs.no_out("modf", out)
-    (x,) = promoted_inexact("modf", x)
+    return fused(_modf, *promoted_inexact("modf", x))
+
+
+def _modf(x: Array) -> tuple[Array, Array]:
     whole = ufuncs.trunc(x)
-    return lax.sub(x, whole), whole
+    # A zero has the sign of x too; an infinity has nothing after the point.
+    zero = ufuncs.where(ufuncs.signbit(x), np.asarray(-0.0, get_aval(x).dtype), np.asarray(0.0, get_aval(x).dtype))
+    return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole)), whole
 
 
 def _format(dtype: Any) -> tuple[Any, int, int]:

@@ -21,7 +21,7 @@ from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, cast, check_arrays
-from pycompiler.numpy import cumulative, reductions, ufuncs
+from pycompiler.numpy import cumulative, guarded, reductions, ufuncs
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.mapping import vectorize
 from pycompiler.numpy.movement import moveaxis, ravel, reshape
@@ -389,5 +389,5 @@ logical_and = _binary(ufuncs.logical_and, True, reduce=_of_truth(reductions.all,
 logical_or = _binary(ufuncs.logical_or, False, reduce=_of_truth(reductions.any, ufuncs.logical_or))
 logical_xor = _binary(ufuncs.logical_xor, False)
 logaddexp = _binary(ufuncs.logaddexp, -np.inf, reduce=_logsumexp)
-logaddexp2 = _binary(ufuncs.logaddexp2, -np.inf, reduce=_logsumexp2)
+logaddexp2 = _binary(guarded.logaddexp2, -np.inf, reduce=_logsumexp2)
 negative = ufunc(ufuncs.negative, 1, 1, call=ufuncs.negative)

@@ -329,30 +329,6 @@ def arctan2(y: Any, x: Any, /) -> Array:
 atan2 = arctan2
 
 
-@never_weak
-def hypot(x: Any, y: Any, /) -> Array:
-    """sqrt(x**2 + y**2), without overflow on the way. Its derivative at 0 is taken to be 0."""
-    return _hypot(*promoted_inexact("hypot", x, y))
-
-
-@custom_jvp
-def _hypot(x: Array, y: Array) -> Array:
-    x, y = lax.abs(x), lax.abs(y)
-    longer, shorter = lax.max(x, y), lax.min(x, y)
-    zero = lax.eq(longer, 0)
-    ratio = lax.div(shorter, lax.select(zero, 1.0, longer))
-    result = lax.select(zero, longer, lax.mul(longer, lax.sqrt(lax.add(1.0, lax.mul(ratio, ratio)))))
-    return lax.select(lax.bitwise_or(isposinf(x), isposinf(y)), np.inf, result)
-
-
-@_hypot.defjvp
-def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    # Not that of the longer and the shorter side: which of two equal ones is longer says nothing of the second order.
-    length = _hypot(*primals)
-    some = lax.select(lax.eq(length, 0), 1.0, length)
-    return length, lax.add(*(lax.mul(t, lax.div(side, some)) for t, side in zip(tangents, primals, strict=True)))
-
-
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
@@ -361,32 +337,39 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     return _logaddexp(x, y)
 
 
-@custom_jvp
-def _logaddexp(x: Array, y: Array) -> Array:
+def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
+    """max(x, y) + log(1 + b**-|x - y|) for the base of which `power` makes powers, and `unit` is the logarithm."""
     difference = lax.sub(x, y)
     # Equal infinities have no difference; their sum is their logarithm.
     undefined = isnan(difference)
     distance = lax.abs(lax.select(undefined, 0.0, difference))
-    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), lax.log1p(lax.exp(lax.neg(distance)))))
+    more = lax.log1p(power(lax.neg(distance)))
+    more = more if unit == 1 else lax.mul(more, 1 / unit)
+    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), more))
+
+
+@custom_jvp
+def _logaddexp(x: Array, y: Array) -> Array:
+    return logarithm_of_sum(x, y, lax.exp, 1)
 
 
 @_logaddexp.defjvp
 def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    # The shares of the terms in the sum. As in jax, an infinite term has its share whatever the sum is.
-    total = _logaddexp(*primals)
-    shares = [lax.exp(lax.sub(_finite(x), _finite(total))) for x in primals]
+    return with_shares(_logaddexp, lax.exp, primals, tangents)
+
+
+def with_shares(
+    function: Binary, power: Unary, primals: tuple[Array, Array], tangents: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """The logarithm of a sum, and its tangent: the terms' shares in the sum. As in jax, an infinite term has its share
+    whatever the sum is."""
+    total = function(*primals)
+    shares = [power(lax.sub(_finite(x), _finite(total))) for x in primals]
     return total, lax.add(*(lax.mul(t, share) for t, share in zip(tangents, shares, strict=True)))
 
 
 def _finite(x: Array) -> Array:
     return lax.select(lax.eq(x, np.inf), 0.0, x)
-
-
-@never_weak
-def logaddexp2(x: Any, y: Any, /) -> Array:
-    """log2(2**x + 2**y), without overflow on the way."""
-    x, y = promoted_inexact("logaddexp2", x, y)
-    return lax.mul(logaddexp(lax.mul(x, scalar_log(2)), lax.mul(y, scalar_log(2))), 1 / scalar_log(2))
 
 
 def sinc(x: Any, /) -> Array:

@@ -110,10 +110,19 @@ def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None,
     """
     check_key("randint", key)
     wanted = int_dtype("randint", dtype)
-    size = result_shape("randint", shape, minval, maxval)
+    bounds = [_bound(x, wanted) for x in (minval, maxval)]
+    size = result_shape("randint", shape, *bounds)
     default = dtypes.scalar_dtype(int)
-    low, high = (x if dtypes.is_integer(get_aval(x).dtype) else cast(x, default) for x in (minval, maxval))
+    low, high = (x if dtypes.is_integer(get_aval(x).dtype) else cast(x, default) for x in bounds)
     return divided("randint", fused(_randint, key, low, high, shape=size, dtype=wanted), out_sharding)
+
+
+def _bound(x: Any, dtype: Dtype) -> Any:
+    """A bound; of Python's integers one that only the dtype of the result holds is of that dtype."""
+    limits, default = dtypes.iinfo(dtype), dtypes.iinfo(dtypes.scalar_dtype(int))
+    if type(x) is int and not int(default.min) <= x <= int(default.max) and int(limits.min) <= x <= int(limits.max):
+        return np.asarray(x, dtype)
+    return x
 
 
 def _geometric(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:

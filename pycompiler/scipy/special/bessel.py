@@ -7,7 +7,6 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
-from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
 from pycompiler.numpy.promotion import promoted_inexact
@@ -36,7 +35,7 @@ def i0(x: Any) -> Array:
 
 
 def _i0(x: Array) -> Array:
-    return lax_special.unscaled(x, lax_special.bessel_i0e(x), lax.abs(x))
+    return lax_special.unscaled(x, lax_special.bessel_i0e(x))
 
 
 def i1(x: Any) -> Array:
@@ -45,7 +44,7 @@ def i1(x: Any) -> Array:
 
 
 def _i1(x: Array) -> Array:
-    return lax_special.unscaled(x, lax_special.bessel_i1e(x), x)
+    return lax_special.unscaled(x, lax_special.bessel_i1e(x))
 
 
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:

@@ -106,7 +106,7 @@ def entr(x: Any) -> Array:
 
 
 def _entr(x: Array) -> Array:
-    return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.neg(ops.xlogy.bind(x, x)))
+    return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.sub(_constant(x, 0), ops.xlogy.bind(x, x)))
 
 
 def rel_entr(p: Any, q: Any) -> Array:
@@ -120,9 +120,10 @@ def _rel_entr(p: Array, q: Array) -> Array:
     safe_q = lax.select(positive, q, _constant(q, 1))
     ratio = lax.div(safe_p, safe_q)
     near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
-    # Near 1 the quotient has lost what the difference still has; where it overflows, its logarithm does not.
+    # Near 1 the quotient has lost what the difference still has; where it over- or underflows, its logarithm does not.
     close = lax.log1p(lax.select(near, lax.div(lax.sub(safe_p, safe_q), safe_q), _constant(p, 0)))
-    whole = lax.bitwise_and(lax.gt(ratio, 0), lax.is_finite(ratio))
+    least = float(dtypes.finfo(get_aval(p).dtype).tiny)
+    whole = lax.bitwise_and(lax.ge(ratio, least), lax.is_finite(ratio))
     apart = lax.select(
         whole, lax.log(lax.select(whole, ratio, _constant(p, 1))), lax.sub(lax.log(safe_p), lax.log(safe_q))
     )

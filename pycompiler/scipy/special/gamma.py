@@ -181,12 +181,31 @@ def poch(z: Any, m: Any) -> Array:
 
 def _poch(z: Array, m: Array) -> Array:
     end = lax.add(z, m)
+    pole, pole_at_end = _is_pole(z), _is_pole(end)
+    # Of two poles the quotient is that of their reflections.
+    both = lax.bitwise_and(pole, pole_at_end)
+    one = _constant(z, 1)
+    value = _rising(lax.select(both, lax.sub(one, end), lax.select(pole, one, z)), m)
+    odd = lax.ne(lax.rem(m, 2), 0)
+    value = lax.select(lax.bitwise_and(both, odd), lax.neg(value), value)
+    value = lax.select(lax.bitwise_and(pole_at_end, lax.bitwise_not(pole)), _constant(z, np.inf), value)
+    value = lax.select(lax.bitwise_and(pole, lax.bitwise_not(pole_at_end)), _constant(z, 0), value)
+    return lax.select(lax.eq(m, 0), one, value)
+
+
+def _is_pole(x: Array) -> Array:
+    """Whether gamma has a pole at x: at 0, -1, -2, ..."""
+    return lax.bitwise_and(lax.le(x, 0), lax.eq(x, lax.floor(x)))
+
+
+def _rising(z: Array, m: Array) -> Array:
+    end = lax.add(z, m)
     above, below = ops.gamma.bind(end), ops.gamma.bind(z)
     finite = lax.bitwise_and(lax.is_finite(above), lax.is_finite(below))
     magnitude = lax.exp(lax.sub(lax_special.lgamma(end), lax_special.lgamma(z)))
     large = lax.mul(lax.mul(_gammasgn(end), _gammasgn(z)), magnitude)
     ratio = lax.div(above, lax.select(finite, below, _constant(z, 1)))
-    return lax.select(lax.eq(m, 0), _constant(z, 1), lax.select(finite, ratio, large))
+    return lax.select(finite, ratio, large)
 
 
 def multigammaln(a: Any, d: Any) -> Array:

@@ -339,3 +339,40 @@ def test_keys_out_of_range():
     ):
         np.testing.assert_array_equal(pc.random.key_data(got), greatest)
     np.testing.assert_array_equal(pc.random.key_data(keys.at[1].get(mode="fill")), pc.random.key_data(keys[1]))
+
+
+# Parts and logarithms
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_modf_keeps_signs(dtype):
+    x = np.array([0.0, -0.0, -1, 2, -3.25, 3.25, np.inf, -np.inf, np.nan, 1e-7, -1e4], dtype)
+    for got, expected in zip(pnp.modf(x), np.modf(x), strict=True):
+        np.testing.assert_array_equal(got, expected)
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(expected))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32])
+def test_divisors_of_the_lowest_integer(dtype):
+    info = np.iinfo(dtype)
+    x, y = np.meshgrid(np.array([info.min, info.min + 1, -5, 0, 1, 6, info.max - 1], dtype), [info.min, -6, 0, 4])
+    np.testing.assert_array_equal(pnp.gcd(x, y.astype(dtype)), np.gcd(x, y.astype(dtype)))
+
+
+def test_logarithms_of_sums_of_powers_of_two():
+    x, y = np.meshgrid(np.array([-100.0, -1e-3, 0, 3, 1e30, np.inf, -np.inf], np.float32), [-99.5, 0.0, 2.0, -np.inf])
+    y = y.astype(np.float32)
+    expected = np.logaddexp2(x.astype(np.float64), y.astype(np.float64))
+    np.testing.assert_allclose(pnp.logaddexp2(x, y), expected, rtol=3e-7)
+    np.testing.assert_allclose(pc.grad(pnp.logaddexp2)(3.0, 2.0), 2 / 3, rtol=1e-6)
+    np.testing.assert_allclose(pc.grad(pc.grad(pnp.logaddexp2))(3.0, 2.0), np.log(2) * 2 / 9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("sides", [(3.0, 3.0), (-2.0, 2.0), (3.0, -4.0), (0.0, 2.0), (1e-30, 1e-30)])
+def test_hypot_and_its_derivatives(sides):
+    x, y = sides
+    length = np.hypot(x, y)
+    np.testing.assert_allclose(pc.grad(pnp.hypot, (0, 1))(x, y), (x / length, y / length), rtol=1e-6)
+    second = pc.hessian(lambda v: pnp.hypot(v[0], v[1]))(np.array(sides, np.float32))
+    expected = np.array([[y * y, -x * y], [-x * y, x * x]]) / length**3
+    np.testing.assert_allclose(second, expected, rtol=1e-5, atol=1e-7)

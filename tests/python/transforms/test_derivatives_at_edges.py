@@ -263,3 +263,16 @@ def test_variances_of_constants():
     x = np.full(4, 3.0, np.float32)
     np.testing.assert_allclose(pc.grad(pnp.var)(x), np.zeros(4))
     np.testing.assert_allclose(pc.hessian(pnp.var)(x), (np.eye(4) - 1 / 4) / 2, atol=1e-6)
+
+
+def test_slopes_at_the_ends_of_the_range():
+    for x in (1e25, -3e30):
+        np.testing.assert_allclose(pc.grad(pnp.arcsinh)(np.float32(x)), 1 / abs(x), rtol=1e-6)
+        np.testing.assert_allclose(pc.grad(pnp.arccosh)(np.float32(abs(x))), 1 / abs(x), rtol=1e-6)
+    check(derivatives(pnp.arcsinh, 0.5, 2), [1.25**-0.5, -0.5 * 1.25**-1.5])
+    check(derivatives(pnp.arccosh, 2.0, 2), [3**-0.5, -2 * 3**-1.5])
+    for size in (1e25, 1e-25, 3.0):
+        slopes = pc.grad(pnp.arctan2, (0, 1))(np.float32(size), np.float32(2 * size))
+        np.testing.assert_allclose(np.array(slopes) * size, [2 / 5, -1 / 5], rtol=2e-6)
+    second = pc.hessian(lambda v: pnp.arctan2(v[0], v[1]))(np.array([1e-10, 2e-10], np.float32))
+    np.testing.assert_allclose(second * 1e-20, [[-4 / 25, 3 / 25], [3 / 25, 4 / 25]], rtol=2e-6)
