@@ -124,7 +124,8 @@ def variance_scaling(
     batch_axis: Any = (),
     dtype: Any = None,
 ) -> Initializer:
-    """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out', or their mean 'fan_avg'.
+    """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out', or their mean 'fan_avg'
+    (geometric: 'fan_geo_avg').
 
     `distribution` is 'normal', 'truncated_normal' or 'uniform'; of complex numbers the last two are within a disk.
     ValueError for another word.
@@ -133,8 +134,8 @@ def variance_scaling(
     >>> nn.initializers.variance_scaling(2.0, "fan_in", "normal")(random.key(0), (2, 3)).shape
     (2, 3)
     """
-    if mode not in ("fan_in", "fan_out", "fan_avg"):
-        raise ValueError(f"variance_scaling: mode is 'fan_in', 'fan_out' or 'fan_avg', got {mode!r}")
+    if mode not in ("fan_in", "fan_out", "fan_avg", "fan_geo_avg"):
+        raise ValueError(f"variance_scaling: mode is 'fan_in', 'fan_out', 'fan_avg' or 'fan_geo_avg', got {mode!r}")
     if distribution not in ("normal", "truncated_normal", "uniform"):
         raise ValueError(
             f"variance_scaling: distribution is 'normal', 'truncated_normal' or 'uniform', got {distribution!r}"
@@ -143,7 +144,8 @@ def variance_scaling(
 
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
-        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[mode]
+        fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
+        fan = fans[mode] if mode in fans else (fan_in * fan_out) ** 0.5
         variance = scale / fan
         wanted = inexact_dtype("variance_scaling", dtype or given)
         if dtypes.is_complex(wanted) and distribution != "normal":

@@ -573,6 +573,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if dtypes.is_complex(dtype):
+        _refuse_complex("nan_to_num, the number for a part,", nan)
         return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not dtypes.is_floating(dtype):
         return as_array(x)

@@ -34,8 +34,15 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
     return computed
 
 
+def _root(total: Array, root: Callable[[Array], Array]) -> Array:
+    """The root of a sum of powers; at zero, where it has no slope, the derivative is 0, and no product of 0 and inf."""
+    vanishes = lax.eq(total, 0)
+    return lax.select(vanishes, total, root(lax.select(vanishes, 1.0, total)))
+
+
 def _root_of_squares(x: Array, axis: Axis, keepdims: bool) -> Array:
-    return lax.sqrt(reductions.sum(la.real_part(lax.mul(x, la.conj(x))), axis=axis, keepdims=keepdims))
+    squares = la.real_part(lax.mul(x, la.conj(x)))
+    return _root(reductions.sum(squares, axis=axis, keepdims=keepdims), lax.sqrt)
 
 
 @_in_float32
@@ -54,8 +61,11 @@ def _vector_norm(x: Array, *, axis: Axis, keepdims: bool, order: Any) -> Array:
     if order == 1:
         return reductions.sum(size, **where)
     dtype = get_aval(size).dtype
-    power = np.asarray(order, dtype)
-    return ufuncs.power(reductions.sum(ufuncs.power(size, power), **where), np.asarray(1 / order, dtype))
+    total = reductions.sum(ufuncs.power(size, np.asarray(order, dtype)), **where)
+    inverse = np.asarray(1 / order, dtype)
+    if order < 0:
+        return ufuncs.power(total, inverse)
+    return _root(total, lambda total: ufuncs.power(total, inverse))
 
 
 def _order(name: str, order: Any) -> Any:

@@ -63,7 +63,7 @@ INITIALIZERS = {
     "zeros": None,
     "ones": None,
     **{f"{name}_{kind}": {} for name in ("glorot", "he", "lecun") for kind in ("normal", "uniform")},
-    "variance_scaling": {"scale": 2.0, "mode": "fan_in", "distribution": "normal"},
+    "variance_scaling": {"scale": 2.0, "mode": "fan_geo_avg", "distribution": "normal"},
 }
 
 

@@ -5,6 +5,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler.scipy import linalg as sla
 
@@ -74,3 +75,19 @@ def test_decompositions_refuse_them(dtype):
     ):
         with pytest.raises(TypeError, match=r"takes arrays of float32 or float64, got .* convert it first"):
             call(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, *DTYPES])
+def test_norms_of_nothing_have_the_derivative_0(dtype):
+    zeros = np.zeros((3, 4), dtype)
+    for order in (None, 2, 3, 1, np.inf):
+        for norm in (
+            lambda x, o=order: pnp.linalg.norm(x[0], o),
+            lambda x, o=order: pnp.sum(pnp.linalg.norm(x, o, axis=1)),
+        ):
+            slope = np.asarray(pc.grad(norm)(zeros)).astype(np.complex64)
+            assert np.isfinite(slope).all()
+            assert order in (1, np.inf) or not slope.any()
+    assert not np.asarray(pc.grad(pnp.linalg.norm)(zeros)).astype(np.complex64).any()
+    ones = zeros + np.ones((), dtype)
+    np.testing.assert_allclose(np.asarray(pc.grad(pnp.linalg.norm)(ones)).astype(np.complex64), 12**-0.5, rtol=0.01)
