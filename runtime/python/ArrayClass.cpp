@@ -15,7 +15,8 @@ static PyObject *isInstance(PyObject *, PyObject *object) {
   if (isArrayType(Py_TYPE(object)))
     Py_RETURN_TRUE;
   // As `isinstance` asks of every class: what stands in for another object says its class (unittest.mock).
-  PyRef claimed = PyRef::steal(PyObject_GetAttrString(object, "__class__"));
+  static PyObject *const name = PyUnicode_InternFromString("__class__");
+  PyRef claimed = PyRef::steal(name ? PyObject_GetAttr(object, name) : nullptr);
   if (!claimed) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError))
       return nullptr;

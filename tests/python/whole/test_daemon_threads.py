@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-RUNS = 8
+RUNS = 4
 
 START = """
 import sys, threading, time
