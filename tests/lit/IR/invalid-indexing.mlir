@@ -259,3 +259,13 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
   %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<5x5xf32>
   return
 }
+
+// -----
+
+// An attribute of another kind, where one that is left out has a default.
+func.func @gather(%x: tensor<3x8xf32>, %i: tensor<2xi32>) {
+  // expected-error @+1 {{'array.gather' op attribute 'collapsed_slice_dims' failed to satisfy constraint: i64 dense array attribute}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = @main, mode = "clip", offset_dims = array<i64: 1>,
+         slice_sizes = array<i64: 1, 8>, start_index_map = array<i64: 0>} : (tensor<3x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+  return
+}
