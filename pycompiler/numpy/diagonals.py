@@ -21,7 +21,7 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
         raise ValueError(f"{name}: takes matrices, got {short(aval)}")
     rows, columns = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in (-2, -1))
     kept = (lax.ge if lower else lax.le)(lax.add(rows, k), columns)
-    return lax.select(kept, m, cast(0, aval.dtype))
+    return lax.select(kept, m, cast(0, aval.dtype, aval.weak_type))
 
 
 def tril(m: Any, k: int = 0) -> Array:
