@@ -190,7 +190,7 @@ def integer_pow(x: Array, y: int) -> Array:
     if type(y) is not int:
         raise TypeError(f"integer_pow: the exponent must be a Python int, got {y!r}; use lax.pow")
     if y == 0:
-        return broadcast_to(cast(1, get_aval(x).dtype), get_aval(x).shape)
+        return broadcast_to(cast(1, get_aval(x).dtype, get_aval(x).weak_type), get_aval(x).shape)
     if y < 0:
         if not dtypes.is_inexact(get_aval(x).dtype):
             raise TypeError(f"integer_pow: {short(get_aval(x))} has no negative power {y}; convert it to a float")

@@ -39,13 +39,13 @@ def relu(x: Any) -> Array:
 
 def _relu(x: Array) -> Array:
     # A choice, not a maximum: the derivative of max at a tie is one half. NaN is not below 0, and stays.
-    return lax.select(ufuncs.less_equal(x, 0), cast(0, get_aval(x).dtype), x)
+    return lax.select(ufuncs.less_equal(x, 0), cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
 def relu6(x: Any) -> Array:
-    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0."""
+    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0; of integers floats."""
     inside = ufuncs.logical_and(ufuncs.greater(x, 0), ufuncs.less(x, 6))
-    return ufuncs.where(inside, x, lax.stop_gradient(ufuncs.clip(x, 0, 6)))
+    return ufuncs.where(inside, x, lax.stop_gradient(ufuncs.clip(x, 0.0, 6.0)))
 
 
 def sigmoid(x: Any) -> Array:
@@ -136,7 +136,7 @@ def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
     """x, whether it is positive, and x where it is not (else 0, so that what is not chosen has a derivative)."""
     (x,) = promoted_inexact(name, x)
     positive = ufuncs.greater(x, 0)
-    return x, positive, lax.select(positive, cast(0, get_aval(x).dtype), x)
+    return x, positive, lax.select(positive, cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:

@@ -22,7 +22,7 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
     k = bounded_diagonal(k, *aval.shape[-2:])
     rows, columns = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in (-2, -1))
     kept = (lax.ge if lower else lax.le)(lax.add(rows, k), columns)
-    return lax.select(kept, m, cast(0, aval.dtype))
+    return lax.select(kept, m, cast(0, aval.dtype, aval.weak_type))
 
 
 def tril(m: Any, k: int = 0) -> Array:

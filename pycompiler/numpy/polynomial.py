@@ -69,7 +69,7 @@ def _aligned(name: str, a1: Any, a2: Any) -> list[Array]:
 
 
 def _zero(like: Array) -> Any:
-    return np.asarray(0, get_aval(like).dtype)
+    return cast(0, get_aval(like).dtype, get_aval(like).weak_type)
 
 
 def polyadd(a1: Any, a2: Any) -> Array:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pycompiler.core.source import warn
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 
 _P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 FLOAT16S = (dtypes.float16, dtypes.bfloat16)
 
@@ -84,12 +85,13 @@ def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
 
 
-def never_weak(function: Callable[_P, Array]) -> Callable[_P, Array]:
+def never_weak(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """A decorator for functions whose result is of a dtype of its own, also for weakly typed arguments, as JAX's is."""
 
     @functools.wraps(function)
-    def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
-        return weakly(function(*args, **kwargs), False)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Any:
+        result: Any = function(*args, **kwargs)
+        return tuple(weakly(x, False) for x in result) if isinstance(result, tuple) else weakly(result, False)
 
     return call
 
