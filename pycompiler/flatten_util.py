@@ -10,7 +10,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import expose
 from pycompiler.core.tree import PyTreeDef, tree_flatten
-from pycompiler.core.tree_keys import Partial
+from pycompiler.core.tree_keys import register_static
 from pycompiler.lax.movement import full
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
@@ -21,8 +21,10 @@ __all__ = ["ravel_pytree"]
 _Shapes = tuple[tuple[int, ...], ...]
 
 
+@register_static
 class _Unravel:
-    """From a vector to the tree. Equal for trees of one structure, shapes and dtypes, so that `jit` knows it again."""
+    """From a vector to the tree. Equal for trees of one structure, shapes and dtypes, so that `jit` knows it again, as
+    a static argument or as another one."""
 
     def __init__(self, treedef: PyTreeDef, shapes: _Shapes, kinds: Sequence[Any], dtype: Any) -> None:
         self._key = (treedef, shapes, tuple(kinds), dtype)
@@ -71,7 +73,7 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
     dtype = dtypes.result_type(*kinds)[0] if kinds else dtypes.float32
     vectors = [ravel(cast(leaf, dtype)) for leaf in leaves]
     flat = concatenate(vectors) if vectors else full((0,), 0, dtype)
-    return flat, Partial(_Unravel(treedef, tuple([aval.shape for aval in avals]), kinds, dtype))
+    return flat, _Unravel(treedef, tuple([aval.shape for aval in avals]), kinds, dtype)
 
 
 expose(globals(), __all__)
