@@ -11,6 +11,7 @@ from pycompiler import (
     errors,
     experimental,
     export,
+    flatten_util,
     lax,
     nn,
     numpy,
@@ -61,6 +62,7 @@ from pycompiler.core.config import (
     tuning,
 )
 from pycompiler.core.dims import Dim
+from pycompiler.core.dtype import float0
 from pycompiler.core.mesh import make_mesh, set_mesh
 from pycompiler.environment import print_environment_info
 from pycompiler.jit import block_until_ready, clear_caches, jit
@@ -158,6 +160,8 @@ __all__ = [
     "experimental",
     "explain_cache_misses",
     "export",
+    "flatten_util",
+    "float0",
     "gpu_libraries",
     "grad",
     "hessian",

@@ -167,8 +167,39 @@ def register_static(cls: _Class) -> _Class:
 class Partial(partial[Any]):
     """`functools.partial` that is a container: the bound arguments are its children, the function is data.
 
-    So it can be passed to transformed functions. A partial of a partial keeps the two apart.
+    So it can be passed to transformed functions. A partial of a partial keeps the two apart: what the inner one binds
+    is part of the function.
     """
+
+    def __new__(cls, func: Callable[..., Any], /, *args: Any, **keywords: Any) -> Partial:
+        # functools would merge them.
+        kept = _Kept(func) if isinstance(func, partial) else func
+        return super().__new__(cls, kept, *args, **keywords)
+
+
+class _Kept:
+    """A functools.partial as a function, equal to the partial that it is of."""
+
+    def __init__(self, inner: partial[Any]) -> None:
+        self.inner = inner
+        self.__wrapped__ = inner
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.inner(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("func", "args", "keywords"):
+            return getattr(self.inner, name)
+        raise AttributeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.inner == (other.inner if isinstance(other, _Kept) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.inner)
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
 
 
 register_pytree_with_keys(
@@ -181,8 +212,9 @@ _BUILTIN = frozenset({tuple, list, dict, OrderedDict, defaultdict, type(None)})
 
 
 def is_tree_node(typ: type) -> bool:
-    """Whether instances of `typ` are containers: tuple, list, dict, OrderedDict, defaultdict, None, registered ones."""
-    return typ in _BUILTIN or typ in _registered
+    """Whether instances of `typ` are containers: tuple, list, dict, OrderedDict, defaultdict, None, namedtuples,
+    registered ones."""
+    return typ in _BUILTIN or typ in _registered or (issubclass(typ, tuple) and hasattr(typ, "_fields"))
 
 
 def is_registered(typ: type) -> bool:
@@ -206,7 +238,8 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
     """
     kind: type[Any] = tree.__class__
     if kind in _registered:
-        return _registered[kind][0](tree)
+        children, data = _registered[kind][0](tree)
+        return list(children), data
     keyed, data = flatten_one_level_with_keys(tree)
     children = [child for _, child in keyed]
     return (tuple(children) if kind in (tuple, dict, type(None)) else children), data

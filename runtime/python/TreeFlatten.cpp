@@ -151,10 +151,20 @@ static bool flattenCustom(PyObject *tree, const NodeFunctions &functions, TreeSi
     return false;
   sink.keep(parts);
   if (!PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) != 2) {
-    PyErr_Format(PyExc_TypeError, "the node function of %R must return (children, aux), not %R", Py_TYPE(tree), parts);
+    PyErr_Format(PyExc_ValueError, "the node function of %R must return (children, aux), not %R", Py_TYPE(tree), parts);
     return false;
   }
-  PyObject *children = PySequence_Tuple(PyTuple_GET_ITEM(parts, 0));
+  PyObject *given = PyTuple_GET_ITEM(parts, 0);
+  PyRef iterator = PyTuple_CheckExact(given) ? PyRef::borrow(given) : PyRef::steal(PyObject_GetIter(given));
+  if (!iterator) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_ValueError,
+                   "the node function of %R must return (children, aux) with an iterable of children, "
+                   "not %R",
+                   Py_TYPE(tree), given);
+    return false;
+  }
+  PyObject *children = PyTuple_CheckExact(given) ? Py_NewRef(given) : PySequence_Tuple(iterator.get());
   if (!children)
     return false;
   sink.keep(children);

@@ -277,15 +277,15 @@ static PyObject *reduce(PyObject *self, PyObject *) {
 
 PyMethodDef pcrt::python::treePartMethods[] = {
     {"node_data", nodeData, METH_NOARGS, "The type of the root and what it is made with; None for a leaf."},
-    {"from_node_data_and_children",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(fromNodeDataAndChildren)),
+    {"from_node_data_and_children", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(fromNodeDataAndChildren)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC,
      "from_node_data_and_children(registry, node_data, children)\n--\n\nThe structure of a root and its children's."},
     {"compose", compose, METH_O, "The structure with another one in the place of each leaf."},
     {"walk", walk, METH_VARARGS,
      "walk(f_node, f_leaf, leaves)\n--\n\nThe value of f_node(children, node_data) at nodes, f_leaf(leaf) at leaves."},
     {"from_iterable_tree", fromIterableTree, METH_O, "The tree of an iterable of iterables, nested as it is."},
-    {"snapshot", snapshot, METH_NOARGS, "The structure with copies of the data that can't be hashed: a key of a cache."},
+    {"snapshot", snapshot, METH_NOARGS,
+     "The structure with copies of the data that can't be hashed: a key of a cache."},
     {"__reduce__", reduce, METH_NOARGS, "How it is pickled."},
     {}};
 

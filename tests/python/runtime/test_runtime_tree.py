@@ -142,7 +142,7 @@ def test_faulty_node_functions_raise():
         rt.tree_flatten([Faulty()])
     faulty = Faulty()
     faulty.parts = [1]
-    with pytest.raises(TypeError, match=r"must return \(children, aux\)"):
+    with pytest.raises(ValueError, match=r"must return \(children, aux\)"):
         rt.tree_flatten([faulty])
 
 
