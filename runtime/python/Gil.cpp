@@ -6,8 +6,8 @@
 
 using namespace pcrt::python;
 
-/// Calls what takes the GIL. What ends the thread instead passes through here as an exception of the language's runtime,
-/// which is caught, and goes nowhere.
+/// Calls what takes the GIL. What ends the thread instead passes through here as an exception of the language's
+/// runtime, which is caught, and goes nowhere.
 template <typename Take> static void takeGil(Take take) {
   try {
     take();

@@ -1,7 +1,7 @@
-// Giving the GIL away and taking it back, also where the interpreter has ended meanwhile. Python up to 3.13 ends a thread
-// that asks for the GIL then, but for its main one, by pthread_exit, through frames that can't be left so: it aborts where
-// one of them is noexcept, as destructors are, and what is destroyed on the way needs the GIL. Such a thread sleeps here
-// instead, until the process is gone, as Python from 3.14 on has it.
+// Giving the GIL away and taking it back, also where the interpreter has ended meanwhile. Python up to 3.13 ends a
+// thread that asks for the GIL then, but for its main one, by pthread_exit, through frames that can't be left so: it
+// aborts where one of them is noexcept, as destructors are, and what is destroyed on the way needs the GIL. Such a
+// thread sleeps here instead, until the process is gone, as Python from 3.14 on has it.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_GIL_H
 #define PYCOMPILER_RUNTIME_PYTHON_GIL_H
 
