@@ -184,6 +184,9 @@ class _Replay:
         index = min(max(int(np.asarray(operands[0])), 0), len(branches) - 1)
         self.step(f"branch {index} of {name}", branches[index], operands[1:])
 
+    def members(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
+        self.step(name, params["graph"], operands[1:])
+
     def scan(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
         first, second = params["num_consts"], params["num_consts"] + params["num_carry"]
         consts, carry, xs = operands[:first], operands[first:second], operands[second:]
@@ -216,6 +219,7 @@ class _Replay:
 _INSIDE: dict[str, Callable[[_Replay, str, list[Any], dict[str, Any]], None]] = {
     "while": _Replay.while_,
     "cond": _Replay.cond,
+    "members": _Replay.members,
     "scan": _Replay.scan,
     "shard_map": _Replay.shard_map,
 }

@@ -33,7 +33,7 @@ from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.data_sizes import take_first
-from pycompiler.ops.members import guard
+from pycompiler.ops.members import guard, members
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
@@ -355,6 +355,10 @@ class Emitter:
         """A value, whatever guards its cotangent."""
         return [operands[1]]
 
+    def of_members(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The values: those for whom they count are derivatives' concern."""
+        return self.inlined(equation, operands[1:], ip)
+
     def forward(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """A linear function that can be transposed alone: no code is made of it."""
         forward_mode(equation.params["custom"], equation.source)
@@ -491,6 +495,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     key_use: Emitter.nothing,
     name_value: Emitter.same,
     guard: Emitter.guarded,
+    members: Emitter.of_members,
     device_put: Emitter.same,
     sharding_constraint: Emitter.same,
     shard_map: Emitter.manual,

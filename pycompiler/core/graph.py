@@ -78,7 +78,8 @@ class Equation:
         # What holds graphs has several results.
         if not self.primitive.multiple_results:
             return []
-        parts = [x for value in self.params.values() for x in (value if type(value) is tuple else (value,))]  # pyright: ignore[reportUnknownVariableType]
+        values: list[Any] = list(self.params.values())
+        parts: list[Any] = [x for value in values for x in (cast(Any, value) if type(value) is tuple else (value,))]
         return [part for part in parts if isinstance(part, ClosedGraph)]
 
     def __repr__(self) -> str:

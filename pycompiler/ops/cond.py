@@ -43,7 +43,7 @@ from pycompiler.ops.graphs import (
     varies,
     with_zeros,
 )
-from pycompiler.ops.members import along, mixes_members, needs_one, seen
+from pycompiler.ops.members import along, mixes_members, need_of, of_members
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 
@@ -269,10 +269,8 @@ def _of_members(branch: ClosedGraph, takes: Value, operands: Sequence[Value], ma
         graph, _ = mapped_graph(branch, tuple(axes_of(mapped)), size, (True,) * len(branch.out_avals))
     if mixes_members(branch):
         outs = evaluate(graph, operands)
-    elif not needs_one(branch, mapped):
-        outs = evaluate(graph, seen(takes, operands, mapped, False))
     else:
-        outs = _where_any(takes, graph, seen(takes, operands, mapped, True))
+        outs = list(of_members(takes, graph, operands, mapped, need_of(branch, mapped), _where_any))
     return outs if graph is not branch else [with_batch_dim(out, None, 0, size) for out in outs]
 
 

@@ -44,7 +44,7 @@ from pycompiler.ops.graphs import (
     with_zeros,
     without_effects,
 )
-from pycompiler.ops.members import along, mixes_members, needs_one, seen
+from pycompiler.ops.members import Need, along, mixes_members, need_of, of_members
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.scan import Form, run_scan
@@ -158,8 +158,8 @@ def _linearize(
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     if params.get("max_steps") is None:
         # The values are computed apart from the tangents, which carry the values a second time.
-        again = params | {name: without_effects(params[name]) for name in ("cond_jaxpr", "body_jaxpr")}
-        return while_.bind(*primals, **params), _jvp(primals, tangents, **again)[1]
+        again: dict[str, Any] = {name: without_effects(params[name]) for name in ("cond_jaxpr", "body_jaxpr")}
+        return while_.bind(*primals, **params), _jvp(primals, tangents, **(params | again))[1]
     return _linearize_in_segments(primals, tangents, **params)
 
 
@@ -246,11 +246,16 @@ def _batch(
     if does_io(cond.effects | body.effects):
         raise io_is_chosen("while_loop", "runs until the condition holds for no element, and selects")
     body_mapped = (*(d is not None for d in body_dims), *mapped)
-    apart = None if mixes_members(body_jaxpr) else (body_mapped, needs_one(body_jaxpr, body_mapped))
+    apart = None if mixes_members(body_jaxpr) else (body_mapped, need_of(body_jaxpr, body_mapped))
     any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts, apart)
     running = evaluate(cond, (*cond_consts, *carry))[0]
     _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry], max_steps)
     return tuple(outs), tuple(axes_of(mapped))
+
+
+def _of_running(run: Value, body: ClosedGraph, operands: Sequence[Value]) -> Sequence[Value]:
+    """The results of an iteration, in which some take part."""
+    return evaluate(body, operands)
 
 
 def _until_none(
@@ -258,7 +263,7 @@ def _until_none(
     cond_nconsts: int,
     body: ClosedGraph,
     body_nconsts: int,
-    apart: tuple[Flags, bool] | None,
+    apart: tuple[Flags, Need] | None,
 ) -> tuple[ClosedGraph, ClosedGraph]:
     """Condition and body of the loop that carries which of the mapped loops still run, then their carries.
 
@@ -273,11 +278,12 @@ def _until_none(
         def step(*args: Any) -> list[Any]:
             cond_consts, body_consts, (run, *before) = split_operands(args, cond_nconsts, body_nconsts)
             operands = [*body_consts, *before]
-            if apart is not None:
-                operands = seen(run, operands, *apart)
+            if apart is None:
+                found = evaluate(body, operands)
+            else:
+                found = of_members(run, body, operands, *apart, _of_running)
             after = [
-                select.bind(along(run, get_aval(new).shape), new, old)
-                for new, old in zip(evaluate(body, operands), before, strict=True)
+                select.bind(along(run, get_aval(new).shape), new, old) for new, old in zip(found, before, strict=True)
             ]
             return [and_.bind(run, evaluate(cond, (*cond_consts, *after))[0]), *after]
 

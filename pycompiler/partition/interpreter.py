@@ -30,7 +30,7 @@ from pycompiler.ops.arithmetic import min_
 from pycompiler.ops.callbacks import debug_callback, debug_print, io_callback, pure_callback
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_
-from pycompiler.ops.members import guard
+from pycompiler.ops.members import guard, members
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
 from pycompiler.ops.sending import index_of, pbroadcast
@@ -155,6 +155,10 @@ class _Partitioner:
     def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """A value, whatever guards its cotangent."""
         return [parts[1]]
+
+    def of_members(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """The equations of the values."""
+        return self.interpret(equation.params["graph"], parts[1:])
 
     def _body(
         self, closed: ClosedGraph, layouts: Sequence[Layout], wanted: Sequence[Layout] | None = None
@@ -336,6 +340,7 @@ _FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[
     custom_root: _Partitioner.inlined,
     name_value: _Partitioner.same,
     guard: _Partitioner.guarded,
+    members: _Partitioner.of_members,
     device_put: _Partitioner.same,
     scan: _Partitioner.scan,
     while_: _Partitioner.while_loop,

@@ -258,9 +258,8 @@ def test_an_index_along_the_axis_is_the_members_own():
     near(by_p, 2 + 9)
 
 
-def test_the_graph_of_values_selects_results_alone():
-    """What is not differentiated pays nothing."""
-    text = str(pc.make_jaxpr(pc.vmap(lambda v: root(v, P)))(np.float32([1, 2])))
-    assert "cond" not in text
-    lowered = pc.jit(pc.vmap(lambda v: root(v, P))).lower(np.float32([1, 2])).as_text()
+@pytest.mark.parametrize("f", [root, power])
+def test_what_is_not_differentiated_selects_results_alone(f):
+    lowered = pc.jit(pc.vmap(f, (0, None))).lower(np.float32([1, 2]), P).as_text()
     assert lowered.count("array.select") == 1
+    assert "array.cond" not in lowered
