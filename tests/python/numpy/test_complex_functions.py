@@ -90,7 +90,7 @@ def test_each_part_is_accurate(name, dtype):
             if abs(want) > top * (1 - 16 * eps):  # at the end of the range it may be an infinity, beyond it must
                 assert np.isinf(part) or abs(want) <= top * (1 + 16 * eps), (number, value)
                 continue
-            size = max(abs(want), abs(exact) * (1 if name in WHOLE else eps), least)
+            size = max(abs(want), abs(exact) * (1 if name in WHOLE else eps**0.5), least)
             assert abs(mp.mpf(float(part)) - want) <= 24 * eps * size, (number, value, mpmath.nstr(exact, 12))
 
 
