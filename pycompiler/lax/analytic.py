@@ -178,15 +178,14 @@ def _arc(x: Array, y: Array) -> tuple[Array, Array]:
     is_left = _is_below(x, 1)
     between = _chosen(_is_below(axis, 1.5), _times(_add.bind(rest, _div.bind(square, gap)), 0.5), _plus(axis, -1))
     excess = _chosen(is_left, between, _times(_add.bind(rest, gap), 0.5))
-    length = _log1p.bind(_add.bind(excess, _sqrt.bind(_mul.bind(excess, _plus(axis, 1)))))
+    grown = _add.bind(excess, _sqrt.bind(_mul.bind(excess, _plus(axis, 1))))
+    # Of huge numbers it is log 2|z|, a quarter of which doesn't overflow; 1 more or less is nothing to them.
+    is_huge = _is_above(_max.bind(x, y), huge)
+    quarter = _abs.bind(complex_.bind(_times(x, 0.25), _times(y, 0.25)))
+    length = _log1p.bind(_chosen(is_huge, quarter, grown))
+    length = _add.bind(length, _chosen(is_huge, math.log(8), full_like(x, 0)))
     flat = _div.bind(y, _sqrt.bind(_mul.bind(_sub.bind(full_like(x, 1), x), above)))
     length = _chosen(_both.bind(is_left, _is_below(y, tiny)), flat, length)
-
-    greater, lesser = _max.bind(x, y), _min.bind(x, y)
-    is_huge = _is_above(greater, huge)
-    ratio = _div.bind(lesser, greater)
-    asymptote = _plus(_add.bind(_log.bind(greater), _times(_log1p.bind(_mul.bind(ratio, ratio)), 0.5)), math.log(2))
-    length = _chosen(is_huge, asymptote, length)
     length = _chosen(_either.bind(_is(x, math.inf), _is(y, math.inf)), math.inf, length)
     # On the imaginary axis the angle is known, whatever the imaginary part is.
     return _chosen(_is(x, 0), 1, _chosen(is_huge, y, root)), length
@@ -258,10 +257,11 @@ def _atanh(z: Array) -> Array:
     huge, tiny = math.sqrt(float(limits.max)) / 8, math.sqrt(float(limits.tiny)) * 4
     rest, square = _sub.bind(full_like(x, 1), x), _mul.bind(y, y)
     distance = _add.bind(_mul.bind(rest, rest), square)
-    growth = _times(_log1p.bind(_div.bind(_times(x, 4), distance)), 0.25)
-    # At 1 the square of the distance may underflow.
-    pole = _times(_sub.bind(full_like(y, math.log(2)), _log.bind(y)), 0.5)
-    growth = _chosen(_both.bind(_is(x, 1), _is_below(y, tiny)), pole, growth)
+    # At 1 the square of the distance may underflow: log(2 / y) / 2, by a small part of 2 / y, which doesn't overflow.
+    is_pole, bits = _both.bind(_is(x, 1), _is_below(y, tiny)), limits.nmant + 1
+    inner = _chosen(is_pole, _div.bind(full_like(y, 0.5**bits), y), _div.bind(_times(x, 4), distance))
+    growth = _mul.bind(_log1p.bind(inner), _chosen(is_pole, 0.5, full_like(x, 0.25)))
+    growth = _add.bind(growth, _chosen(is_pole, (bits + 1) * math.log(2) / 2, full_like(x, 0)))
     angle = _times(_atan2.bind(_times(y, 2), _sub.bind(_mul.bind(rest, _plus(x, 1)), square)), 0.5)
 
     greater, lesser = _max.bind(x, y), _min.bind(x, y)
