@@ -74,11 +74,10 @@ class Entry:
     array: Array
     static: Any = None
 
-
     @property
     def is_far(self) -> bool:
         """Whether it is a number that int32 does not hold: a slice may be there, but no array of positions."""
-        return isinstance(self.static, int) and isinstance(self.array, np.int64)
+        return isinstance(self.static, int) and type(self.array) is np.int64
 
 
 def arrays_of(name: str, entries: Sequence[Entry]) -> list[Array]:
