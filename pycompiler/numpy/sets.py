@@ -5,8 +5,6 @@ The size of a result is data: it is read (outside `jit`), or `size` says the mos
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.dims import Dim, dim_product, surely_below, typical
