@@ -57,7 +57,7 @@ def unsafe_buffer_pointer(self: Array) -> int:
     return buffer_pointer(self)
 
 
-def tobytes(self: Array, order: str = "C") -> bytes:
+def tobytes(self: Array, order: Any = "C") -> bytes:
     """The bytes of the elements, row after row, or column after column ("F")."""
     return np.asarray(self).tobytes(order)
 

@@ -7,7 +7,7 @@ entry points of its LAPACK and BLAS as capsules of `cython_lapack` and `cython_b
 import ctypes
 import functools
 import importlib
-from typing import Any
+from typing import Any, cast
 
 from pycompiler._runtime import fill_lapack, lapack_names
 
@@ -41,7 +41,7 @@ def _thread_functions(path: str | None) -> tuple[int, int]:
         names = [f"{prefix}openblas_{part}_num_threads{suffix}" for part in ("get", "set")]
         found = [getattr(library, name, None) for name in names]
         if all(found):
-            get, set_ = (ctypes.cast(function, ctypes.c_void_p).value for function in found)
+            get, set_ = (ctypes.cast(cast(Any, function), ctypes.c_void_p).value for function in found)
             return get or 0, set_ or 0
     return 0, 0
 

@@ -280,9 +280,9 @@ def position_dtype(what: str, size: object) -> DType:
 
 def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
-    found = cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    found: Any = cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
     # NumPy gives everybody the same object, whose attributes can be set.
-    own = object.__new__(type(found))
+    own: Any = object.__new__(cast(Any, type(found)))
     own.__dict__.update(found.__dict__)
     return own
 

@@ -78,7 +78,7 @@ class Entry:
     @property
     def is_far(self) -> bool:
         """Whether it is a number that int32 does not hold: a slice may be there, but no array of positions."""
-        return isinstance(self.static, int) and isinstance(self.array, np.int64)
+        return isinstance(self.static, int) and type(self.array) is np.int64
 
 
 def arrays_of(name: str, entries: Sequence[Entry]) -> list[Array]:
