@@ -21,8 +21,9 @@ from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.jvp import JvpTrace, push_forward
 from pycompiler.core.linearize import linearize as linearize_flat
 from pycompiler.core.primitive import UndefinedPrimal, Zero, is_zero
+from pycompiler.core.source import swap_source
 from pycompiler.core.structural import instantiate
-from pycompiler.core.trace import current_trace
+from pycompiler.core.trace import Tracer, current_trace
 from pycompiler.core.transpose import pull_back
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.ops.arithmetic import convert
@@ -55,7 +56,13 @@ def typed(derivative: Any, aval: ShapedArray) -> Any:
         return with_weak_type(derivative, aval.weak_type)
     if is_zero(derivative):
         return Zero(aval)
-    return convert.bind(derivative, new_dtype=aval.dtype, **({"weak_type": True} if aval.weak_type else {}))
+    # At the line that made it, as what was computed before it.
+    previous = swap_source(None)
+    swap_source((derivative.made_at() if isinstance(derivative, Tracer) else None) or previous)
+    try:
+        return convert.bind(derivative, new_dtype=aval.dtype, **({"weak_type": True} if aval.weak_type else {}))
+    finally:
+        swap_source(previous)
 
 
 def select(
