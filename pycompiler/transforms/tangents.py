@@ -12,7 +12,8 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, is_array, short
 from pycompiler.core.flat import nothing_of
 from pycompiler.core.primitive import Zero, is_zero
-from pycompiler.core.trace import current_trace
+from pycompiler.core.source import swap_source
+from pycompiler.core.trace import Tracer, current_trace
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.ops.arithmetic import convert
 
@@ -60,7 +61,13 @@ def typed(derivative: Any, aval: ShapedArray) -> Any:
         return with_weak_type(derivative, aval.weak_type)
     if is_zero(derivative):
         return Zero(aval)
-    return convert.bind(derivative, new_dtype=aval.dtype, **({"weak_type": True} if aval.weak_type else {}))
+    # At the line that made it, as what was computed before it.
+    previous = swap_source(None)
+    swap_source((derivative.made_at() if isinstance(derivative, Tracer) else None) or previous)
+    try:
+        return convert.bind(derivative, new_dtype=aval.dtype, **({"weak_type": True} if aval.weak_type else {}))
+    finally:
+        swap_source(previous)
 
 
 def float0(x: Any) -> np.ndarray[Any, Any]:
