@@ -131,9 +131,9 @@ def _exposed(function: Callable[..., Any], module: str) -> Callable[..., Any]:
     return call
 
 
-def check_function(transform: str, function: object) -> None:
+def check_function(transform: str, function: Any) -> None:
     """Raise TypeError for what is no function, or one that yields: its body would not run."""
-    if isinstance(function, staticmethod) or not callable(function):
+    if type(function) is staticmethod or not callable(function):
         raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
     if inspect.isgeneratorfunction(function):
         raise TypeError(

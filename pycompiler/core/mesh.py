@@ -78,12 +78,10 @@ class PartitionSpec:
         if isinstance(other, PartitionSpec):
             unreduced, reduced = self.unreduced | other.unreduced, self.reduced | other.reduced
             return PartitionSpec(*self.partitions, *other.partitions, unreduced=unreduced, reduced=reduced)
-        if isinstance(other, tuple):
-            return self.update((*self.partitions, *cast(tuple[Any, ...], other)))
-        return NotImplemented
+        return self.update((*self.partitions, *other)) if type(other) is tuple else NotImplemented
 
     def __radd__(self, other: Any) -> PartitionSpec:
-        return self.update((*other, *self.partitions)) if isinstance(other, tuple) else NotImplemented
+        return self.update((*other, *self.partitions)) if type(other) is tuple else NotImplemented
 
     def __len__(self) -> int:
         return len(self.partitions)
