@@ -58,7 +58,8 @@ def copy_data(x: Any) -> Any:
     """A copy that later changes of `x` don't reach; `x` itself where it can't be copied."""
     kind: Any = x.__class__
     if kind in (tuple, list):
-        return kind(map(copy_data, x))
+        made: Any = kind(map(copy_data, x))
+        return made
     if kind is dict:
         return {key: copy_data(value) for key, value in x.items()}
     try:
