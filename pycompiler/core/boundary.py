@@ -148,10 +148,11 @@ def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
 
 
-def check_function(transform: str, function: object) -> None:
+def check_function(transform: str, function: Any) -> None:
     """Raise TypeError for what is no function, or one that yields: its body would not run."""
-    if isinstance(function, staticmethod) or not callable(function):
-        raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
+    kind: Any = function.__class__
+    if kind is staticmethod or not callable(function):
+        raise TypeError(f"{transform}: takes a function, got {function!r} of type {kind.__name__}")
     if inspect.isgeneratorfunction(function):
         raise TypeError(
             f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "

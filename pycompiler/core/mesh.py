@@ -78,12 +78,12 @@ class PartitionSpec:
         if isinstance(other, PartitionSpec):
             unreduced, reduced = self.unreduced | other.unreduced, self.reduced | other.reduced
             return PartitionSpec(*self.partitions, *other.partitions, unreduced=unreduced, reduced=reduced)
-        if isinstance(other, tuple):
-            return self.update((*self.partitions, *cast(tuple[Any, ...], other)))
-        return NotImplemented
+        kind: Any = other.__class__
+        return self.update((*self.partitions, *other)) if kind is tuple else NotImplemented
 
     def __radd__(self, other: Any) -> PartitionSpec:
-        return self.update((*other, *self.partitions)) if isinstance(other, tuple) else NotImplemented
+        kind: Any = other.__class__
+        return self.update((*other, *self.partitions)) if kind is tuple else NotImplemented
 
     def __len__(self) -> int:
         return len(self.partitions)

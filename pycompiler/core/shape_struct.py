@@ -15,6 +15,8 @@ from pycompiler.core.mesh import PartitionSpec, current_mesh
 from pycompiler.core.sharding import NamedSharding, Sharding
 from pycompiler.core.tree import tree_flatten
 
+_PYTHON: tuple[type, ...] = (bool, int, float, complex)
+
 
 class ShapeDtypeStruct(Elementless):
     """A shape and dtype in the place of an array: what `eval_shape` gives, and what it, `make_jaxpr` and `lower` take.
@@ -57,7 +59,7 @@ class ShapeDtypeStruct(Elementless):
         values = {
             "shape": tuple(shape),
             # Of Python's types those of NumPy: they are narrowed where they are traced.
-            "dtype": np.dtype(dtype) if dtype in (bool, int, float, complex) else dtypes.as_dtype(dtype),
+            "dtype": np.dtype(dtype) if isinstance(dtype, type) and dtype in _PYTHON else dtypes.as_dtype(dtype),
             "weak_type": weak_type,
             "manual_axis_type": None,
             "is_ref": False,

@@ -56,9 +56,10 @@ def _equal_objects(a: Any, b: Any) -> bool:
 
 def copy_data(x: Any) -> Any:
     """A copy that later changes of `x` don't reach; `x` itself where it can't be copied."""
-    kind: type[Any] = type(x)
+    kind: Any = x.__class__
     if kind in (tuple, list):
-        return kind(map(copy_data, x))
+        made: Any = kind(map(copy_data, x))
+        return made
     if kind is dict:
         return {key: copy_data(value) for key, value in x.items()}
     try:

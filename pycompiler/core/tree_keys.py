@@ -173,15 +173,15 @@ class Partial(partial[Any]):
 
     def __new__(cls, func: Callable[..., Any], /, *args: Any, **keywords: Any) -> Partial:
         # functools would merge them.
-        kept = _Kept(func) if isinstance(func, partial) else func
+        kept: Any = _Kept(cast(Any, func)) if isinstance(func, partial) else func
         return super().__new__(cls, kept, *args, **keywords)
 
 
 class _Kept:
     """A functools.partial as a function, equal to the partial that it is of."""
 
-    def __init__(self, inner: partial[Any]) -> None:
-        self.inner = inner
+    def __init__(self, inner: Any) -> None:
+        self.inner: Any = inner
         self.__wrapped__ = inner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -214,7 +214,7 @@ _BUILTIN = frozenset({tuple, list, dict, OrderedDict, defaultdict, type(None)})
 def is_tree_node(typ: type) -> bool:
     """Whether instances of `typ` are containers: tuple, list, dict, OrderedDict, defaultdict, None, namedtuples,
     registered ones."""
-    return typ in _BUILTIN or typ in _registered or (issubclass(typ, tuple) and hasattr(typ, "_fields"))
+    return typ in _BUILTIN or typ in _registered or (issubclass(typ, tuple) and hasattr(cast(Any, typ), "_fields"))
 
 
 def is_registered(typ: type) -> bool:

@@ -107,7 +107,7 @@ def _several(names: Any) -> tuple[Name, ...]:
     """The axes of a mesh, of one name or a tuple of them."""
     if names is None:
         return ()
-    kind: type[Any] = type(names)
+    kind: Any = names.__class__
     return tuple(names) if kind in (tuple, list) else (names,)
 
 
