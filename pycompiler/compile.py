@@ -33,7 +33,7 @@ from pycompiler.core.cache import Cache
 from pycompiler.core.config import config
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.errors import ExecutionError
-from pycompiler.core.graph import ClosedGraph, Graph
+from pycompiler.core.graph import ClosedGraph, Graph, graphs_in
 from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
@@ -86,9 +86,15 @@ def _load_module(name: str) -> Any:
         return importlib.import_module(name)
 
 
-@functools.cache
+_kept_context: ir.Context | None = None
+
+
 def _context() -> ir.Context:
-    return importlib.import_module("pycompiler._compiler").ir.Context()
+    """What modules are built in. Another one where a compilation that a signal has interrupted still runs in it."""
+    global _kept_context
+    if _kept_context is None or _kept_context.is_left:
+        _kept_context = importlib.import_module("pycompiler._compiler").ir.Context()
+    return _kept_context
 
 
 def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.Plan] | None = None) -> ir.Module:
@@ -260,16 +266,12 @@ class Compilation:
 
 def _named_places(graph: Graph) -> set[Any]:
     """Every place that a `device_put` of a graph, or of one inside it, names."""
-    found: set[Any] = set()
-    for equation in graph.equations:
-        if equation.primitive is device_put and equation.params["device"] is not None:
-            found.add(equation.params["device"])
-        for value in equation.params.values():
-            inner = value if isinstance(value, tuple) else (value,)
-            for closed in inner:
-                if isinstance(closed, ClosedGraph):
-                    found |= _named_places(closed.graph)
-    return found
+    return {
+        equation.params["device"]
+        for inner in graphs_in(graph)
+        for equation in inner.equations
+        if equation.primitive is device_put and equation.params["device"] is not None
+    }
 
 
 def named_device(name: str, graph: Graph) -> Device | None:
@@ -424,24 +426,26 @@ def _compile(
     begin = time.perf_counter()
     compiler = _load_module("pycompiler._compiler")
 
-    def translate(module: ir.Module) -> Any:
-        if target.is_host:
-            return compiler.compile_to_object(module)
-        return compiler.compile_for_gpu(module, target.capability, target.is_emulated, list(target.libraries))
+    def translate(aliases: Aliases) -> Any:
+        while True:
+            module = build_module(graph, aliases, plans)
+            milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
+            with _lock:
+                # What another thread has left may run in its context for long.
+                if module.context.is_left:
+                    continue
+                if target.is_host:
+                    return compiler.compile_to_object(module)
+                return compiler.compile_for_gpu(module, target.capability, target.is_emulated, list(target.libraries))
 
-    module = build_module(graph, aliases, plans)
-    milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
     try:
-        with _lock:
-            result = translate(module)
+        result = translate(aliases)
     except compiler.ir.MLIRError:
         if not aliases:
             raise
         # No order of its steps leaves what is overwritten unread.
         aliases = ()
-        module = build_module(graph, (), plans)
-        with _lock:
-            result = translate(module)
+        result = translate(aliases)
     milliseconds.update(result.timings)
     if config.debug and not quiet:
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
