@@ -92,9 +92,11 @@ _kept_context: ir.Context | None = None
 def _context() -> ir.Context:
     """What modules are built in. Another one where a compilation that a signal has interrupted still runs in it."""
     global _kept_context
-    if _kept_context is None or _kept_context.is_left:
-        _kept_context = importlib.import_module("pycompiler._compiler").ir.Context()
-    return _kept_context
+    kept = _kept_context
+    if kept is None or kept.is_left:
+        made: ir.Context = importlib.import_module("pycompiler._compiler").ir.Context()
+        kept = _kept_context = made
+    return kept
 
 
 def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.Plan] | None = None) -> ir.Module:
