@@ -67,7 +67,7 @@ Value PartBuilder::copySign(Value x, Value y) {
 
 /// A power of two that brings a number which is near the ends of the range away from them, and its inverse; else 1.
 PartBuilder::Scale PartBuilder::scaleOf(Parts z) {
-  Value size = max(abs(z.re), abs(z.im)), one = number(size, 1);
+  Value size = add(abs(z.re), abs(z.im)), one = number(size, 1); // infinite if it overflows, which is large as well
   bool isDouble = getElementTypeOrSelf(size.getType()).isF64();
   double down = 0x1p-3, up = isDouble ? 0x1p200 : 0x1p60;
   Value isHuge = less(number(size, isDouble ? 0x1p1021 : 0x1p125), size);
