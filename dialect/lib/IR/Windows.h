@@ -6,8 +6,8 @@
 
 namespace mlir::array {
 
-/// Sums and products of sizes. What is beyond 64 bits stays at their end, so that it equals no size, nor becomes a small
-/// one.
+/// Sums and products of sizes. What is beyond 64 bits stays at their end, so that it equals no size, nor becomes a
+/// small one.
 int64_t addSizes(int64_t lhs, int64_t rhs);
 int64_t multiplySizes(int64_t lhs, int64_t rhs);
 
