@@ -71,7 +71,6 @@ def _complex_xlog1py(x: Array, y: Array) -> Array:
     return _weighted_log1p(x, y)
 
 
-@never_weak
 def logit(x: Any) -> Array:
     """log(x / (1 - x)), the inverse of expit.
 
