@@ -72,6 +72,8 @@ def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, tuple[s
     return found
 
 
+# Before pytest-xdist reads the groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """A file that runs in a process of its own is one worker's, so that there is one such process."""
     for item in items:
