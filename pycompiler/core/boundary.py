@@ -152,7 +152,8 @@ def _exposed(
                 return function(*more, **named)
             return function(*args, **kwargs)
         except BaseException as error:
-            leaving(error, name if renames and (replaces or not _composed(sys._getframe(1))) else None)
+            caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+            leaving(error, name if renames and (replaces or not _composed(caller)) else None)
             raise
 
     if renames and replaces:

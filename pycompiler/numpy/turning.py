@@ -67,7 +67,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     for places, along in zip(shifts, axes, strict=True) if count else ():
         total = get_aval(a).shape[along]
         if isinstance(places, Array | Tracer):
-            a = _rolled_by(a, places, along)
+            a = _rolled_by(a, as_array(places), along)
             continue
         if isinstance(total, Dim) or isinstance(places, Dim):
             a = _rolled(a, places, along)

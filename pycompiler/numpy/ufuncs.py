@@ -430,7 +430,8 @@ def rint(x: Any, /) -> Array:
     check_arrays("rint", x)
     if not dtypes.is_inexact(get_aval(x).dtype):
         return as_array(cast(x, dtypes.scalar_dtype(float)))
-    return round(*converted("rint", x))
+    (x,) = converted("rint", x)
+    return round(x)
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
