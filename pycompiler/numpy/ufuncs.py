@@ -17,7 +17,7 @@ from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
-from pycompiler.numpy.promotion import broadcast_of, converted, never_weak, promoted, promoted_inexact
+from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
@@ -71,8 +71,8 @@ arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hype
 arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
-degrees = rad2deg = _float_function("degrees", lambda x: weakly(lax.mul(x, 180 / pi), False), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", lambda x: weakly(lax.mul(x, pi / 180), False), "Degrees in radians.")
+degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
 fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
 
 
@@ -383,17 +383,18 @@ def _finite(x: Array) -> Array:
     return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
+@weak_scalars
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    return fused(_sinc, x)
+    return weakly(fused(_sinc, x), get_aval(x).weak_type)
 
 
 def _sinc(x: Array) -> Array:
     return sin_quotient(lax.mul(x, pi))
 
 
-@never_weak
+@weak_scalars
 def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
