@@ -78,7 +78,8 @@ def axis_of(v: Values, name: str) -> int | None:
 
 def unary(v: Values) -> str:
     if v.rng.random() < 0.7:
-        return f"pnp.{v.rng.choice(_FLOAT_UNARY)}({v.pick('f')})"
+        operation, a = v.rng.choice(_FLOAT_UNARY), v.pick("f")
+        return f"pnp.{operation}({f'pnp.nan_to_num({a})' if operation == 'signbit' else a})"
     return f"pnp.{v.rng.choice(_ANY_UNARY)}({v.pick()})"
 
 
@@ -98,6 +99,8 @@ def binary(v: Values) -> str:
     operation = v.rng.choice(_BINARY)
     if operation == "arctan2":  # of complex numbers it is JAX's only
         a, b = v.pick("fi"), v.pick("fi")
+    if operation == "copysign":  # the sign of a nan is nobody's promise
+        b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
 
 
