@@ -201,11 +201,12 @@ def indexing(v: Values) -> str:
     a = v.pick()
     shape, rng = v.shape(a), v.rng
     index, axis = _index(v, shape), axis_of(v, a)
-    new = rng.choice([scalar(v, a), v.pick("fib")])
+    # JAX takes any shape where there is nothing to set.
+    new = scalar(v, a) if 0 in shape else rng.choice([scalar(v, a), v.pick("fib")])
     starts = ", ".join(rng.choice([str(rng.randrange(-2, 4)), v.pick("i", 0)]) for _ in shape)
     sizes = tuple(rng.randrange(0, d + 1) for d in shape)
     # Of bools there are no sums; JAX takes those of nothing.
-    method = rng.choice(["set", "max", "min", *(["add", "multiply", "set"] if v.dtype(a) != bool else [])])
+    method = rng.choice(["set", "max", "min", *(["add", "multiply", "set"] if v.dtype(a).kind != "b" else [])])
     mode = rng.choice(["clip", "wrap", "fill"])
     return rng.choice(
         [
