@@ -15,7 +15,7 @@ from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
-from pycompiler.ops import PRIMITIVES, arithmetic, compare
+from pycompiler.ops import PRIMITIVES, arithmetic, compare, shape
 from pycompiler.ops import math as maths
 
 
@@ -190,7 +190,8 @@ def integer_pow(x: Array, y: int) -> Array:
     if type(y) is not int:
         raise TypeError(f"integer_pow: the exponent must be a Python int, got {y!r}; use lax.pow")
     if y == 0:
-        return broadcast_to(cast(1, get_aval(x).dtype, get_aval(x).weak_type), get_aval(x).shape)
+        one = cast(1, get_aval(x).dtype, get_aval(x).weak_type)
+        return shape.broadcast_in_dim.bind(one, shape=get_aval(x).shape, broadcast_dimensions=())
     if y < 0:
         if not dtypes.is_inexact(get_aval(x).dtype):
             raise TypeError(f"integer_pow: {short(get_aval(x))} has no negative power {y}; convert it to a float")

@@ -73,7 +73,7 @@ def bitwise_count(x: Any, /) -> Array:
     (x,) = converted("bitwise_count", x)
     kind = get_aval(x).dtype
     if kind == dtypes.bool_:
-        return cast(x, np.dtype(np.uint8))
+        return lax.convert_element_type(x, np.uint8)
     if not dtypes.is_integer(kind):
         raise TypeError(f"bitwise_count: takes integers, got {short(x)}")
     return cast(population_count(lax.abs(x) if dtypes.is_signed(kind) else x), np.dtype(np.uint8))

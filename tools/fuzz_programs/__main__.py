@@ -22,7 +22,6 @@ from pathlib import Path
 
 # Before either library is imported.
 os.environ.setdefault("PYCOMPILER_NUM_CPU_DEVICES", "2")
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 from fuzz_programs.fuzzing import ORACLE, fuzz

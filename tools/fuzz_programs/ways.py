@@ -121,6 +121,8 @@ class Reference:
         wanted = floats(self.args)
         if not wanted:
             raise NoAnswerError("no floats")
+        if not all(np.all(np.isfinite(x)) for each in self.values for x in each if _is_inexact(x)):
+            raise NoAnswerError("nothing to differentiate where a result is none")
         return self._run(jax.grad(loss(JAX_NAMES, self.program.function(JAX_NAMES)), tuple(wanted)))
 
 

@@ -87,6 +87,11 @@ bool readsRepeatedly(OpOperand *operand) {
                       [&](unsigned loop) { return ranges[loop] != 1 && !map.isFunctionOfDim(loop); });
 }
 
+/// Whether what an op computes adds to what stands in its result: a product of scalars, with nothing to sum.
+bool readsItsResult(linalg::GenericOp op) {
+  return llvm::any_of(op.getRegionOutputArgs(), [](BlockArgument before) { return !before.use_empty(); });
+}
+
 bool isPossibleConsumer(OpOperand &use) {
   auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
   return consumer && consumer.isDpsInput(&use) && !readsWhatIsStored(consumer) && !readsRepeatedly(&use);
@@ -111,6 +116,8 @@ bool isWorthFusing(OpOperand *operand) {
   int64_t cost = elementCost(producer);
   // What stands before a loop would be computed again in every iteration.
   if (producer->getBlock() != consumer->getBlock() && cost > freeCost)
+    return false;
+  if (readsRepeatedly(operand) && readsItsResult(producer))
     return false;
   if (readsRepeatedly(operand))
     return cost <= freeCost || (producer.getNumLoops() == 0 && cost <= cheapCost);

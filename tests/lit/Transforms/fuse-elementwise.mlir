@@ -356,3 +356,31 @@ func.func @small_variance(%x: tensor<1024xf32>) -> tensor<f32> {
   } -> tensor<f32>
   return %squares : tensor<f32>
 }
+
+// What adds to its result is not computed for each element of what broadcasts it: each would add again.
+// CHECK-LABEL: func @broadcast_of_a_sum
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = []
+// CHECK: arith.addf
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel"]
+// CHECK-NOT: arith.addf
+// CHECK: return
+func.func @broadcast_of_a_sum(%x: tensor<f32>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+      ins(%x : tensor<f32>) outs(%init : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %out, %in : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %wide = tensor.empty() : tensor<2xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%sum : tensor<f32>) outs(%wide : tensor<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}

@@ -16,8 +16,6 @@ import pycompiler.numpy as pnp
 
 DEVICES = 2
 ROOT = Path(__file__).resolve().parents[3]
-if os.environ.get("PYCOMPILER_NUM_CPU_DEVICES") == str(DEVICES):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 sys.path.append(str(ROOT / "tools"))
 
 from fuzz_programs import libraries  # noqa: E402 (a tool, which is not installed)

@@ -63,10 +63,15 @@ struct DotGeneralLowering : OpConversionPattern<DotGeneralOp> {
   }
 };
 
-Value multiplyAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs, Value sum) {
+Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  if (!isa<FloatType>(lhs.getType()))
+    return arith::MulIOp::create(b, lhs, rhs);
+  return arith::MulFOp::create(b, lhs, rhs, reductionFlags(b));
+}
+
+Value add(ImplicitLocOpBuilder &b, Value sum, Value product) {
   if (!isa<FloatType>(sum.getType()))
-    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, lhs, rhs));
-  Value product = arith::MulFOp::create(b, lhs, rhs, reductionFlags(b));
+    return arith::AddIOp::create(b, sum, product);
   return arith::AddFOp::create(b, sum, product, reductionFlags(b));
 }
 
@@ -91,14 +96,23 @@ Value array::contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, 
                          ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
                          Type resultElement) {
   Type stored = storageType(resultElement), accumulator = accumulatorType(resultElement);
+  auto product = [&](ImplicitLocOpBuilder &body, ValueRange args) {
+    Value x = widened(body, args[0], element, accumulator), y = widened(body, args[1], element, accumulator);
+    return multiply(body, x, y);
+  };
+  // Where nothing is summed, it is an elementwise op, which fuses as others do.
+  if (!llvm::is_contained(iterators, utils::IteratorType::reduction) && maps.back().isIdentity())
+    return parallelGeneric(b, b.getLoc(), stored, sizes, {lhs, rhs}, maps.drop_back(),
+                           [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
+                             Value result = product(body, args);
+                             return result.getType() == stored ? result : arith::TruncFOp::create(body, stored, result);
+                           });
   Value zero = isa<FloatType>(accumulator) ? constant(b, accumulator, 0) : intConstant(b, accumulator, 0);
   Value init = filled(b, b.getLoc(), sizes, zero);
   auto generic = linalg::GenericOp::create(b, init.getType(), ValueRange{lhs, rhs}, init, maps, iterators,
                                            [&](OpBuilder &nested, Location loc, ValueRange args) {
                                              ImplicitLocOpBuilder body(loc, nested);
-                                             Value x = widened(body, args[0], element, accumulator),
-                                                   y = widened(body, args[1], element, accumulator);
-                                             linalg::YieldOp::create(body, multiplyAdd(body, x, y, args[2]));
+                                             linalg::YieldOp::create(body, add(body, args[2], product(body, args)));
                                            });
   handOnPlan(source, generic);
   handOnPrecision(source, generic);
