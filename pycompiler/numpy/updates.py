@@ -23,6 +23,7 @@ from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
+from pycompiler.numpy.powers import power
 from pycompiler.ops.gather import scatter
 
 
@@ -211,7 +212,7 @@ class Place:
         return _BY_ONES[method](x, factors)
 
 
-_BY_ONES: dict[str, Callable[[Array, Array], Array]] = {"divide": ufuncs.true_divide, "power": ufuncs.power}
+_BY_ONES: dict[str, Callable[[Array, Array], Array]] = {"divide": ufuncs.true_divide, "power": power}
 _WHERE: dict[str, Callable[[Array, Array], Array]] = {
     "add": ufuncs.add,
     "subtract": ufuncs.subtract,

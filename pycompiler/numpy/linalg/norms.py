@@ -18,6 +18,7 @@ from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arr
 from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
+from pycompiler.numpy.powers import power
 from pycompiler.ops import linalg_rules as la
 
 Axis = int | tuple[int, ...] | None
@@ -61,11 +62,11 @@ def _vector_norm(x: Array, *, axis: Axis, keepdims: bool, order: Any) -> Array:
     if order == 1:
         return reductions.sum(size, **where)
     dtype = get_aval(size).dtype
-    total = reductions.sum(ufuncs.power(size, np.asarray(order, dtype)), **where)
+    total = reductions.sum(power(size, np.asarray(order, dtype)), **where)
     inverse = np.asarray(1 / order, dtype)
     if order < 0:
-        return ufuncs.power(total, inverse)
-    return _root(total, lambda total: ufuncs.power(total, inverse))
+        return power(total, inverse)
+    return _root(total, lambda total: power(total, inverse))
 
 
 def _order(name: str, order: Any) -> Any:
