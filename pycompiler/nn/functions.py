@@ -125,11 +125,16 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
+    """In float32 at least: an error of the exponent is one of the result many times as large."""
+    aval = get_aval(x)
+    x = cast(x, dtypes.promote_types(aval.dtype, dtypes.float32), aval.weak_type)
+    # The share, not half of 1 + tanh or of 1 + erf: these are differences on the left and have lost their digits there.
     if approximate:
         cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))
-        return lax.mul(x, lax.mul(0.5, lax.add(1.0, lax.tanh(lax.mul(float(np.sqrt(2 / np.pi)), cubed)))))
-    # Not 1 + erf, which is a difference on the left and has lost its digits there.
-    return lax.mul(lax.mul(0.5, x), lax.erfc(lax.mul(x, -float(np.sqrt(0.5)))))
+        share = lax.logistic(lax.mul(2 * float(np.sqrt(2 / np.pi)), cubed))
+    else:
+        share = lax.mul(0.5, lax.erfc(lax.mul(x, -float(np.sqrt(0.5)))))
+    return cast(lax.mul(x, share), aval.dtype, aval.weak_type)
 
 
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
