@@ -332,6 +332,10 @@ _UPPER: dict[_Node, frozenset[_Node]] = {node: _all_above(node) for node in _ABO
 
 def _join(nodes: Iterable[_Node]) -> _Node:
     given = list(nodes)
+    unknown = [node for node in given if node not in _UPPER]
+    if unknown:
+        shown = ", ".join(sorted({"float0" if node == float0 else str(node) for node in unknown}))
+        raise TypeError(f"{shown} is a dtype of no numbers: it does not promote with others; give arrays of numbers")
     uppers = [_UPPER[node] for node in given]
     common = uppers[0].intersection(*uppers[1:])
     least = next((node for node in common if common <= _UPPER[node]), None)
