@@ -97,7 +97,11 @@ def _opened(name: str, text: str, plain: bool) -> str:
 
     Those of an error of a class of its own (not `plain`) tell more than what a function was given: they stay.
     """
-    if _OPENING.match(text):
+    opening = _OPENING.match(text)
+    if opening:
+        # `debug.print: ` names `print` well.
+        if f".{opening.group()}".endswith(f".{name}: "):
+            return text
         return _OPENING.sub(f"{name}: ", text, count=1)
     # `add() missing 1 required positional argument`, `add takes...`
     named = text.startswith(name) and not text[len(name) : len(name) + 1].isidentifier()
@@ -159,7 +163,7 @@ def _exposed(
     function: Callable[..., Any], module: str, renames: bool = True, replaces: bool = True
 ) -> Callable[..., Any]:
     """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name;
-    `replaces`: the package itself calls the function without what is made here."""
+    `replaces`: the function is found under the module's name by pickle."""
     name = function.__name__
     static = static_parameters(function, module)
 
@@ -172,11 +176,10 @@ def _exposed(
             return function(*args, **kwargs)
         except BaseException as error:
             caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-            leaving(error, name if renames and (replaces or not _composed(caller)) else None)
+            leaving(error, name if renames and not _composed(caller) else None)
             raise
 
     if renames and replaces:
-        # Where it is found again by pickle.
         call.__module__ = module
     return call
 

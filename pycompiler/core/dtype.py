@@ -280,7 +280,11 @@ def position_dtype(what: str, size: object) -> DType:
 
 def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
-    found: Any = cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    given = _of_numbers(as_dtype(dtype))
+    try:
+        found: Any = cast(Any, ml_dtypes).finfo(given)
+    except ValueError:
+        raise ValueError(f"finfo: {given} is no dtype of floats; iinfo has the limits of integers") from None
     # NumPy gives everybody the same object, whose attributes can be set.
     own: Any = object.__new__(cast(Any, type(found)))
     own.__dict__.update(found.__dict__)
@@ -289,7 +293,11 @@ def finfo(dtype: object) -> Any:
 
 def iinfo(int_type: object) -> Any:
     """Limits of an integer type."""
-    return ml_dtypes.iinfo(_of_numbers(as_dtype(int_type)))
+    given = _of_numbers(as_dtype(int_type))
+    try:
+        return ml_dtypes.iinfo(given)
+    except ValueError:
+        raise ValueError(f"iinfo: {given} is no dtype of integers; finfo has the limits of floats") from None
 
 
 def _of_numbers(dtype: DType) -> DType:

@@ -309,6 +309,8 @@ def ragged_dot_general(
     if group_offset is not None:
         raise NotImplementedError(f"{name}: group_offset must be None; cut group_sizes and rhs instead")
     numbers = ragged_dot_dimension_numbers
+    if not isinstance(numbers, RaggedDotDimensionNumbers):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{name}: takes RaggedDotDimensionNumbers, got {numbers!r} of type {type(numbers).__name__}")
     if len(numbers.lhs_ragged_dimensions) != 1:
         raise TypeError(f"{name}: lhs must have one ragged dimension, got {numbers.lhs_ragged_dimensions}")
     if not dtypes.is_integer(get_aval(group_sizes).dtype):

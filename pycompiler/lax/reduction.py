@@ -99,7 +99,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     arrays = operand if several else (operand,)
     check_arrays("sort", *arrays)
     axis = canonical_axis("sort", dimension, len(get_aval(arrays[0]).shape))
-    out = sorting.sort.bind(*arrays, dimension=axis, num_keys=num_keys, is_stable=is_stable)
+    out = sorting.sort.bind(*arrays, dimension=axis, num_keys=num_keys, is_stable=bool(is_stable))
     return tuple(out) if several else out[0]
 
 

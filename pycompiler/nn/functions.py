@@ -303,6 +303,8 @@ def standardize(
         raise ValueError(f"standardize: algorithm is 'fast' or 'stable', got {algorithm!r}")
     (x,) = promoted_inexact("standardize", x)
     axes = canonical_axes("standardize", axis, len(get_aval(x).shape))
+    if epsilon is None:
+        raise TypeError("standardize: epsilon is a number, got None; give 0 for none")
     options = {"mean": mean, "variance": variance, "epsilon": epsilon, "where": where}
     given = {name: value for name, value in options.items() if value is not None}
     check_arrays("standardize", *given.values())

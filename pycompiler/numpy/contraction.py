@@ -193,6 +193,8 @@ def tensordot(
         if not 0 <= axes <= min(len(left), len(right)):
             raise ValueError(f"tensordot: {axes} axes are more than {short(get_aval(a))} or {short(get_aval(b))} has")
         pair: Any = (tuple(range(len(left) - axes, len(left))), tuple(range(axes)))
+    elif not isinstance(axes, (tuple, list)) or len(axes) != 2:
+        raise TypeError(f"tensordot: axes is an integer, or a pair of axes of each array, got {axes!r}")
     else:
         pair = (
             canonical_axes("tensordot", axes[0], len(left)),

@@ -27,6 +27,8 @@ CoreDims = tuple[str, ...]
 
 def _core_dims(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
     """The names of the dimensions that each argument and each result has for one call: `(m,n),(n)->(m)`."""
+    if not isinstance(signature, str):
+        raise TypeError(f"vectorize: signature is a string as '(m,n),(n)->(m)', got {signature!r}")
     text = signature.replace(" ", "")
     takes, arrow, gives = text.partition("->")
     if not arrow or not _SIGNATURE.fullmatch(takes) or not _SIGNATURE.fullmatch(gives):

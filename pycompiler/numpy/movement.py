@@ -299,6 +299,9 @@ def column_stack(tup: Any) -> Array:
     return concatenate([x if ndim(x) > 1 else transpose(atleast_2d(x)) for x in parts], 1)
 
 
+_MOST_PARTS = 2**24
+
+
 def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: bool) -> list[Array]:
     check_arrays(name, ary)
     sizes = get_aval(ary).shape
@@ -308,6 +311,8 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
         count = indices_or_sections
         if count < 1 or (total % count and not uneven):
             raise ValueError(f"{name}: axis {axis} of {short(get_aval(ary))} does not divide into {count} equal parts")
+        if count > _MOST_PARTS:
+            raise OverflowError(f"{name}: {count} parts are more than {_MOST_PARTS}: each is an array of its own")
         each, more = divmod(total, count)
         cuts = [i * each + min(i, more) for i in range(count + 1)]
     else:

@@ -274,6 +274,8 @@ def cov(
            [-1.,  1.]], dtype=float32)
     """
     x = _observations(m, y, rowvar, dtype)
+    if ddof is not None:
+        get_aval(ddof)  # TypeError for what is no number
     less = (0 if bias else 1) if ddof is None else ddof
     count = get_aval(x).shape[1]
     weight = None

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable
 from math import log as scalar_log
+from math import log10 as log10_of
 from math import pi
 from typing import Any
 
@@ -411,6 +412,9 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
         return as_array(a)
     if decimals == 0:
         return lax.round(a, 1)
+    if decimals > log10_of(float(dtypes.finfo(get_aval(a).dtype).max)):
+        # No float has so many, and the factor would be infinite.
+        return as_array(a)
     factor = 10.0**decimals
     return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import as_index
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
@@ -56,9 +57,10 @@ def vmap(
         kind = type(axis_name).__name__
         raise TypeError(f"vmap: axis_name must be hashable, got {axis_name!r} of type {kind}") from None
     if axis_size is not None and not isinstance(axis_size, Dim):
-        if not hasattr(axis_size, "__index__"):
+        known = as_index("vmap", "axis_size", axis_size)
+        if not isinstance(known, int):
             raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r} of type {type(axis_size).__name__}")
-        axis_size = axis_size.__index__()
+        axis_size = known
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 

@@ -206,11 +206,18 @@ def fiedler_companion(a: Any) -> Array:
     return fused(_fiedler_companion, a)
 
 
+# More rows than any memory has room for the columns of.
+_MOST_ROWS = 2**24
+
+
 def _index(name: str, n: Any) -> int:
     try:
-        return n.__index__()
+        found = n.__index__()
     except AttributeError:
         raise TypeError(f"{name}: n must be an integer, got {n!r}") from None
+    if found > _MOST_ROWS:
+        raise OverflowError(f"{name}: a matrix of {found} rows and columns does not fit into memory")
+    return found
 
 
 def _convolution(a: Array, *, n: int, mode: str) -> Array:

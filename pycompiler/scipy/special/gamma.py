@@ -212,6 +212,9 @@ def _rising(z: Array, m: Array) -> Array:
     return lax.select(finite, ratio, large)
 
 
+_MOST_DIMENSIONS = 10_000
+
+
 @never_weak
 def multigammaln(a: Any, d: Any) -> Array:
     """The logarithm of the gamma function of dimension d, a Python integer. Meaningful for a > (d - 1) / 2."""
@@ -219,6 +222,8 @@ def multigammaln(a: Any, d: Any) -> Array:
         d = operator.index(d)
     except TypeError:
         raise TypeError(f"multigammaln: the dimension must be a Python integer, got {d!r}") from None
+    if d > _MOST_DIMENSIONS:
+        raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: there is a term for each")
     (a,) = promoted_inexact("multigammaln", a)
     return fused(_multigammaln, a, d=d)
 
