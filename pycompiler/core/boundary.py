@@ -32,7 +32,8 @@ def boundary(function: Callable[_P, _R], name: str | None = None) -> Callable[_P
         try:
             return function(*args, **kwargs)
         except BaseException as error:
-            leaving(error, name)
+            named = name is not None and not _is_packages(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+            leaving(error, name if named else None)
             raise
 
     return call
@@ -193,6 +194,11 @@ _EXPOSED = _exposed(_nothing, __name__).__code__
 
 # Where functions are composed of others.
 _ROOMS = tuple(f"pycompiler.{room}" for room in ("lax", "numpy", "random", "scipy", "nn"))
+
+
+def _is_packages(caller: types.FrameType) -> bool:
+    """Whether a call comes from the package itself."""
+    return caller.f_globals.get("__name__", "").startswith("pycompiler")
 
 
 def _composed(caller: types.FrameType) -> bool:

@@ -306,7 +306,7 @@ def make_mesh(
     """
     sizes = as_sizes("make_mesh", "axis_shapes", axis_shapes)
     names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
-    if not all(isinstance(name, Hashable) for name in names):
+    if not all(isinstance(cast(object, name), Hashable) for name in names):
         raise TypeError(f"make_mesh: axis_names are strings, got {axis_names!r}")
     if len(sizes) != len(names):
         raise ValueError(f"make_mesh: axis_shapes {sizes} and axis_names {names} must be of one length")

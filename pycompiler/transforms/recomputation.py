@@ -79,10 +79,10 @@ def remat(
 
 
 def _several(name: str, option: str, given: Any, kind: type) -> tuple[Any, ...]:
-    several = given if isinstance(given, (tuple, list, set, frozenset)) else (given,)
-    if not all(isinstance(one, kind) for one in cast(Iterable[Any], several)):
+    several: tuple[Any, ...] = tuple(given) if isinstance(given, (tuple, list, set, frozenset)) else (given,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if not all(isinstance(one, kind) for one in several):
         raise TypeError(f"{name}: {option} holds entries of type {kind.__name__}, got {given!r}")
-    return tuple(cast(Iterable[Any], several))
+    return several
 
 
 def _checkpoint(
