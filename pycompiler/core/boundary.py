@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from pycompiler.core.arguments import is_settled, prepared, static_parameters
 from pycompiler.core.config import config
+from pycompiler.core.errors import ArgumentError, AxisError
 from pycompiler.core.source import hide_own_frames, is_users, without_own_frames
 
 _P = ParamSpec("_P")
@@ -49,7 +50,7 @@ def leaving(error: BaseException, name: str | None = None) -> None:
     if name is not None and isinstance(error, _OF_ARGUMENTS) and not hasattr(error, "opened"):
         text = error.args[0] if len(error.args) == 1 else None
         if isinstance(text, str) and _is_ours(error.__traceback__):
-            error.args = (_opened(name, text, type(error) in _OF_ARGUMENTS),)
+            error.args = (_opened(name, text, type(error) in _PLAIN),)
             setattr(error, "opened", True)  # noqa: B010
     filtering = config.traceback_filtering
     if filtering != "off":
@@ -88,6 +89,7 @@ def with_boundary(kind: type[_T]) -> type[_T]:
 
 # The errors that say what is wrong with arguments.
 _OF_ARGUMENTS = (TypeError, ValueError, IndexError, OverflowError, NotImplementedError)
+_PLAIN = (*_OF_ARGUMENTS, ArgumentError, AxisError)
 
 # How messages open: with the name of a function or class.
 _OPENING = re.compile(r"^[A-Za-z_][A-Za-z0-9_.]*: ")

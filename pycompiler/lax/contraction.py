@@ -10,6 +10,7 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
@@ -151,7 +152,7 @@ def dot(
                 f"dot: takes vectors and matrices, got {short(left)} and {short(right)}; give dimension_numbers"
             )
         if left.shape[-1] != right.shape[0]:
-            raise ValueError(
+            raise ArgumentError(
                 f"dot: contracting dimensions differ: {short(left)} @ {short(right)} "
                 f"({left.shape[-1]} vs {right.shape[0]})"
             )

@@ -10,6 +10,7 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Name, size_of
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten
@@ -36,7 +37,7 @@ def _names(function: str, axis_name: AxisName) -> tuple[Name, ...]:
                 f"{function}: axis_name must be hashable, got {name!r} of type {type(name).__name__}"
             ) from None
     if len(set(names)) != len(names):
-        raise ValueError(f"{function}: an axis is named twice in {names}")
+        raise ArgumentError(f"{function}: an axis is named twice in {names}")
     return names
 
 

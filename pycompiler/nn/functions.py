@@ -8,6 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -214,7 +215,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     axis = canonical_axis("glu", axis, len(get_aval(x).shape))
     size = get_aval(x).shape[axis]
     if size % 2:
-        raise ValueError(f"glu: axis {axis} has {size} elements, which is no even number")
+        raise ArgumentError(f"glu: axis {axis} has {size} elements, which is no even number")
     halves = [movement.slice_in_dim(x, start, start + size // 2, axis=axis) for start in (0, size // 2)]
     return ufuncs.multiply(halves[0], sigmoid(halves[1]))
 

@@ -10,6 +10,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.key_use import key_use
 from pycompiler.core.source import warn
 from pycompiler.lax.fused import fused
@@ -82,7 +83,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
         return common
     wanted = canonical_shape(name, shape)
     if not broadcasts(common, wanted):
-        raise ValueError(f"{name}: parameters of shape {common} do not broadcast to the shape {wanted}")
+        raise ArgumentError(f"{name}: parameters of shape {common} do not broadcast to the shape {wanted}")
     return wanted
 
 

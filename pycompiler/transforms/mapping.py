@@ -14,6 +14,7 @@ from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
 from pycompiler.core.dims import Dim, Dimension
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays, nothing_of
 from pycompiler.core.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tree import prefix_leaves, tree_flatten
@@ -213,7 +214,7 @@ def mapped_size_of(
         names = argument_names(flat.fun, flat.in_tree)
         shown = [f"'{names[i]}' {_shown(leaves[i])}, axis {dims[i]}: {size}" for i, size in found]
         shown += [f"axis_size: {axis_size}"] if axis_size is not None else []
-        raise ValueError(
+        raise ArgumentError(
             f"{flat.transform}: the sizes of the mapped axes of {flat.origin().name} differ: {'; '.join(shown)}"
         )
     return sizes.pop()

@@ -9,6 +9,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import larger
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
@@ -145,7 +146,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array
     """
     check_arrays("matrix_norm", x)
     if len(get_aval(x).shape) < 2:
-        raise ValueError(f"matrix_norm: expects a shape [..., m, n], got {short(get_aval(x))}")
+        raise ArgumentError(f"matrix_norm: expects a shape [..., m, n], got {short(get_aval(x))}")
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import typical
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, check_arrays
@@ -113,7 +114,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
         raise ValueError(f"multi_dot: takes matrices, of which the first and last may be vectors, got {shown}")
     for left, right in pairwise(shapes):
         if left[-1] != right[0]:
-            raise ValueError(f"multi_dot: contracting dimensions differ: {shown} ({left[-1]} vs {right[0]})")
+            raise ArgumentError(f"multi_dot: contracting dimensions differ: {shown} ({left[-1]} vs {right[0]})")
     return fused(_multi_dot, *converted("multi_dot", *arrays))
 
 
