@@ -125,7 +125,7 @@ def _components(name: str, indices: Array, expected: int, most: int) -> tuple[li
     """The components of index vectors into dimensions of `most` elements, and the shape that they share."""
     aval = get_aval(indices)
     if not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"{name}: indices must be integers, got {short(aval)}")
+        raise ArgumentError(f"{name}: indices must be integers, got {short(aval)}")
     if not aval.shape or aval.shape[-1] != expected:
         raise ArgumentError(
             f"{name}: the last dimension of the indices {short(aval)} must hold vectors of {expected} components, "

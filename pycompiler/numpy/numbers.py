@@ -11,6 +11,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.bits import population_count
@@ -25,7 +26,7 @@ from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
     pair = promoted(name, x1, x2)
     if not dtypes.is_integer(get_aval(pair[0]).dtype):
-        raise TypeError(f"{name}: takes integers, got {short(x1)} and {short(x2)}")
+        raise ArgumentError(f"{name}: takes integers, got {short(x1)} and {short(x2)}")
     return pair
 
 
@@ -135,7 +136,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     check_arrays("ldexp", x1, x2)
     kind = get_aval(x2).dtype
     if not dtypes.is_integer(kind):
-        raise TypeError(f"ldexp: the exponents are integers, got {short(x2)}")
+        raise ArgumentError(f"ldexp: the exponents are integers, got {short(x2)}")
     (x,) = promoted_inexact("ldexp", x1)
     x, exponent = broadcast("ldexp", x, x2)
     return fused(_ldexp, x, exponent)
@@ -195,6 +196,9 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     Array([129], dtype=uint8)
     """
     _check_order("packbits", bitorder)
+    check_arrays("packbits", a)
+    if not (dtypes.is_integer(get_aval(a).dtype) or get_aval(a).dtype == dtypes.bool_):
+        raise TypeError(f"packbits: takes integers and bools, got {short(a)}; compare it with 0")
     lines, axis = _lines("packbits", a, axis)
     lines = ufuncs.truth("packbits", lines)
     count = get_aval(lines).shape[axis]

@@ -74,7 +74,7 @@ def refuse_out(name: str, out: Any) -> None:
 def check_integers(name: str, what: str, x: Any) -> None:
     """Raises a TypeError unless x is made of integers."""
     if not dtypes.is_integer(get_aval(x).dtype):
-        raise TypeError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
+        raise ArgumentError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
 
 
 def take_along_axis(

@@ -12,6 +12,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive
 from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
@@ -497,7 +498,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 def _refuse_complex(name: str, x: Any) -> None:
     if dtypes.is_complex(get_aval(x).dtype):
-        raise TypeError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
+        raise ArgumentError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 
 
 def _bits(x: Array) -> Array:

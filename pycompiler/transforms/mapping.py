@@ -62,6 +62,11 @@ def vmap(
         if not isinstance(known, int):
             raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r} of type {type(axis_size).__name__}")
         axis_size = known
+    if not (in_axes is None or isinstance(in_axes, (tuple, list)) or hasattr(in_axes, "__index__")):
+        raise TypeError(
+            f"vmap: in_axes is an integer, None, or a tuple with an entry for each argument, got {in_axes!r} of "
+            f"type {type(in_axes).__name__}"
+        )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
