@@ -83,6 +83,7 @@ def bitwise_count(x: Any, /) -> Array:
 def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     (x,) = promoted_inexact("i0", x)
+    ufuncs.refuse_complex("i0", x)
     return unscaled(x, bessel_i0e(x))
 
 
@@ -174,7 +175,9 @@ def spacing(x: Any, /) -> Array:
 
     In float16 it is the distance to the next greater number, as in NumPy, and positive.
     """
-    return fused(_spacing, *promoted_inexact("spacing", x))
+    (x,) = promoted_inexact("spacing", x)
+    ufuncs.refuse_complex("spacing", x)
+    return fused(_spacing, x)
 
 
 def _spacing(x: Array) -> Array:

@@ -366,7 +366,7 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         (x,) = converted(name, x)
-        _refuse_complex(name, x)
+        refuse_complex(name, x)
         return function(x) if dtypes.is_floating(get_aval(x).dtype) else as_array(x)
 
     return _named(ufunc, name, summary)
@@ -485,18 +485,19 @@ def no_out(name: str, out: Any) -> None:
 def isposinf(x: Any, /, out: None = None) -> Array:
     """Whether x is infinite and positive."""
     no_out("isposinf", out)
-    _refuse_complex("isposinf", x)
+    refuse_complex("isposinf", x)
     return _isposinf(x)
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
     """Whether x is infinite and negative."""
     no_out("isneginf", out)
-    _refuse_complex("isneginf", x)
+    refuse_complex("isneginf", x)
     return _isneginf(x)
 
 
-def _refuse_complex(name: str, x: Any) -> None:
+def refuse_complex(name: str, x: Any) -> None:
+    """Raises for complex numbers: a TypeError, as NumPy's, and a ValueError, as jax's."""
     if dtypes.is_complex(get_aval(x).dtype):
         raise ArgumentError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 
@@ -508,7 +509,7 @@ def _bits(x: Array) -> Array:
 def signbit(x: Any, /) -> Array:
     """Whether x is negative, -0.0 and negative nans included."""
     check_arrays("signbit", x)
-    _refuse_complex("signbit", x)
+    refuse_complex("signbit", x)
     (x,) = converted("signbit", x)
     if dtypes.is_floating(get_aval(x).dtype):
         return lax.lt(_bits(x), 0)
@@ -556,7 +557,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if dtypes.is_complex(dtype):
-        _refuse_complex("nan_to_num, the number for a part,", nan)
+        refuse_complex("nan_to_num, the number for a part,", nan)
         return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not dtypes.is_floating(dtype):
         return as_array(x)

@@ -464,6 +464,14 @@ CALLS = {
     "gcd": lambda m, n: n.gcd(o(n, 3), 2),
     "floor complex": lambda m, n: n.floor(1j),
     "arctan2 complex": lambda m, n: n.arctan2(1j, 1.0),
+    **{
+        f"{name} complex": lambda m, n, name=name: getattr(n, name)(o(n, 3) * 1j)
+        for name in ("signbit", "i0", "isposinf", "isneginf", "spacing")
+    },
+    "percentile complex": lambda m, n: n.percentile(o(n, 3) * 1j, 50),
+    "quantile complex": lambda m, n: n.quantile(o(n, 3) * 1j, 0.5),
+    "nanquantile complex": lambda m, n: n.nanquantile(o(n, 3) * 1j, 0.5),
+    "nanpercentile complex": lambda m, n: n.nanpercentile(o(n, 3) * 1j, 50),
     "maximum str": lambda m, n: n.maximum("a", 1),
     "invert": lambda m, n: n.invert(o(n, 3)),
 }
@@ -538,6 +546,9 @@ OF_NUMPY = {
     "isneginf": (TypeError, lambda n: n.isneginf(n.ones(3) * 1j)),
     "spacing": (TypeError, lambda n: n.spacing(n.ones(3) * 1j)),
     "packbits": (TypeError, lambda n: n.packbits(n.ones(3))),
+    "i0": (TypeError, lambda n: n.i0(n.ones(3) * 1j)),
+    "percentile": (TypeError, lambda n: n.percentile(n.ones(3) * 1j, 50)),
+    "quantile": (TypeError, lambda n: n.nanquantile(n.ones(3) * 1j, 0.5)),
     "floor": (TypeError, lambda n: n.floor(1j)),
 }
 
@@ -548,3 +559,10 @@ def test_kinds_agree_with_numpy(name):
     for package in (np, pnp):
         with pytest.raises(kind):
             call(package)
+
+
+def test_the_median_of_complex_numbers_is_that_of_numpy():
+    """jax refuses them; the middle one in their order, or the mean of two, is defined."""
+    for x in ([1 + 2j, 3, 2j], [1j, 2, 5, 3 + 1j]):
+        for name in ("median", "nanmedian"):
+            assert complex(getattr(pnp, name)(pnp.asarray(x))) == getattr(np, name)(np.asarray(x))
