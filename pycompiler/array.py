@@ -244,9 +244,10 @@ def _contains(self: Any, value: Any) -> bool:
 
 
 def _hash(self: Any) -> NoReturn:
+    elements = ("x.item()", "tuple(x.tolist())")[self.ndim] if self.ndim < 2 else "(x.shape, x.tobytes())"
     raise TypeError(
         f"{self.aval} is unhashable, so that it is no key of a dict and no member of a set; use its elements, as "
-        "tuple(x.tolist()), or id(x)"
+        f"{elements}, or id(x)"
     )
 
 

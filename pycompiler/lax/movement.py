@@ -73,7 +73,8 @@ _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 def _check_count(name: str, dtype: Any, size: Dimension) -> None:
     """Raise OverflowError where int32, the dtype of positions, does not hold all numbers; narrower ones wrap."""
     if dtype == dtypes.int32 and dtypes.position_dtype(name, size) != dtype:
-        raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64")
+        more = "" if config.enable_x64 else ', after config.update("enable_x64", True)'
+        raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64{more}")
 
 
 def iota(dtype: Any, size: Dimension) -> Array:

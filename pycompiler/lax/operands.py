@@ -88,6 +88,8 @@ def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
     if any(aval.shape not in ((), shape) for aval in avals):
         ranks = {len(aval.shape) for aval in avals if aval.shape}
         if same_shape or len(ranks) > 1:
+            # Where they broadcast: else it says what has to be equal.
+            _common_shape(name, avals)
             shown = " and ".join(map(short, avals))
             raise ArgumentError(
                 f"{name}: shapes differ: {shown}; broadcast by lax.broadcast_in_dim, or use pycompiler.numpy"

@@ -76,7 +76,7 @@ def check_same_shape(name: str, *avals: ShapedArray) -> None:
     for other in avals[1:]:
         if other.shape != avals[0].shape:
             raise ArgumentError(
-                f"{name}: shapes differ: {short(avals[0])} and {short(other)}; broadcast one to the shape of the other"
+                f"{name}: shapes differ: {short(avals[0])} and {short(other)}; they must be of one shape"
             )
 
 

@@ -169,7 +169,9 @@ def factorial(n: Any, exact: bool = False) -> Array:
     Array(120., dtype=float32, weak_type=True)
     """
     if exact:
-        raise NotImplementedError("factorial: exact integers of any size are not there; use math.factorial")
+        raise NotImplementedError(
+            "factorial: exact integers of any size are not there; leave exact out, or use math.factorial of a Python int"
+        )
     return fused(_factorial, *promoted_inexact("factorial", n))
 
 
