@@ -170,7 +170,7 @@ def factorial(n: Any, exact: bool = False) -> Array:
     """
     if exact:
         raise NotImplementedError(
-            "factorial: exact integers of any size are not there; leave exact out, or use math.factorial of a Python int"
+            "factorial: exact integers of any size are not there; leave exact out, or use math.factorial of an int"
         )
     return fused(_factorial, *promoted_inexact("factorial", n))
 

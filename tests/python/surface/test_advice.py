@@ -127,7 +127,7 @@ ADVICE = {
     ),
     "factorial": (
         lambda: special.factorial(5, exact=True),
-        r"leave exact out, or use math\.factorial of a Python int",
+        r"leave exact out, or use math\.factorial of an int",
         lambda: special.factorial(5),
         120,
     ),
