@@ -73,9 +73,7 @@ def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
         raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
     narrow = wanted.itemsize < 4 and isinstance(size, int) and size - 1 > int(dtypes.iinfo(wanted).max)
     if narrow or dtypes.position_dtype(name, size).itemsize > max(wanted.itemsize, 4):
-        raise OverflowError(
-            f"{name}: {wanted.name} does not hold the positions among {size} elements; {_wider(narrow)}"
-        )
+        raise OverflowError(f"{name}: {wanted.name} does not hold the {size} positions; {_wider(narrow)}")
     return wanted
 
 
