@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler.core import dims
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.errors import ArgumentError
@@ -39,6 +40,14 @@ def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Array:
 def shape_as_value(shape: Sequence[int]) -> Array:
     """A shape as an array of int32. Its sizes are numbers: symbols have no value while a function is traced."""
     return as_array(np.asarray(canonical_shape("shape_as_value", shape), np.int32))
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+    """The shape that all broadcast to, by NumPy's rule. ValueError where there is none, TypeError for what is no shape.
+
+    InconclusiveDimensionError, which is a ValueError, where they broadcast at some sizes only.
+    """
+    return dims.broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes))
 
 
 def broadcast_like(arr: Array, like_arr: Array) -> Array:

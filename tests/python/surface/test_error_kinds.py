@@ -472,6 +472,8 @@ CALLS = {
     "quantile complex": lambda m, n: n.quantile(o(n, 3) * 1j, 0.5),
     "nanquantile complex": lambda m, n: n.nanquantile(o(n, 3) * 1j, 0.5),
     "nanpercentile complex": lambda m, n: n.nanpercentile(o(n, 3) * 1j, 50),
+    "lax.broadcast_shapes of no shape": lambda m, n: m.lax.broadcast_shapes("a", (2,)),
+    "multi_dot precision": lambda m, n: n.linalg.multi_dot([o(n, 2, 2)] * 3, precision="no"),
     "maximum str": lambda m, n: n.maximum("a", 1),
     "invert": lambda m, n: n.invert(o(n, 3)),
 }
