@@ -17,6 +17,7 @@ import numpy as np
 from pycompiler._runtime import dtype_codes, register_dtype
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dim
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.source import warn
 
 DType = np.dtype[Any]
@@ -196,6 +197,8 @@ def as_dtype(spec: object) -> DType:
         return SCALARS[spec][config.enable_x64]
     if is_key(spec):
         return cast(Any, spec)
+    if hasattr(spec, "__array__") and not isinstance(spec, type):
+        raise ArgumentError(f"an array is no dtype: give its x.dtype, got {spec!r:.80}")
     try:
         named = _BY_NAME.get(spec) if isinstance(spec, str) else None
         dtype: DType = named or np.dtype(spec)  # type: ignore[arg-type]
@@ -458,4 +461,7 @@ def _default(node: _Node) -> DType:
 
 def promote_types(a: object, b: object) -> DType:
     """The dtype that values of the two types promote to. Python's `int`, `float` and `complex` count as weak."""
+    for given in (a, b):
+        if isinstance(given, (int, float, complex)) or (hasattr(given, "__array__") and not isinstance(given, type)):
+            raise TypeError(f"promote_types: takes dtypes, got {given!r:.80}; result_type takes values too")
     return result_type(a, b)[0]

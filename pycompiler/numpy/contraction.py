@@ -149,6 +149,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
+    ufuncs.no_out("outer", out)
     left, right = _of_arrays("outer", a, b)
     a, b = (movement.reshape(x, (dim_product(shape),)) for x, shape in ((a, left), (b, right)))
     return product("outer", a, b, ((), ()), ((), ()), None, None)

@@ -268,6 +268,8 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
     Array([[0., 0.],
            [1., 1.]], dtype=float32)
     """
+    if out is not None:
+        raise TypeError("stack: arrays never change, so there is no out=")
     parts = _sequence("stack", arrays)
     check_arrays("stack", *parts)
     shapes = {get_aval(part).shape for part in parts}

@@ -75,7 +75,13 @@ sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number 
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
 degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
 radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
-fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
+
+
+def fabs(x: Any, /) -> Array:
+    """The magnitude of x, as a float. Integers are taken as floats; TypeError for complex numbers, which abs takes."""
+    (x,) = promoted_inexact("fabs", x)
+    refuse_complex("fabs", x)
+    return lax.abs(x)
 
 
 def _binary(name: str, primitive: str, summary: str, *, logical: str | None = None) -> Binary:

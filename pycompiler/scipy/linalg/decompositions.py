@@ -45,7 +45,10 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """u, s, vh of a = u diag(s) vh, s descending; s alone without compute_uv."""
+    """u, s, vh of a = u diag(s) vh, s descending; s alone without compute_uv. ValueError for a driver that LAPACK has
+    not; both give the same."""
+    if lapack_driver not in ("gesdd", "gesvd"):
+        raise ValueError(f"svd: lapack_driver is 'gesdd' or 'gesvd', got {lapack_driver!r}")
     return lax_linalg.svd(any_matrix("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
 
 

@@ -474,6 +474,10 @@ CALLS = {
     "nanpercentile complex": lambda m, n: n.nanpercentile(o(n, 3) * 1j, 50),
     "lax.broadcast_shapes of no shape": lambda m, n: m.lax.broadcast_shapes("a", (2,)),
     "multi_dot precision": lambda m, n: n.linalg.multi_dot([o(n, 2, 2)] * 3, precision="no"),
+    "dtype of an array": lambda m, n: n.zeros(3, o(n, 2)),
+    "fabs complex": lambda m, n: n.fabs(o(n, 3) * 1j),
+    "where of a scalar": lambda m, n: n.where(True),
+    "promote_types of a number": lambda m, n: n.promote_types("float32", -1),
     "maximum str": lambda m, n: n.maximum("a", 1),
     "invert": lambda m, n: n.invert(o(n, 3)),
 }
@@ -551,6 +555,10 @@ OF_NUMPY = {
     "i0": (TypeError, lambda n: n.i0(n.ones(3) * 1j)),
     "percentile": (TypeError, lambda n: n.percentile(n.ones(3) * 1j, 50)),
     "quantile": (TypeError, lambda n: n.nanquantile(n.ones(3) * 1j, 0.5)),
+    "fabs": (TypeError, lambda n: n.fabs(n.ones(3) * 1j)),
+    "outer with out": (TypeError, lambda n: n.outer(n.ones(3), n.ones(3), out="a")),
+    "stack with out": (TypeError, lambda n: n.stack([n.ones(3), n.ones(3)], out="a")),
+    "a dtype": (TypeError, lambda n: n.zeros(3, n.ones(2))),
     "floor": (TypeError, lambda n: n.floor(1j)),
 }
 
