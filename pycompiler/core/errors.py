@@ -25,7 +25,7 @@ __all__ = [
 
 class ArgumentError(ValueError, TypeError):
     """Shapes or dtypes of arrays that do not fit: a ValueError where NumPy has one and a TypeError where jax has one,
-    and the other way round, so that a program that was written for either catches it."""
+    and the other way round, so that a program that was written for either catches it. Its message says all."""
 
 
 class AxisError(ArgumentError, IndexError):

@@ -62,13 +62,9 @@ def vmap(
         if not isinstance(known, int):
             raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r} of type {type(axis_size).__name__}")
         axis_size = known
-    if not (in_axes is None or isinstance(in_axes, (tuple, list)) or hasattr(in_axes, "__index__")):
-        raise TypeError(
-            f"vmap: in_axes is an integer, None, or a tuple with an entry for each argument, got {in_axes!r} of "
-            f"type {type(in_axes).__name__}"
-        )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    _check_in_axes("vmap", in_axes)
 
     @wraps(fun, "vmap")
     def vmap_fun(*args: Any, **kwargs: Any) -> Any:
@@ -122,15 +118,10 @@ def _several(names: Any) -> tuple[Name, ...]:
 def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[MappedAxis]:
     """The mapped axis of each leaf of the positional arguments."""
     if not isinstance(in_axes, tuple):
-        _check_entries(flat.transform, "in_axes", in_axes)
-        if not _is_leaf(in_axes):
-            raise TypeError(
-                f"{flat.transform}: in_axes must be an int, None, or a tuple with an entry for each argument, got "
-                f"{in_axes}"
-            )
+        _check_in_axes(flat.transform, in_axes)
         return _mapped_axes(in_axes, tuple(args))
     entries: tuple[Any, ...] = in_axes  # pyright: ignore[reportUnknownVariableType]
-    _check_entries(flat.transform, "in_axes", entries)
+    _check_in_axes(flat.transform, entries)
     if len(entries) != len(args):
         raise ValueError(
             f"{flat.transform}: in_axes {entries} has {len(entries)} entries, the call has {len(args)} positional "
@@ -166,6 +157,14 @@ def _is_none(x: object) -> bool:
 
 def _is_leaf(axes: Any) -> bool:
     return axes is None or hasattr(axes, "__index__")
+
+
+def _check_in_axes(transform: str, in_axes: Any) -> None:
+    _check_entries(transform, "in_axes", in_axes)
+    if not isinstance(in_axes, tuple) and not _is_leaf(in_axes):
+        raise TypeError(
+            f"{transform}: in_axes must be an int, None, or a tuple with an entry for each argument, got {in_axes}"
+        )
 
 
 def _check_entries(transform: str, what: str, axes: Any) -> None:
