@@ -32,6 +32,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
 from pycompiler.numpy.creation import copied
+from pycompiler.numpy.powers import power
 from pycompiler.random.keys import key_data
 from pycompiler.sharded import shards
 from pycompiler.tables import html_of
@@ -133,7 +134,7 @@ def _reflected_power(self: Any, other: Any, mod: Any = None) -> Any:
     return _raised_to(self, other)
 
 
-_raised, _raised_to = _operator(ufuncs.power), _operator(ufuncs.power, reflected=True)
+_raised, _raised_to = _operator(power), _operator(power, reflected=True)
 
 
 def _general_power(a: Any, b: Any, mod: Any = None) -> Any:
@@ -141,7 +142,7 @@ def _general_power(a: Any, b: Any, mod: Any = None) -> Any:
     return _any_power(a, b)
 
 
-_any_power = _general(ufuncs.power)
+_any_power = _general(power)
 
 
 def _no_modulus(mod: Any) -> None:
@@ -243,9 +244,10 @@ def _contains(self: Any, value: Any) -> bool:
 
 
 def _hash(self: Any) -> NoReturn:
+    elements = ("x.item()", "tuple(x.tolist())")[self.ndim] if self.ndim < 2 else "(x.shape, x.tobytes())"
     raise TypeError(
         f"{self.aval} is unhashable, so that it is no key of a dict and no member of a set; use its elements, as "
-        "tuple(x.tolist()), or id(x)"
+        f"{elements}, or id(x)"
     )
 
 
@@ -524,7 +526,7 @@ for _name, _attribute in _OWN.items():
     setattr(Array, _name, _bounded(_attribute))
 _attach_operators()
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-    _function = _BINARY.get(_name, ufuncs.power)
+    _function = _BINARY.get(_name, power)
     _own, _other = (_with_numbers(_name, _function, reflected=reflected) for reflected in (False, True))
     setattr(Dim, f"__{_name}__", _own)
     setattr(Dim, f"__r{_name}__", _other)

@@ -185,9 +185,20 @@ def print(
     x = 3, twice 6
     """
     name = "log" if _use_logging else "print"
+    return _printed(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)
 
+
+def _printed(
+    name: str,
+    fmt: str | None,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    ordered: bool,
+    partitioned: bool,
+    unchecked: bool,
+) -> Callable[..., None] | None:
     def call(fmt: str, *args: Any, **kwargs: Any) -> None:
-        _bind(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)
+        _bind(name, fmt, args, kwargs, ordered, partitioned, unchecked)
 
     if fmt is not None:
         return call(fmt, *args, **kwargs)
@@ -209,15 +220,8 @@ def log(
 
     Raises what `print` does.
     """
-    return print(
-        fmt,
-        *args,
-        ordered=ordered,
-        partitioned=partitioned,
-        skip_format_check=skip_format_check,
-        _use_logging=_use_logging,
-        **kwargs,
-    )
+    name = "log" if _use_logging else "print"
+    return _printed(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)
 
 
 protect(globals(), __all__)

@@ -1,4 +1,4 @@
-"""What is said of donated arrays: of those that a call has twice, and of those whose memory it does not take.
+"""Which arrays are donated; what is said of those that a call has twice, and of those whose memory it does not take.
 
 After `plan`; `jit` asks when it has compiled.
 """
@@ -9,13 +9,32 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pycompiler.core.aval import short
+from pycompiler.core.flat import FlatFunction
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.source import warn
 from pycompiler.plan import plan_outputs, taken
 
 if TYPE_CHECKING:
     from pycompiler.compile import Compilation
+    from pycompiler.jit_options import Options
     from pycompiler.stages import Signature
+
+
+def donated_leaves(options: Options, flat: FlatFunction, kwargs: dict[str, Any]) -> tuple[int, ...]:
+    """The leaves of the dynamic arguments that are donated, by number."""
+    if not options.donate_argnums and not options.donate_argnames:
+        return ()
+    positional, named = flat.in_tree.children()
+    assert flat.places is not None
+    keywords = sorted(set(kwargs) - set(flat.fixed_kwargs))
+    given = [place in options.donate_argnums for place in flat.places]
+    given += [name in options.donate_argnames for name in keywords]
+    numbers: list[int] = []
+    count = 0
+    for is_donated, child in zip(given, (*positional.children(), *named.children()), strict=True):
+        numbers += range(count, count + child.num_leaves) if is_donated else ()
+        count += child.num_leaves
+    return tuple(numbers)
 
 
 def taken_once(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int]) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pycompiler._runtime import Array
+from pycompiler.core.arguments import as_sizes
 from pycompiler.core.sharding import Sharding
 from pycompiler.core.trace import Tracer
 
@@ -36,7 +38,9 @@ def visualize_sharding(
     │ CPU 0 │
     └───────┘
     """
-    print(drawn(tuple(shape), sharding, min_width, max_width))
+    if not isinstance(sharding, Sharding):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"visualize_sharding: takes a sharding, got {sharding!r} of type {type(sharding).__name__}")
+    print(drawn(as_sizes("visualize_sharding", "shape", shape), sharding, min_width, max_width))
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
@@ -48,6 +52,8 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
         raise TypeError(
             "visualize_array_sharding: a traced array is nowhere yet; call it on the result of the function"
         )
+    if not isinstance(arr, Array):
+        raise TypeError(f"visualize_array_sharding: takes an array, got {arr!r} of type {type(arr).__name__}")
     visualize_sharding(arr.shape, arr.sharding, **kwargs)
 
 
@@ -58,6 +64,8 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], None]) 
     """
     if isinstance(value, Tracer):
         raise TypeError("inspect_array_sharding: a traced array is nowhere yet; call it on the result of the function")
+    if not isinstance(value, Array):
+        raise TypeError(f"inspect_array_sharding: takes an array, got {value!r} of type {type(value).__name__}")
     callback(value.sharding)
 
 

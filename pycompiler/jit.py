@@ -51,7 +51,7 @@ from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
 from pycompiler.data_stages import staged
-from pycompiler.donation import taken_once, warn_of_kept_memory
+from pycompiler.donation import donated_leaves, taken_once, warn_of_kept_memory
 from pycompiler.dynamic import Dynamic
 from pycompiler.jit_options import Options, read_options, resolved
 from pycompiler.jitted import Jitted
@@ -143,7 +143,7 @@ class _Program:
             with self.traces.making(key):
                 found = None if config.checking_leaks else self.traces.get(key)
                 if found is None:
-                    found = self._trace(flat, avals, self._donated(flat, kwargs))
+                    found = self._trace(flat, avals, donated_leaves(self.options, flat, kwargs))
                     # A graph that closes over a tracer of an outer transformation is good for this call alone.
                     if not any(isinstance(const, Tracer) for const in found.graph.consts):
                         self.traces.put(key, found)
@@ -173,23 +173,6 @@ class _Program:
                 return flat(*leaves)
 
         return make_graph(run, avals, flat.origin())
-
-    def _donated(self, flat: FlatFunction, kwargs: dict[str, Any]) -> tuple[int, ...]:
-        """The leaves that are donated, by number."""
-        options = self.options
-        if not options.donate_argnums and not options.donate_argnames:
-            return ()
-        positional, named = flat.in_tree.children()
-        assert flat.places is not None
-        keywords = sorted(set(kwargs) - set(flat.fixed_kwargs))
-        given = [place in options.donate_argnums for place in flat.places]
-        given += [name in options.donate_argnames for name in keywords]
-        numbers: list[int] = []
-        count = 0
-        for is_donated, child in zip(given, (*positional.children(), *named.children()), strict=True):
-            numbers += range(count, count + child.num_leaves) if is_donated else ()
-            count += child.num_leaves
-        return tuple(numbers)
 
     @boundary
     def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:

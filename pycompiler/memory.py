@@ -18,7 +18,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     platforms = {device.platform for device in devices()}
-    if platform is not None and platform not in platforms:
+    if platform is not None and (not isinstance(platform, str) or platform not in platforms):
         raise ValueError(f"live_arrays: there is no platform {platform!r} here, only {', '.join(sorted(platforms))}")
     # There is one platform so far.
     return [array for array in list_arrays() if not array.is_deleted()]

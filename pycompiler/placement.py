@@ -7,6 +7,7 @@ operands that nobody put anywhere move to it. The runtime decides this for every
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from pycompiler import _runtime
 from pycompiler._runtime import Device, set_transfer_log
@@ -28,10 +29,16 @@ def devices(backend: str | None = None) -> list[Device]:
     >>> pc.devices()[0]
     CpuDevice(id=0)
     """
+    return _devices("devices", backend)
+
+
+def _devices(name: str, backend: Any) -> list[Device]:
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"{name}: a platform is a string, as 'cpu', got {backend!r} of type {type(backend).__name__}")
     wanted = "gpu" if backend == "cuda" else backend or default_backend()
     found = [device for device in _runtime.devices() if device.platform == wanted]
     if not found:
-        raise RuntimeError(f"devices: {no_platform(wanted)}")
+        raise RuntimeError(f"{name}: {no_platform(wanted)}")
     return found
 
 
@@ -42,17 +49,17 @@ def local_devices(
     asked = host_id if process_index is None else process_index
     if asked not in (None, 0):
         raise ValueError(f"local_devices: there is no process {asked!r}; there is one, 0")
-    return devices(backend)
+    return _devices("local_devices", backend)
 
 
 def device_count(backend: str | None = None) -> int:
     """How many devices a platform (None: the default one) has."""
-    return len(devices(backend))
+    return len(_devices("device_count", backend))
 
 
 def local_device_count(backend: str | None = None) -> int:
     """How many of them are this process's: all."""
-    return device_count(backend)
+    return len(_devices("local_device_count", backend))
 
 
 def default_backend() -> str:
@@ -62,12 +69,12 @@ def default_backend() -> str:
 
 def process_count(backend: str | None = None) -> int:
     """How many processes work together: 1."""
-    return len({device.process_index for device in devices(backend)})
+    return len({device.process_index for device in _devices("process_count", backend)})
 
 
 def process_index(backend: str | None = None) -> int:
     """The number of this process among them: 0."""
-    return devices(backend)[0].process_index
+    return _devices("process_index", backend)[0].process_index
 
 
 __all__ = [

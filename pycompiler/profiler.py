@@ -149,6 +149,8 @@ def annotate_function(func: Callable[_P, _R], name: str | None = None, **decorat
     >>> double(3)
     6
     """
+    if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"annotate_function: name is a string, got {name!r}")
     shown = name or getattr(func, "__qualname__", None) or type(func).__qualname__
 
     @functools.wraps(func)

@@ -22,6 +22,7 @@ from pycompiler._runtime import (
     shards_of,
 )
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import as_sizes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.mesh import Device, PartitionSpec, current_mesh
@@ -167,8 +168,8 @@ def make_array_from_callback(
     >>> pc.make_array_from_callback((3,), sharding, lambda index: np.arange(3.0, dtype="float32")[index])
     Array([0., 1., 2.], dtype=float32)
     """
-    shape = tuple([int(n) for n in shape])
     function = "make_array_from_callback"
+    shape = as_sizes(function, "shape", shape)
     wanted = None if dtype is None else dtypes.canonicalize(dtypes.as_dtype(dtype))
     sharding = _named(function, sharding)
     local = sharding.shard_shape(shape)
@@ -199,8 +200,8 @@ def make_array_from_single_device_arrays(
 
     Raises ValueError when there is another number of them, or one has another shape than the sharding says.
     """
-    shape = tuple([int(n) for n in shape])
     function = "make_array_from_single_device_arrays"
+    shape = as_sizes(function, "shape", shape)
     sharding = _named(function, sharding)
     local = sharding.shard_shape(shape)
     given = list(arrays)

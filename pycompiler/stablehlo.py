@@ -23,7 +23,7 @@ module {
 from __future__ import annotations
 
 from pycompiler.compile import read_stablehlo
-from pycompiler.core.boundary import boundary
+from pycompiler.core.boundary import boundary, protect
 from pycompiler.imported import ModuleFunction, module_function
 from pycompiler.lax.names import nearest_name
 
@@ -56,4 +56,5 @@ def load(text: str, *, name: str | None = None) -> ModuleFunction:
     return module_function(to_array(text), name=name)
 
 
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

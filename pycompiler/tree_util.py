@@ -1,12 +1,16 @@
 """Trees of containers with arrays at the leaves: the long names, as in `jax.tree_util`, and registration of classes."""
 
-from pycompiler.core.boundary import expose
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pycompiler import _runtime
+from pycompiler.core.boundary import protect
 from pycompiler.core.tree import (
+    Leaf,
     PyTreeDef,
     register_dataclass,
     tree_all,
     tree_broadcast,
-    tree_flatten,
     tree_leaves,
     tree_map,
     tree_reduce,
@@ -16,7 +20,6 @@ from pycompiler.core.tree import (
     tree_unflatten,
     treedef_children,
     treedef_is_leaf,
-    treedef_tuple,
 )
 from pycompiler.core.tree_keys import (
     DictKey,
@@ -80,5 +83,25 @@ __all__ = [
     "treedef_tuple",
 ]
 
-expose(globals(), __all__)
+
+def tree_flatten(tree: Any, is_leaf: Leaf | None = None) -> tuple[list[Any], PyTreeDef]:
+    """The leaves, from left to right, and the structure.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.flatten({"b": 1, "a": (2, 3)})
+    ([2, 3, 1], PyTreeDef({'a': (*, *), 'b': *}))
+    """
+    if is_leaf is not None and not callable(is_leaf):
+        raise TypeError(f"tree_flatten: is_leaf is a function, got {is_leaf!r} of type {type(is_leaf).__name__}")
+    return _runtime.tree_flatten(tree, is_leaf)
+
+
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of a tuple of trees of these structures."""
+    if not isinstance(cast(object, treedefs), Iterable):
+        raise TypeError(f"treedef_tuple: takes structures of trees, got {treedefs!r}; tree_structure gives them")
+    return _runtime.treedef_tuple(list(treedefs))
+
+
+protect(globals(), __all__)
 __getattr__ = nearest_name(__name__, __all__)

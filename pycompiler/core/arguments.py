@@ -22,7 +22,17 @@ from pycompiler.core.dims import Dim
 from pycompiler.core.errors import TracerIntegerConversionError
 from pycompiler.core.trace import Tracer, no_value
 
-__all__ = ["Static", "array_of", "as_index", "as_integers", "has_array", "is_settled", "prepared", "static_parameters"]
+__all__ = [
+    "Static",
+    "array_of",
+    "as_index",
+    "as_integers",
+    "as_sizes",
+    "has_array",
+    "is_settled",
+    "prepared",
+    "static_parameters",
+]
 
 # The names of parameters that are integers, or nests of them, in whatever function they are.
 _NAMES = """
@@ -32,7 +42,7 @@ stop_dimension broadcast_dimensions dimension_numbers axis_index_groups perm
 shape shapes new_shape new_sizes sizes size rank ndim ndmin lhs_shape rhs_shape in_shape operand_shape filter_shape
 window_shape update_shape slice_size slice_sizes window_dimensions
 num num_classes num_keys count length minlength total_repeat_length permutation_size batch_size reps kth decimals
-edge_order series_order indices_or_sections nfft nperseg noverlap fft_lengths subset_by_index
+edge_order series_order blocksize indices_or_sections nfft nperseg noverlap fft_lengths subset_by_index
 reduction_input_size_override exponent_bits mantissa_bits feature_group_count batch_group_count
 stride strides window_strides limit_index limit_indices padding padding_config pad_width pads base_dilation
 window_dilation lhs_dilation rhs_dilation
@@ -216,16 +226,27 @@ def as_index(name: str, parameter: str, value: Any) -> Any:
         return operator.index(found) if found.dtype.kind in "iu" else value
     if type(value) is int or not hasattr(value, "__index__") or isinstance(value, (type, Dim)):
         return value
-    if _is_array(value) and _kind(value) not in "iu":
+    if _is_array(value) and not _holds_integers(name, parameter, value):
         return value
     return operator.index(value)
+
+
+def as_sizes(name: str, parameter: str, value: Any) -> tuple[int, ...]:
+    """The sizes of dimensions. TypeError for what is no sequence of integers, ValueError for a negative one."""
+    made = as_integers(name, parameter, value)
+    if not isinstance(made, (tuple, list)) or not all(map(_is_int, cast(Sequence[Any], made))):
+        raise TypeError(f"{name}: {parameter} holds an integer for each dimension, got {value!r}")
+    sizes = tuple(cast(Sequence[int], made))
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"{name}: {parameter} holds sizes, which are not negative, got {sizes}")
+    return sizes
 
 
 def _elements(name: str, parameter: str, value: Any) -> Any:
     """The elements of an array of integers as tuples of ints."""
     if isinstance(value, Tracer):
         value = _known(name, parameter, value)
-    if not _is_array(value) or _kind(value) not in "iu":
+    if not _is_array(value) or not _holds_integers(name, parameter, value):
         return value
     return _as_tuples(np.asarray(value).tolist())
 
@@ -234,8 +255,15 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, (Array, np.ndarray, np.generic))
 
 
-def _kind(value: Any) -> str:
-    return "key" if dtypes.is_key(value.dtype) else value.dtype.kind
+def _holds_integers(name: str, parameter: str, value: Any) -> bool:
+    """Whether an array is of integers. TypeError where it is of no numbers, which the function itself can't judge."""
+    if dtypes.is_key(value.dtype):
+        return False
+    kind: str = value.dtype.kind
+    if kind in "SUOMm" or value.dtype == dtypes.float0:
+        held = "float0" if value.dtype == dtypes.float0 else value.dtype
+        raise TypeError(f"{name}: {parameter} is an integer or several, got an array of {held}")
+    return kind in "iu"
 
 
 def _as_tuples(nested: Any) -> Any:

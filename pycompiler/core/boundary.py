@@ -13,15 +13,17 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from pycompiler.core.arguments import is_settled, prepared, static_parameters
 from pycompiler.core.config import config
-from pycompiler.core.source import hide_own_frames, is_internal, without_own_frames
+from pycompiler.core.errors import ArgumentError, AxisError
+from pycompiler.core.source import hide_own_frames, is_users, without_own_frames
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")
 
 
-def boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A decorator for public functions: the traceback of an error shows the user's frames only.
+def boundary(function: Callable[_P, _R], name: str | None = None) -> Callable[_P, _R]:
+    """A decorator for public functions: the traceback of an error shows the user's frames only, and its message opens
+    with `name`, if one is given.
 
     The setting `traceback_filtering` says how, or turns it off.
     """
@@ -31,7 +33,8 @@ def boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except BaseException as error:
-            leaving(error)
+            named = name is not None and not _is_packages(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+            leaving(error, name if named else None)
             raise
 
     return call
@@ -46,8 +49,8 @@ def leaving(error: BaseException, name: str | None = None) -> None:
     """
     if name is not None and isinstance(error, _OF_ARGUMENTS) and not hasattr(error, "opened"):
         text = error.args[0] if len(error.args) == 1 else None
-        if isinstance(text, str) and _raised_inside(error.__traceback__):
-            error.args = (_opened(name, text, type(error) in _OF_ARGUMENTS),)
+        if isinstance(text, str) and _is_ours(error.__traceback__):
+            error.args = (_opened(name, text, type(error) in _PLAIN),)
             setattr(error, "opened", True)  # noqa: B010
     filtering = config.traceback_filtering
     if filtering != "off":
@@ -86,6 +89,7 @@ def with_boundary(kind: type[_T]) -> type[_T]:
 
 # The errors that say what is wrong with arguments.
 _OF_ARGUMENTS = (TypeError, ValueError, IndexError, OverflowError, NotImplementedError)
+_PLAIN = (*_OF_ARGUMENTS, ArgumentError, AxisError)
 
 # How messages open: with the name of a function or class.
 _OPENING = re.compile(r"^[A-Za-z_][A-Za-z0-9_.]*: ")
@@ -96,18 +100,24 @@ def _opened(name: str, text: str, plain: bool) -> str:
 
     Those of an error of a class of its own (not `plain`) tell more than what a function was given: they stay.
     """
-    if _OPENING.match(text):
+    opening = _OPENING.match(text)
+    if opening:
+        # `debug.print: ` names `print` well.
+        if f".{opening.group()}".endswith(f".{name}: "):
+            return text
         return _OPENING.sub(f"{name}: ", text, count=1)
     # `add() missing 1 required positional argument`, `add takes...`
     named = text.startswith(name) and not text[len(name) : len(name) + 1].isidentifier()
     return f"{name}: {text}" if plain and not named else text
 
 
-def _raised_inside(traceback: types.TracebackType | None) -> bool:
-    """Whether the innermost frame is the package's."""
-    while traceback is not None and traceback.tb_next is not None:
+def _is_ours(traceback: types.TracebackType | None) -> bool:
+    """Whether an error was raised by the package, and by no function of the user's that it called."""
+    while traceback is not None:
+        if is_users(traceback.tb_frame.f_code.co_filename):
+            return False
         traceback = traceback.tb_next
-    return traceback is not None and is_internal(traceback.tb_frame.f_code.co_filename)
+    return True
 
 
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -131,16 +141,32 @@ def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = F
     module = namespace["__name__"]
     for name in names:
         function = namespace[name]
-        if isinstance(function, types.FunctionType) and function.__code__.co_filename != __file__:
-            made = _exposed(function, module, replaces=False) if of_arrays else boundary(function)
-            namespace[name] = protected.setdefault(id(function), made)
+        if not isinstance(function, types.FunctionType):
+            continue
+        if not of_arrays:
+            namespace[name] = protected.setdefault(id(function), _named(function, module))
+        elif function.__code__.co_filename != __file__:
+            namespace[name] = protected.setdefault(id(function), _exposed(function, module, replaces=False))
+
+
+def _named(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """Behind the boundary, under its own name."""
+    if getattr(function, "__code__", None) is _EXPOSED:
+        return function
+    inner: Any = function
+    while getattr(inner, "__code__", None) is _BOUNDARY:
+        inner = inner.__wrapped__
+    made = boundary(inner, function.__name__)
+    # Where it is found again by pickle.
+    made.__module__ = module
+    return made
 
 
 def _exposed(
     function: Callable[..., Any], module: str, renames: bool = True, replaces: bool = True
 ) -> Callable[..., Any]:
     """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name;
-    `replaces`: the package itself calls the function without what is made here."""
+    `replaces`: the function is found under the module's name by pickle."""
     name = function.__name__
     static = static_parameters(function, module)
 
@@ -153,17 +179,28 @@ def _exposed(
             return function(*args, **kwargs)
         except BaseException as error:
             caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-            leaving(error, name if renames and (replaces or not _composed(caller)) else None)
+            leaving(error, name if renames and not _composed(caller) else None)
             raise
 
     if renames and replaces:
-        # Where it is found again by pickle.
         call.__module__ = module
     return call
 
 
+def _nothing() -> None: ...
+
+
+# The code of what `boundary` and `_exposed` make, by which it is known again.
+_BOUNDARY = boundary(_nothing).__code__
+_EXPOSED = _exposed(_nothing, __name__).__code__
+
 # Where functions are composed of others.
 _ROOMS = tuple(f"pycompiler.{room}" for room in ("lax", "numpy", "random", "scipy", "nn"))
+
+
+def _is_packages(caller: types.FrameType) -> bool:
+    """Whether a call comes from the package itself."""
+    return caller.f_globals.get("__name__", "").startswith("pycompiler")
 
 
 def _composed(caller: types.FrameType) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pycompiler.core import polynomial
 from pycompiler.core.decisions import Decision, equals_zero, inconclusive, is_negative, place
-from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
 from pycompiler.core.polynomial import Floor, Symbol, Terms
 from pycompiler.core.source import is_internal
 
@@ -437,7 +437,9 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
                 raise
             except ValueError:
                 shown = " and ".join(show_shape(shape) for shape in shapes)
-                raise ValueError(f"shapes {shown} do not broadcast: axis {axis} has {result[axis]} and {dim}") from None
+                raise ArgumentError(
+                    f"shapes {shown} do not broadcast: axis {axis} has {result[axis]} and {dim}"
+                ) from None
     return tuple(result)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from pycompiler._runtime import dtype_codes, register_dtype
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dim
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.source import warn
 
 DType = np.dtype[Any]
@@ -196,6 +197,8 @@ def as_dtype(spec: object) -> DType:
         return SCALARS[spec][config.enable_x64]
     if is_key(spec):
         return cast(Any, spec)
+    if hasattr(spec, "__array__") and not isinstance(spec, type):
+        raise ArgumentError(f"an array is no dtype: give its x.dtype, got {spec!r:.80}")
     try:
         named = _BY_NAME.get(spec) if isinstance(spec, str) else None
         dtype: DType = named or np.dtype(spec)  # type: ignore[arg-type]
@@ -280,7 +283,11 @@ def position_dtype(what: str, size: object) -> DType:
 
 def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
-    found: Any = cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    given = _of_numbers(as_dtype(dtype))
+    try:
+        found: Any = cast(Any, ml_dtypes).finfo(given)
+    except ValueError:
+        raise ValueError(f"finfo: {given} is no dtype of floats; iinfo has the limits of integers") from None
     # NumPy gives everybody the same object, whose attributes can be set.
     own: Any = object.__new__(cast(Any, type(found)))
     own.__dict__.update(found.__dict__)
@@ -289,7 +296,11 @@ def finfo(dtype: object) -> Any:
 
 def iinfo(int_type: object) -> Any:
     """Limits of an integer type."""
-    return ml_dtypes.iinfo(_of_numbers(as_dtype(int_type)))
+    given = _of_numbers(as_dtype(int_type))
+    try:
+        return ml_dtypes.iinfo(given)
+    except ValueError:
+        raise ValueError(f"iinfo: {given} is no dtype of integers; finfo has the limits of floats") from None
 
 
 def _of_numbers(dtype: DType) -> DType:
@@ -332,6 +343,10 @@ _UPPER: dict[_Node, frozenset[_Node]] = {node: _all_above(node) for node in _ABO
 
 def _join(nodes: Iterable[_Node]) -> _Node:
     given = list(nodes)
+    unknown = [node for node in given if node not in _UPPER]
+    if unknown:
+        shown = ", ".join(sorted({"float0" if node == float0 else str(node) for node in unknown}))
+        raise TypeError(f"{shown} is a dtype of no numbers: it does not promote with others; give arrays of numbers")
     uppers = [_UPPER[node] for node in given]
     common = uppers[0].intersection(*uppers[1:])
     least = next((node for node in common if common <= _UPPER[node]), None)
@@ -446,4 +461,7 @@ def _default(node: _Node) -> DType:
 
 def promote_types(a: object, b: object) -> DType:
     """The dtype that values of the two types promote to. Python's `int`, `float` and `complex` count as weak."""
+    for given in (a, b):
+        if isinstance(given, (int, float, complex)) or (hasattr(given, "__array__") and not isinstance(given, type)):
+            raise TypeError(f"promote_types: takes dtypes, got {given!r:.80}; result_type takes values too")
     return result_type(a, b)[0]

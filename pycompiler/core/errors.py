@@ -23,6 +23,16 @@ __all__ = [
 ]
 
 
+class ArgumentError(ValueError, TypeError):
+    """Shapes or dtypes of arrays that do not fit: a ValueError where NumPy has one and a TypeError where jax has one,
+    and the other way round, so that a program that was written for either catches it. Its message says all."""
+
+
+class AxisError(ArgumentError, IndexError):
+    """A dimension that is not there: NumPy's AxisError is a ValueError and an IndexError; in jax.lax it is a
+    TypeError."""
+
+
 class ExplainedError(Exception):
     """An error whose class has a page: what raises it, and what to write instead."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from pycompiler._runtime import default_device
 from pycompiler._runtime import devices as all_devices
 from pycompiler.core import axes
+from pycompiler.core.arguments import as_sizes
 from pycompiler.core.config import config
 
 Device = Any
@@ -303,8 +304,10 @@ def make_mesh(
     >>> pc.make_mesh((1,), ("x",)).shape
     OrderedDict([('x', 1)])
     """
-    sizes = tuple([int(size) for size in axis_shapes])
+    sizes = as_sizes("make_mesh", "axis_shapes", axis_shapes)
     names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+    if not all(isinstance(cast(object, name), Hashable) for name in names):
+        raise TypeError(f"make_mesh: axis_names are strings, got {axis_names!r}")
     if len(sizes) != len(names):
         raise ValueError(f"make_mesh: axis_shapes {sizes} and axis_names {names} must be of one length")
     given = devices_for_mesh() if devices is None else list(devices)

@@ -46,6 +46,12 @@ class GraphTracer(Tracer):
         graph = Graph((), trace.inputs, trace.equations, ())
         return [trace.origin.argument(index) for index in depends_on(graph, self.variable)]
 
+    def is_of_scalars(self) -> bool:
+        trace = self.owner
+        assert isinstance(trace, GraphTrace)
+        graph = Graph((), trace.inputs, trace.equations, ())
+        return all(not trace.inputs[index].aval.shape for index in depends_on(graph, self.variable))
+
     def made_at(self) -> Source | None:
         return self.source
 

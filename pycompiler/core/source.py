@@ -35,6 +35,18 @@ def is_internal(filename: str) -> bool:
     return known
 
 
+# Where Python's own modules are.
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = os.path.join(_LIBRARY, "site-packages") + os.sep
+
+
+def is_users(filename: str) -> bool:
+    """Whether `filename` is of the user's program: not the package's, and none that Python brings."""
+    if is_internal(filename) or filename.startswith("<frozen "):
+        return False
+    return not filename.startswith(_LIBRARY) or filename.startswith(_INSTALLED)
+
+
 class Source:
     """One place in the user's code: a code object and the offset of an instruction, resolved when it is read.
 

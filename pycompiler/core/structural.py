@@ -16,6 +16,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, shaped, short
 from pycompiler.core.axes import mapping
 from pycompiler.core.dims import Dimension, Shape, same_shape
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Dims, Primitive, Sample, Zero
 
 __all__ = [
@@ -43,7 +44,7 @@ def _add_shape(x: ShapedArray, y: ShapedArray) -> ShapedArray:
     if x.dtype != y.dtype:
         raise TypeError(f"add: dtypes differ: {short(x)} and {short(y)}")
     if not same_shape(x.shape, y.shape):
-        raise ValueError(f"add: shapes differ: {short(x)} and {short(y)}")
+        raise ArgumentError(f"add: shapes differ: {short(x)} and {short(y)}")
     if x.dtype == dtypes.bool_ or dtypes.is_key(x.dtype):
         raise TypeError(f"add: takes numbers, got {short(x)} and {short(y)}; on bools use `or`")
     if dtypes.is_small(x.dtype):
@@ -108,19 +109,19 @@ def add_tangents(x: Any, y: Any) -> Any:
 
 def _broadcast_shape(x: ShapedArray, *, shape: Shape, broadcast_dimensions: tuple[int, ...]) -> ShapedArray:
     if len(broadcast_dimensions) != x.ndim:
-        raise ValueError(
+        raise ArgumentError(
             f"broadcast_in_dim: {short(x)} has {x.ndim} dimensions, broadcast_dimensions {broadcast_dimensions} has "
             f"{len(broadcast_dimensions)}"
         )
     if any(not 0 <= d < len(shape) for d in broadcast_dimensions) or list(broadcast_dimensions) != sorted(
         set(broadcast_dimensions)
     ):
-        raise ValueError(
+        raise ArgumentError(
             f"broadcast_in_dim: broadcast_dimensions {broadcast_dimensions} must increase, from 0 to {len(shape) - 1}"
         )
     for axis, dim in enumerate(broadcast_dimensions):
         if x.shape[axis] != 1 and x.shape[axis] != shape[dim]:
-            raise ValueError(f"broadcast_in_dim: axis {axis} of {short(x)} is neither 1 nor axis {dim} of {shape}")
+            raise ArgumentError(f"broadcast_in_dim: axis {axis} of {short(x)} is neither 1 nor axis {dim} of {shape}")
     return shaped(shape, x.dtype, x.weak_type)
 
 
@@ -181,7 +182,7 @@ broadcast_in_dim = Primitive(
 
 def _transpose_shape(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
     if sorted(permutation) != list(range(x.ndim)):
-        raise ValueError(f"transpose: {permutation} is not a permutation of the {x.ndim} axes of {short(x)}")
+        raise ArgumentError(f"transpose: {permutation} is not a permutation of the {x.ndim} axes of {short(x)}")
     return shaped((x.shape[axis] for axis in permutation), x.dtype, x.weak_type)
 
 

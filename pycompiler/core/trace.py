@@ -121,6 +121,10 @@ class Tracer:
         """The names of the traced function's arguments that this value depends on, as far as they are known."""
         return []
 
+    def is_of_scalars(self) -> bool:
+        """Whether these arguments may be numbers: an array can't be marked static."""
+        return True
+
     def made_at(self) -> Source | None:
         """The user's line that made this tracer, as far as it is known."""
         return None
@@ -157,19 +161,19 @@ class Tracer:
         value = self.concrete_value()
         if value is not None:
             return int(value)
-        no_value(errors.ConcretizationTypeError, self, "the value, by int(),", "use `.astype(int)`")
+        no_value(errors.ConcretizationTypeError, self, "the value, by int(),", f"use `.astype(int)`, {_LOOP}")
 
     def __float__(self) -> float:
         value = self.concrete_value()
         if value is not None:
             return float(value)
-        no_value(errors.ConcretizationTypeError, self, "the value, by float(),", "use `.astype(float)`")
+        no_value(errors.ConcretizationTypeError, self, "the value, by float(),", f"use `.astype(float)`, {_MATH}")
 
     def __complex__(self) -> complex:
         value = self.concrete_value()
         if value is not None:
             return complex(value)
-        no_value(errors.ConcretizationTypeError, self, "the value, by complex(),", "keep it an array")
+        no_value(errors.ConcretizationTypeError, self, "the value, by complex(),", f"use `.astype(complex)`, {_MATH}")
 
     def __index__(self) -> int:
         value = self.concrete_value()
@@ -243,6 +247,10 @@ def _counted(what: str, aval: ShapedArray) -> int:
     )
 
 
+_LOOP = "which makes an array of integers, or lax.fori_loop to count to it"
+_MATH = "or the function of pycompiler.numpy in place of that of math"
+
+
 def _place() -> str:
     source = user_frame_source()
     return f"{source.describe()}\n" if source else ""
@@ -258,7 +266,8 @@ def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted:
     shown = ", ".join(f"'{name}'" for name in names)
     if names:
         what += f"\nIt depends on the argument{'s' * (len(names) > 1)} {shown}."
-    static = f"mark {shown} static (static_argnums, static_argnames), or " if names and origin.can_be_static else ""
+    markable = names and origin.can_be_static and tracer.is_of_scalars()
+    static = f"mark {shown} static (static_argnums, static_argnames), or " if markable else ""
     what += f"\nWhat to do: {static}{instead}."
     raise kind(what)
 

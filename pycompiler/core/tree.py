@@ -12,7 +12,7 @@ from functools import partial, reduce
 from typing import Any, TypeVar, cast
 
 from pycompiler._runtime import PyTreeDef, tree_flatten, treedef_tuple
-from pycompiler.core.tree_keys import GetAttrKey, register_pytree_node
+from pycompiler.core.tree_keys import GetAttrKey, check_class, register_pytree_node
 
 __all__ = [
     "PyTreeDef",
@@ -38,11 +38,15 @@ Leaf = Callable[[Any], bool]
 _Class = TypeVar("_Class", bound=type)
 
 
+def _check_structure(name: str, treedef: object) -> None:
+    if not isinstance(treedef, PyTreeDef):
+        raise TypeError(f"{name}: takes a tree's structure, got {treedef!r}; tree_structure gives it")
+
+
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of that structure with these leaves. Raises ValueError when their number differs, TypeError for what is
     no structure."""
-    if not isinstance(cast(object, treedef), PyTreeDef):
-        raise TypeError(f"tree_unflatten: takes a tree's structure first, got {treedef!r}; tree_structure gives it")
+    _check_structure("tree_unflatten", treedef)
     return treedef.unflatten(leaves)
 
 
@@ -162,6 +166,8 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
     Without `inner_treedef` the structure of the first subtree is taken. Raises TypeError when the tree has another
     number of leaves than such a tree.
     """
+    for structure in (outer_treedef, *(() if inner_treedef is None else (inner_treedef,))):
+        _check_structure("tree_transpose", structure)
     leaves, treedef = tree_flatten(pytree_to_transpose)
     if not outer_treedef.num_leaves:
         raise ValueError("tree_transpose: the outer structure has no leaves")
@@ -176,11 +182,13 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """The structures of the root's children."""
+    _check_structure("treedef_children", treedef)
     return treedef.children()
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Whether the structure is that of a single leaf."""
+    _check_structure("treedef_is_leaf", treedef)
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
@@ -200,6 +208,7 @@ def register_dataclass(
     `drop_fields` are neither; their defaults come back. Raises TypeError when the class is no dataclass and no lists
     are given, ValueError when they don't name its fields.
     """
+    check_class("register_dataclass", nodetype)
     name = nodetype.__name__
     make = cast(Callable[..., Any], nodetype)
     fields = _init_fields(nodetype)

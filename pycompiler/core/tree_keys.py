@@ -100,6 +100,15 @@ set_node_namer(_child_names)
 set_data_functions(equal_data, copy_data)
 
 
+def check_class(name: str, given: object, *methods: str) -> None:
+    """Raise TypeError for what is no class, or has not the methods."""
+    if not isinstance(given, type):
+        raise TypeError(f"{name}: takes a class, got {given!r} of type {type(given).__name__}")
+    missing = [method for method in methods if not hasattr(given, method)]
+    if missing:
+        raise TypeError(f"{name}: the class {given.__name__} has no {' and no '.join(missing)}; define it")
+
+
 def register_pytree_node(
     nodetype: type,
     flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]],
@@ -137,6 +146,7 @@ def register_pytree_with_keys(
 def register_pytree_with_keys_class(cls: _Class) -> _Class:
     """A class decorator: the class's own `tree_flatten_with_keys(self)`, class method `tree_unflatten(data, children)`
     and, if it has one, `tree_flatten(self)`."""
+    check_class("register_pytree_with_keys_class", cls, "tree_flatten_with_keys", "tree_unflatten")
     methods = cast(Any, cls)
     register_pytree_with_keys(
         cls, lambda x: x.tree_flatten_with_keys(), methods.tree_unflatten, getattr(methods, "tree_flatten", None)
@@ -146,6 +156,7 @@ def register_pytree_with_keys_class(cls: _Class) -> _Class:
 
 def register_pytree_node_class(cls: _Class) -> _Class:
     """A class decorator: the class's own `tree_flatten(self)` and class method `tree_unflatten(data, children)`."""
+    check_class("register_pytree_node_class", cls, "tree_flatten", "tree_unflatten")
     methods = cast(Any, cls)
     register_pytree_node(cls, lambda x: x.tree_flatten(), methods.tree_unflatten)
     return cls
@@ -337,6 +348,8 @@ def tree_map_with_path(
 
 def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") -> str:
     """A path as text, `['w'][0].x`; with `simple` the bare names, which `separator` keeps apart: `w/0/x`."""
+    if not isinstance(separator, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"keystr: separator is a string, got {separator!r}")
     return separator.join(map(_simple_key if simple else str, keys))
 
 

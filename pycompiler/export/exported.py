@@ -426,6 +426,10 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     are cut off or damaged (it names the part), or were written by a later version, and for containers whose names are
     not registered here.
     """
+    if not isinstance(blob, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            f"deserialize: takes the bytes of Exported.serialize, got {blob!r} of type {type(blob).__name__}"
+        )
     file = opened(blob)
     made: Exported | None = None
     for number in reversed(range(len(file.description["functions"]))):

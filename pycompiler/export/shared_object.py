@@ -22,7 +22,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.cache import identity
 from pycompiler.compile import object_of
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.boundary import boundary
+from pycompiler.core.boundary import boundary, check_function
 from pycompiler.core.sizes import symbols_of
 from pycompiler.export.c_sizes import Size
 from pycompiler.export.c_source import Library, Parameter, header, identifiers, is_identifier, source
@@ -80,6 +80,10 @@ def to_shared_object(
     would take them with 32, and for what can't be exported; FileNotFoundError where there is
     no C++ compiler; RuntimeError, with what it says, where linking fails.
     """
+    if not isinstance(path, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"to_shared_object: path is a string or a Path, got {path!r} of type {type(path).__name__}")
+    if not isinstance(fun, Exported):
+        check_function("to_shared_object", fun)
     target = Path(path).resolve()
     chosen = target.name.split(".")[0].removeprefix("lib") if name is None else name
     if not is_identifier(chosen):

@@ -6,10 +6,10 @@ Stands between transforms and numpy. What is not there yet is absent: asking for
 from typing import NoReturn
 
 from pycompiler.core.boundary import expose
-from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import linalg
 from pycompiler.lax.arrays import (
     broadcast_like,
+    broadcast_shapes,
     dtype,
     empty,
     platform_dependent,

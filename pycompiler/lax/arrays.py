@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler.core import dims
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import movement
 from pycompiler.lax.operands import (
     Array,
@@ -40,12 +42,20 @@ def shape_as_value(shape: Sequence[int]) -> Array:
     return as_array(np.asarray(canonical_shape("shape_as_value", shape), np.int32))
 
 
+def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+    """The shape that all broadcast to, by NumPy's rule. ValueError where there is none, TypeError for what is no shape.
+
+    InconclusiveDimensionError, which is a ValueError, where they broadcast at some sizes only.
+    """
+    return dims.broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes))
+
+
 def broadcast_like(arr: Array, like_arr: Array) -> Array:
     """arr repeated to the shape of like_arr, by NumPy's rule. ValueError where it does not fit."""
     check_arrays("broadcast_like", arr, like_arr)
     given, wanted = get_aval(arr), get_aval(like_arr).shape
     if not broadcasts(given.shape, wanted):
-        raise ValueError(
+        raise ArgumentError(
             f"broadcast_like: {short(given)} does not fit into {short(get_aval(like_arr))}; each dimension must be "
             "equal or 1"
         )
@@ -66,7 +76,7 @@ def stack(operands: Sequence[Array], axis: int = 0) -> Array:
     first = get_aval(operands[0])
     for other in map(get_aval, operands):
         if other.shape != first.shape:
-            raise ValueError(f"stack: shapes differ: {short(first)} and {short(other)}; all must be of one shape")
+            raise ArgumentError(f"stack: shapes differ: {short(first)} and {short(other)}; all must be of one shape")
     axis = canonical_axis("stack", axis, len(first.shape) + 1)
     return movement.concatenate([movement.expand_dims(x, (axis,)) for x in operands], axis)
 

@@ -10,6 +10,7 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
@@ -151,7 +152,7 @@ def dot(
                 f"dot: takes vectors and matrices, got {short(left)} and {short(right)}; give dimension_numbers"
             )
         if left.shape[-1] != right.shape[0]:
-            raise ValueError(
+            raise ArgumentError(
                 f"dot: contracting dimensions differ: {short(left)} @ {short(right)} "
                 f"({left.shape[-1]} vs {right.shape[0]})"
             )
@@ -309,6 +310,8 @@ def ragged_dot_general(
     if group_offset is not None:
         raise NotImplementedError(f"{name}: group_offset must be None; cut group_sizes and rhs instead")
     numbers = ragged_dot_dimension_numbers
+    if not isinstance(numbers, RaggedDotDimensionNumbers):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{name}: takes RaggedDotDimensionNumbers, got {numbers!r} of type {type(numbers).__name__}")
     if len(numbers.lhs_ragged_dimensions) != 1:
         raise TypeError(f"{name}: lhs must have one ragged dimension, got {numbers.lhs_ragged_dimensions}")
     if not dtypes.is_integer(get_aval(group_sizes).dtype):

@@ -9,6 +9,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import movement
 from pycompiler.lax.contraction import dot_general, sum_type
 from pycompiler.lax.operands import Array, cast, check_arrays
@@ -177,7 +178,7 @@ def conv_general_dilated(
     check_precision(name, precision)
     left, right = get_aval(lhs), get_aval(rhs)
     if len(left.shape) != len(right.shape) or len(left.shape) < 2:
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: takes arrays of one number of dimensions, at least 2: got {short(left)} and {short(right)}"
         )
     specs = conv_dimension_numbers(left.shape, right.shape, dimension_numbers)
@@ -331,7 +332,7 @@ def conv_transpose(
     check_arrays("conv_transpose", lhs, rhs)
     left, right = get_aval(lhs).shape, get_aval(rhs).shape
     if len(left) != len(right) or len(left) < 2:
-        raise ValueError(
+        raise ArgumentError(
             f"conv_transpose: takes arrays of one number of dimensions, at least 2: got {short(get_aval(lhs))} and "
             f"{short(get_aval(rhs))}"
         )

@@ -12,6 +12,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import Dim, Dimension, dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
@@ -124,9 +125,9 @@ def _components(name: str, indices: Array, expected: int, most: int) -> tuple[li
     """The components of index vectors into dimensions of `most` elements, and the shape that they share."""
     aval = get_aval(indices)
     if not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"{name}: indices must be integers, got {short(aval)}")
+        raise ArgumentError(f"{name}: indices must be integers, got {short(aval)}")
     if not aval.shape or aval.shape[-1] != expected:
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: the last dimension of the indices {short(aval)} must hold vectors of {expected} components, "
             "one for each dimension that is indexed"
         )

@@ -11,6 +11,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dimension, dim_product
 from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax.operands import (
     Array,
     canonical_axes,
@@ -37,7 +38,7 @@ def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = No
     """
     check_arrays("full", fill_value)
     if get_aval(fill_value).shape != ():
-        raise ValueError(f"full: the value must be a scalar, got {short(get_aval(fill_value))}")
+        raise ArgumentError(f"full: the value must be a scalar, got {short(get_aval(fill_value))}")
     wanted = get_aval(fill_value).dtype if dtype is None else dtypes.canonicalize_requested(dtype, "full")
     weak = dtype is None and get_aval(fill_value).weak_type
     sizes = canonical_shape("full", shape)
@@ -72,7 +73,8 @@ _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 def _check_count(name: str, dtype: Any, size: Dimension) -> None:
     """Raise OverflowError where int32, the dtype of positions, does not hold all numbers; narrower ones wrap."""
     if dtype == dtypes.int32 and dtypes.position_dtype(name, size) != dtype:
-        raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64")
+        more = "" if config.enable_x64 else ', after config.update("enable_x64", True)'
+        raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64{more}")
 
 
 def iota(dtype: Any, size: Dimension) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, short
 from pycompiler.core.dims import broadcast_shapes
-from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.errors import ArgumentError, AxisError, InconclusiveDimensionError
 from pycompiler.ops import arithmetic
 from pycompiler.ops import shape as shapes
 
@@ -88,8 +88,10 @@ def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
     if any(aval.shape not in ((), shape) for aval in avals):
         ranks = {len(aval.shape) for aval in avals if aval.shape}
         if same_shape or len(ranks) > 1:
+            # Where they broadcast: else it says what has to be equal.
+            _common_shape(name, avals)
             shown = " and ".join(map(short, avals))
-            raise ValueError(
+            raise ArgumentError(
                 f"{name}: shapes differ: {shown}; broadcast by lax.broadcast_in_dim, or use pycompiler.numpy"
             )
         shape = _common_shape(name, avals)
@@ -103,7 +105,7 @@ def _common_shape(name: str, avals: Sequence[Any]) -> tuple[Any, ...]:
         raise
     except ValueError:
         shown = " and ".join(map(short, avals))
-        raise ValueError(f"{name}: shapes differ: {shown}; each dimension must be equal or 1") from None
+        raise ArgumentError(f"{name}: shapes differ: {shown}; each dimension must be equal or 1") from None
 
 
 def canonical_axis(name: str, axis: Any, ndim: int) -> int:
@@ -113,7 +115,7 @@ def canonical_axis(name: str, axis: Any, ndim: int) -> int:
     except AttributeError:
         raise TypeError(f"{name}: an axis must be an integer, got {axis!r}") from None
     if not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: axis {axis} is out of range for an array of {ndim} dimensions")
+        raise AxisError(f"{name}: axis {axis} is out of range for an array of {ndim} dimensions")
     return axis % ndim
 
 
@@ -125,7 +127,7 @@ def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
         axes = (axes,)
     result = tuple(canonical_axis(name, axis, ndim) for axis in axes)
     if len(set(result)) != len(result):
-        raise ValueError(f"{name}: an axis is named twice in {tuple(axes)}")
+        raise ArgumentError(f"{name}: an axis is named twice in {tuple(axes)}")
     return result
 
 
@@ -143,7 +145,7 @@ def canonical_shape(name: str, shape: Any) -> tuple[Any, ...]:
         except AttributeError:
             raise TypeError(f"{name}: a shape is made of integers, got {size!r} in {shape!r}") from None
         if size < 0:
-            raise ValueError(f"{name}: a size must not be negative, got {shape!r}")
+            raise ArgumentError(f"{name}: a size must not be negative, got {shape!r}")
         if size >= 2**63:
             raise OverflowError(f"{name}: a size must be below 2**63, got {shape!r}")
         result.append(size)

@@ -10,6 +10,7 @@ from typing import Any
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Name, size_of
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten
@@ -36,7 +37,7 @@ def _names(function: str, axis_name: AxisName) -> tuple[Name, ...]:
                 f"{function}: axis_name must be hashable, got {name!r} of type {type(name).__name__}"
             ) from None
     if len(set(names)) != len(names):
-        raise ValueError(f"{function}: an axis is named twice in {names}")
+        raise ArgumentError(f"{function}: an axis is named twice in {names}")
     return names
 
 
@@ -235,6 +236,41 @@ def psum_scatter(
     return _mapped("psum_scatter", scatter, x)
 
 
+def _all_to_all(
+    name: str,
+    x: Tree,
+    axis_name: AxisName,
+    split_axis: int,
+    concat_axis: int,
+    axis_index_groups: GivenGroups,
+    tiled: bool,
+) -> Tree:
+    names, groups = _names(name, axis_name), _groups(name, axis_index_groups)
+    size = _size(name, names, groups)
+
+    def move(leaf: Any) -> Any:
+        shape = get_aval(leaf).shape
+        split, concat = (canonical_axis(name, axis, len(shape)) for axis in (split_axis, concat_axis))
+        params: dict[str, Any] = {"axis_name": names, "axis_index_groups": groups, "axis_size": size}
+        if tiled:
+            return _bind(exchange.all_to_all, leaf, split_axis=split, concat_axis=concat, **params)
+        if shape[split] != size:
+            raise ValueError(
+                f"{name}: dimension {split} of {short(leaf)} must have one element for each of the {size} members "
+                f"of {axis_name!r}; with tiled=True it is divided among them"
+            )
+        # The place of the new dimension while the old one is still there.
+        concat += split < concat
+        place = concat + (split == concat)
+        leaf = reshaped(leaf, (*shape[:place], 1, *shape[place:]))
+        split += concat < split
+        out = _bind(exchange.all_to_all, leaf, split_axis=split, concat_axis=place, **params)
+        sizes = get_aval(out).shape
+        return reshaped(out, (*sizes[:split], *sizes[split + 1 :]))
+
+    return _mapped(name, move, x)
+
+
 def all_to_all(
     x: Tree,
     axis_name: AxisName,
@@ -251,35 +287,12 @@ def all_to_all(
 
     Raises ValueError for a dimension that can't be divided so.
     """
-    names, groups = _names("all_to_all", axis_name), _groups("all_to_all", axis_index_groups)
-    size = _size("all_to_all", names, groups)
-
-    def move(leaf: Any) -> Any:
-        shape = get_aval(leaf).shape
-        split, concat = (canonical_axis("all_to_all", axis, len(shape)) for axis in (split_axis, concat_axis))
-        params: dict[str, Any] = {"axis_name": names, "axis_index_groups": groups, "axis_size": size}
-        if tiled:
-            return _bind(exchange.all_to_all, leaf, split_axis=split, concat_axis=concat, **params)
-        if shape[split] != size:
-            raise ValueError(
-                f"all_to_all: dimension {split} of {short(leaf)} must have one element for each of the {size} members "
-                f"of {axis_name!r}; with tiled=True it is divided among them"
-            )
-        # The place of the new dimension while the old one is still there.
-        concat += split < concat
-        place = concat + (split == concat)
-        leaf = reshaped(leaf, (*shape[:place], 1, *shape[place:]))
-        split += concat < split
-        out = _bind(exchange.all_to_all, leaf, split_axis=split, concat_axis=place, **params)
-        sizes = get_aval(out).shape
-        return reshaped(out, (*sizes[:split], *sizes[split + 1 :]))
-
-    return _mapped("all_to_all", move, x)
+    return _all_to_all("all_to_all", x, axis_name, split_axis, concat_axis, axis_index_groups, tiled)
 
 
 def pswapaxes(x: Tree, axis_name: AxisName, axis: int, *, axis_index_groups: GivenGroups = None) -> Tree:
     """The mapped axis and the dimension `axis`, which is of the same size, change places."""
-    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+    return _all_to_all("pswapaxes", x, axis_name, axis, axis, axis_index_groups, False)
 
 
 def ppermute(x: Tree, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> Tree:

@@ -5,6 +5,7 @@ from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.core.dims import Dim
 from pycompiler.lax import elementwise
 from pycompiler.lax.fused import fused
@@ -59,6 +60,12 @@ def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype
     return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, operand, axis, index_dtype))
 
 
+def _wider(narrow: bool) -> str:
+    if narrow:
+        return "use int32"
+    return "use int64" if config.enable_x64 else 'use int64, after config.update("enable_x64", True)'
+
+
 def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
     """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError where it is too small."""
     wanted, size = dtypes.canonicalize_requested(index_dtype, name), get_aval(operand).shape[axis]
@@ -66,7 +73,7 @@ def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
         raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
     narrow = wanted.itemsize < 4 and isinstance(size, int) and size - 1 > int(dtypes.iinfo(wanted).max)
     if narrow or dtypes.position_dtype(name, size).itemsize > max(wanted.itemsize, 4):
-        raise OverflowError(f"{name}: {wanted.name} does not hold the positions among {size} elements; use int64")
+        raise OverflowError(f"{name}: {wanted.name} does not hold the {size} positions; {_wider(narrow)}")
     return wanted
 
 
@@ -99,7 +106,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     arrays = operand if several else (operand,)
     check_arrays("sort", *arrays)
     axis = canonical_axis("sort", dimension, len(get_aval(arrays[0]).shape))
-    out = sorting.sort.bind(*arrays, dimension=axis, num_keys=num_keys, is_stable=is_stable)
+    out = sorting.sort.bind(*arrays, dimension=axis, num_keys=num_keys, is_stable=bool(is_stable))
     return tuple(out) if several else out[0]
 
 

@@ -9,6 +9,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.call import call_graph
 from pycompiler.core.dims import Dim, is_dimension
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.flat import check_arrays
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.lax import movement
@@ -111,7 +112,7 @@ def _length(name: str, leaves: Sequence[Any], tree: PyTreeDef, length: Any) -> A
     if any(size != sizes[0] for size in sizes) or (length is not None and length != sizes[0]):
         shown = [f"xs{path} {short(leaf)}: {size}" for path, leaf, size in zip(paths, leaves, sizes, strict=True)]
         shown += [f"length: {length}"] if length is not None else []
-        raise ValueError(f"{name}: the lengths of the first axes differ: {'; '.join(shown)}")
+        raise ArgumentError(f"{name}: the lengths of the first axes differ: {'; '.join(shown)}")
     return sizes[0]
 
 
@@ -185,7 +186,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool =
     sizes = [get_aval(x).shape[at] for x, at in zip(leaves, axes, strict=True)]
     if any(size != sizes[0] for size in sizes):
         shown = "; ".join(f"elems{path} {short(x)}" for path, x in zip(tree.paths(), leaves, strict=True))
-        raise ValueError(f"associative_scan: the sizes of axis {axis} differ: {shown}")
+        raise ArgumentError(f"associative_scan: the sizes of axis {axis} differ: {shown}")
 
     def each(function: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
         return [function(at, *xs) for at, *xs in zip(axes, *lists, strict=True)]

@@ -8,6 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -125,11 +126,16 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
+    """In float32 at least: an error of the exponent is one of the result many times as large."""
+    aval = get_aval(x)
+    x = cast(x, dtypes.promote_types(aval.dtype, dtypes.float32), aval.weak_type)
+    # The share, not half of 1 + tanh or of 1 + erf: these are differences on the left and have lost their digits there.
     if approximate:
         cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))
-        return lax.mul(x, lax.mul(0.5, lax.add(1.0, lax.tanh(lax.mul(float(np.sqrt(2 / np.pi)), cubed)))))
-    # Not 1 + erf, which is a difference on the left and has lost its digits there.
-    return lax.mul(lax.mul(0.5, x), lax.erfc(lax.mul(x, -float(np.sqrt(0.5)))))
+        share = lax.logistic(lax.mul(2 * float(np.sqrt(2 / np.pi)), cubed))
+    else:
+        share = lax.mul(0.5, lax.erfc(lax.mul(x, -float(np.sqrt(0.5)))))
+    return cast(lax.mul(x, share), aval.dtype, aval.weak_type)
 
 
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
@@ -209,7 +215,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     axis = canonical_axis("glu", axis, len(get_aval(x).shape))
     size = get_aval(x).shape[axis]
     if size % 2:
-        raise ValueError(f"glu: axis {axis} has {size} elements, which is no even number")
+        raise ArgumentError(f"glu: axis {axis} has {size} elements, which is no even number")
     halves = [movement.slice_in_dim(x, start, start + size // 2, axis=axis) for start in (0, size // 2)]
     return ufuncs.multiply(halves[0], sigmoid(halves[1]))
 
@@ -298,6 +304,8 @@ def standardize(
         raise ValueError(f"standardize: algorithm is 'fast' or 'stable', got {algorithm!r}")
     (x,) = promoted_inexact("standardize", x)
     axes = canonical_axes("standardize", axis, len(get_aval(x).shape))
+    if epsilon is None:
+        raise TypeError("standardize: epsilon is a number, got None; give 0 for none")
     options = {"mean": mean, "variance": variance, "epsilon": epsilon, "where": where}
     given = {name: value for name, value in options.items() if value is not None}
     check_arrays("standardize", *given.values())

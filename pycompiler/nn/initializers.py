@@ -170,7 +170,7 @@ def _family(name: str, scale: float, mode: str, distribution: str) -> Callable[.
 
     initializer.__name__ = initializer.__qualname__ = name
     initializer.__doc__ = f"variance_scaling({scale}, {mode!r}, {distribution!r})."
-    return boundary(initializer)
+    return initializer
 
 
 glorot_uniform = xavier_uniform = _family("glorot_uniform", 1.0, "fan_avg", "uniform")

@@ -201,6 +201,7 @@ from pycompiler.numpy.positions import (
     nonzero,
     where,
 )
+from pycompiler.numpy.powers import float_power, pow, power
 from pycompiler.numpy.products import cross, kron, matvec, vecmat
 from pycompiler.numpy.putting import (
     place,
@@ -363,7 +364,6 @@ from pycompiler.numpy.ufuncs import (
     exp2,
     expm1,
     fabs,
-    float_power,
     floor,
     floor_divide,
     fmax,
@@ -392,8 +392,6 @@ from pycompiler.numpy.ufuncs import (
     nextafter,
     not_equal,
     positive,
-    pow,
-    power,
     rad2deg,
     radians,
     reciprocal,

@@ -9,6 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes, dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import bounded_diagonal
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
@@ -33,7 +34,7 @@ def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any
 
 
 def _differ(name: str, a: Any, b: Any, first: Any, second: Any) -> ValueError:
-    return ValueError(
+    return ArgumentError(
         f"{name}: contracting dimensions differ: {short(get_aval(a))} @ {short(get_aval(b))} ({first} vs {second})"
     )
 
@@ -70,7 +71,7 @@ def matmul(
     try:
         batch = broadcast_shapes(left[:-2], right[:-2])
     except ValueError:
-        raise ValueError(
+        raise ArgumentError(
             f"matmul: leading dimensions do not broadcast: {short(get_aval(a))} @ {short(get_aval(b))}"
         ) from None
     rank = len(batch)
@@ -148,6 +149,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
+    ufuncs.no_out("outer", out)
     left, right = _of_arrays("outer", a, b)
     a, b = (movement.reshape(x, (dim_product(shape),)) for x, shape in ((a, left), (b, right)))
     return product("outer", a, b, ((), ()), ((), ()), None, None)
@@ -191,8 +193,12 @@ def tensordot(
     left, right = _of_arrays("tensordot", a, b)
     if isinstance(axes, int):
         if not 0 <= axes <= min(len(left), len(right)):
-            raise ValueError(f"tensordot: {axes} axes are more than {short(get_aval(a))} or {short(get_aval(b))} has")
+            raise ArgumentError(
+                f"tensordot: {axes} axes are more than {short(get_aval(a))} or {short(get_aval(b))} has"
+            )
         pair: Any = (tuple(range(len(left) - axes, len(left))), tuple(range(axes)))
+    elif not isinstance(axes, (tuple, list)) or len(axes) != 2:
+        raise TypeError(f"tensordot: axes is an integer, or a pair of axes of each array, got {axes!r}")
     else:
         pair = (
             canonical_axes("tensordot", axes[0], len(left)),

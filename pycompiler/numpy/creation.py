@@ -12,7 +12,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import check_unmasked, get_aval, short
 from pycompiler.core.dim_value import dim_value
 from pycompiler.core.dims import Dim, surely_below
-from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.errors import ArgumentError, ConcretizationTypeError
 from pycompiler.core.ranges import bounded_diagonal, range_length
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer, no_value
@@ -126,7 +126,7 @@ def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
                 )
         result = _from_numpy(values, wanted)
     else:
-        raise TypeError(
+        raise ArgumentError(
             f"array: {object!r} of type {type(object).__name__} is not an array, a number or a list of them"
         )
     missing = ndmin - len(get_aval(result).shape)

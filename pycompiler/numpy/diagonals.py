@@ -9,6 +9,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.ranges import bounded_diagonal, larger, range_length, smaller
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays, weakly
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.movement import moveaxis, ndim, ravel
@@ -71,6 +72,10 @@ def diag(v: Any, k: int = 0) -> Array:
         return diagonal(v, k)
     if ndim(v) != 1:
         raise ValueError(f"diag: takes a vector or a matrix, got {short(get_aval(v))}")
+    return fused(_diag, v, k=k)
+
+
+def _diag(v: Array, *, k: int) -> Array:
     total = get_aval(v).shape[0] + abs(k)
     placed = movement.pad(v, cast(0, get_aval(v).dtype), [(max(k, 0), max(-k, 0), 0)])
     rows, columns = (movement.broadcasted_iota(np.int32, (total, total), axis) for axis in (0, 1))

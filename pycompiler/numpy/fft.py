@@ -12,6 +12,7 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import fixed
 from pycompiler.lax import complexes, fourier
 from pycompiler.lax.fourier import FftType
@@ -83,7 +84,7 @@ def _transform(
     is_complex = rules.kind(aval.dtype) == "c"
     if kind is FftType.RFFT:
         if is_complex:
-            raise TypeError(f"{name}: takes real arrays, got {short(aval)}; use fft")
+            raise ArgumentError(f"{name}: takes real arrays, got {short(aval)}; use fft")
         x = cast(x, rules.FLOAT64 if aval.dtype == rules.FLOAT64 else rules.FLOAT32)
     elif not is_complex:
         wide = aval.dtype == rules.FLOAT64 or (dtypes.is_integer(aval.dtype) and aval.dtype.itemsize == 8)

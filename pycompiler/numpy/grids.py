@@ -256,6 +256,8 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     ufuncs.no_out("choose", out)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip', got {mode!r}")
+    if isinstance(choices, dict):
+        raise TypeError(f"choose: choices are a sequence of arrays, got {choices!r}")
     cases = list(choices) if isinstance(choices, list | tuple) else [choices[i] for i in range(len(choices))]
     check_arrays("choose", a, *cases)
     if not dtypes.is_integer(get_aval(a).dtype):

@@ -244,9 +244,10 @@ def _bound(name: str, part: Any) -> Any:
     if part is None or type(part) is int or isinstance(part, Dim):
         return part
     if isinstance(part, Tracer) and part.concrete_value() is None:
-        raise IndexError(
-            f"{name}: a slice from or to a traced value has no fixed size; use lax.dynamic_slice, which takes the size"
-        )
+        instead = "lax.dynamic_slice, which takes the size"
+        if name.startswith("at[]") and not name.endswith(".get"):
+            instead = "lax.dynamic_update_slice, or where(arange(n) < stop, new, x)"
+        raise IndexError(f"{name}: a slice from or to a traced value has no fixed size; use {instead}")
     found = as_index(name, "slice", array_of(part))
     if type(found) is not int:
         raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")

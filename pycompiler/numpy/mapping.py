@@ -14,6 +14,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import movement
 from pycompiler.lax.branches import switch
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
@@ -28,6 +29,8 @@ CoreDims = tuple[str, ...]
 
 def _core_dims(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
     """The names of the dimensions that each argument and each result has for one call: `(m,n),(n)->(m)`."""
+    if not isinstance(signature, str):
+        raise TypeError(f"vectorize: signature is a string as '(m,n),(n)->(m)', got {signature!r}")
     text = signature.replace(" ", "")
     takes, arrow, gives = text.partition("->")
     if not arrow or not _SIGNATURE.fullmatch(takes) or not _SIGNATURE.fullmatch(gives):
@@ -113,7 +116,7 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
         shape = broadcast_shapes(*loops) if loops else ()
     except ValueError:
         shown = " and ".join(map(short, values))
-        raise ValueError(f"vectorize of {name}: shapes do not broadcast: {shown}") from None
+        raise ArgumentError(f"vectorize of {name}: shapes do not broadcast: {shown}") from None
     filled = [(*(1,) * (len(shape) - len(loop)), *loop) for loop in loops]
     values = [
         movement.squeeze(value, [i for i, size in enumerate(loop) if size == 1])

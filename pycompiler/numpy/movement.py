@@ -13,6 +13,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.dims import Dim, decidedly_equal, dim_product, is_multiple
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import fixed, larger, smaller
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import movement
@@ -83,12 +84,12 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
     sizes = [size.__index__() if isinstance(size, Tracer) else size for size in sizes]
     unknown = [i for i, size in enumerate(sizes) if type(size) is int and size == -1]
     if len(unknown) > 1:
-        raise ValueError(f"reshape: only one size may be -1, got {tuple(sizes)}")
+        raise ArgumentError(f"reshape: only one size may be -1, got {tuple(sizes)}")
     if unknown:
         known = prod(size for i, size in enumerate(sizes) if i not in unknown)
         total = prod(aval.shape)
         if known == 0 or not is_multiple(total, known):
-            raise ValueError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
+            raise ArgumentError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
     if order == "F":
         return divided("reshape", transpose(movement.reshape(transpose(a), sizes[::-1])), out_sharding)
@@ -110,7 +111,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     rank = ndim(a)
     order = tuple(reversed(range(rank))) if axes is None else canonical_axes("transpose", tuple(axes), rank)
     if len(order) != rank:
-        raise ValueError(f"transpose: axes {tuple(axes or ())} do not name the {rank} of {short(get_aval(a))}")
+        raise ArgumentError(f"transpose: axes {tuple(axes or ())} do not name the {rank} of {short(get_aval(a))}")
     return as_array(a) if order == tuple(range(rank)) else movement.transpose(a, order)
 
 
@@ -267,12 +268,14 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
     Array([[0., 0.],
            [1., 1.]], dtype=float32)
     """
+    if out is not None:
+        raise TypeError("stack: arrays never change, so there is no out=")
     parts = _sequence("stack", arrays)
     check_arrays("stack", *parts)
     shapes = {get_aval(part).shape for part in parts}
     if len(shapes) > 1:
         shown = " and ".join(short(get_aval(part)) for part in parts)
-        raise ValueError(f"stack: shapes differ: {shown}")
+        raise ArgumentError(f"stack: shapes differ: {shown}")
     place = canonical_axis("stack", axis, len(get_aval(parts[0]).shape) + 1)
     return concatenate([movement.expand_dims(part, (place,)) for part in parts], place, dtype)
 
@@ -299,6 +302,9 @@ def column_stack(tup: Any) -> Array:
     return concatenate([x if ndim(x) > 1 else transpose(atleast_2d(x)) for x in parts], 1)
 
 
+_MOST_PARTS = 2**24
+
+
 def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: bool) -> list[Array]:
     check_arrays(name, ary)
     sizes = get_aval(ary).shape
@@ -308,6 +314,8 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
         count = indices_or_sections
         if count < 1 or (total % count and not uneven):
             raise ValueError(f"{name}: axis {axis} of {short(get_aval(ary))} does not divide into {count} equal parts")
+        if count > _MOST_PARTS:
+            raise OverflowError(f"{name}: {count} parts are more than {_MOST_PARTS}: each is an array of its own")
         each, more = divmod(total, count)
         cuts = [i * each + min(i, more) for i in range(count + 1)]
     else:

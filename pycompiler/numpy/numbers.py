@@ -11,6 +11,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.bits import population_count
@@ -25,7 +26,7 @@ from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
     pair = promoted(name, x1, x2)
     if not dtypes.is_integer(get_aval(pair[0]).dtype):
-        raise TypeError(f"{name}: takes integers, got {short(x1)} and {short(x2)}")
+        raise ArgumentError(f"{name}: takes integers, got {short(x1)} and {short(x2)}")
     return pair
 
 
@@ -82,6 +83,7 @@ def bitwise_count(x: Any, /) -> Array:
 def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     (x,) = promoted_inexact("i0", x)
+    ufuncs.refuse_complex("i0", x)
     return unscaled(x, bessel_i0e(x))
 
 
@@ -135,7 +137,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     check_arrays("ldexp", x1, x2)
     kind = get_aval(x2).dtype
     if not dtypes.is_integer(kind):
-        raise TypeError(f"ldexp: the exponents are integers, got {short(x2)}")
+        raise ArgumentError(f"ldexp: the exponents are integers, got {short(x2)}")
     (x,) = promoted_inexact("ldexp", x1)
     x, exponent = broadcast("ldexp", x, x2)
     return fused(_ldexp, x, exponent)
@@ -173,7 +175,9 @@ def spacing(x: Any, /) -> Array:
 
     In float16 it is the distance to the next greater number, as in NumPy, and positive.
     """
-    return fused(_spacing, *promoted_inexact("spacing", x))
+    (x,) = promoted_inexact("spacing", x)
+    ufuncs.refuse_complex("spacing", x)
+    return fused(_spacing, x)
 
 
 def _spacing(x: Array) -> Array:
@@ -195,6 +199,9 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     Array([129], dtype=uint8)
     """
     _check_order("packbits", bitorder)
+    check_arrays("packbits", a)
+    if not (dtypes.is_integer(get_aval(a).dtype) or get_aval(a).dtype == dtypes.bool_):
+        raise TypeError(f"packbits: takes integers and bools, got {short(a)}; compare it with 0")
     lines, axis = _lines("packbits", a, axis)
     lines = ufuncs.truth("packbits", lines)
     count = get_aval(lines).shape[axis]

@@ -21,6 +21,7 @@ from pycompiler.numpy.creation import asarray, eye
 from pycompiler.numpy.linalg.decompositions import eigvals
 from pycompiler.numpy.linalg.solving import inv, lstsq
 from pycompiler.numpy.movement import atleast_1d, transpose
+from pycompiler.numpy.powers import power
 from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promoted_inexact
 from pycompiler.numpy.sorting import argsort
 from pycompiler.numpy.taking import take
@@ -210,7 +211,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
         raise ValueError(f"vander: N is at least 0, got {count}")
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     aval = get_aval(x)
-    return ufuncs.power(movement.expand_dims(x, (1,)), powers.astype(aval.dtype))
+    return power(movement.expand_dims(x, (1,)), powers.astype(aval.dtype))
 
 
 def roots(p: Any, *, strip_zeros: bool = True) -> Array:

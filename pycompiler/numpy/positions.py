@@ -160,8 +160,9 @@ def where(
     """
     if x is None and y is None:
         check_arrays("where", condition)
-        wide = movement.reshape(condition, (1,)) if get_aval(condition).shape == () else condition
-        return _nonzero("where", wide, size, fill_value)
+        if get_aval(condition).shape == ():
+            raise ValueError("where: takes an array with dimensions for its indices; use atleast_1d for a scalar")
+        return _nonzero("where", condition, size, fill_value)
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value are for the condition alone; x and y are given")
     return ufuncs.where(condition, x, y)

@@ -11,7 +11,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
-from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
 from pycompiler.core.source import warn
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 
@@ -41,7 +41,7 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
         raise
     except ValueError:
         shown = " and ".join(map(short, avals))
-        raise ValueError(f"{name}: shapes do not broadcast: {shown}; each dimension must be equal or 1") from None
+        raise ArgumentError(f"{name}: shapes do not broadcast: {shown}; each dimension must be equal or 1") from None
 
 
 def check_ranks(name: str, *xs: Any) -> None:

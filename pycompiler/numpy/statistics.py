@@ -10,6 +10,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product, is_empty
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
@@ -159,6 +160,10 @@ def _quantile(
 ) -> Array:
     if method not in _METHODS:
         raise ValueError(f"{name}: method is one of {', '.join(_METHODS)}, got {method!r}")
+    check_arrays(name, a, q)
+    if dtypes.is_complex(get_aval(a).dtype) and not name.endswith("median"):
+        # A part between two of them is not defined; the mean of the two in the middle, in their order, is.
+        raise ArgumentError(f"{name}: takes real arrays, got {short(a)}; ask for its real and imaginary parts")
     q = _shares(name, q)
     if get_aval(q).ndim > 1:
         raise ValueError(f"{name}: q is a scalar or a vector, got {short(q)}")
@@ -274,6 +279,8 @@ def cov(
            [-1.,  1.]], dtype=float32)
     """
     x = _observations(m, y, rowvar, dtype)
+    if ddof is not None:
+        get_aval(ddof)  # TypeError for what is no number
     less = (0 if bias else 1) if ddof is None else ddof
     count = get_aval(x).shape[1]
     weight = None

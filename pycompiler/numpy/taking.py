@@ -6,6 +6,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes, dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -73,7 +74,7 @@ def refuse_out(name: str, out: Any) -> None:
 def check_integers(name: str, what: str, x: Any) -> None:
     """Raises a TypeError unless x is made of integers."""
     if not dtypes.is_integer(get_aval(x).dtype):
-        raise TypeError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
+        raise ArgumentError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
 
 
 def take_along_axis(
@@ -109,7 +110,7 @@ def take_along_axis(
     try:
         others = broadcast_shapes(*((*sizes[:axis], *sizes[axis + 1 :]) for sizes in (shape, taken)))
     except ValueError:
-        raise ValueError(
+        raise ArgumentError(
             f"take_along_axis: {_shown(indices)} and {_shown(arr)} do not broadcast beside axis {axis}"
         ) from None
     result = (*others[:axis], taken[axis], *others[axis:])

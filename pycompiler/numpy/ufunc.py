@@ -117,9 +117,11 @@ class ufunc(ArrayFunction):  # noqa: N801
         """The function of whole arrays."""
         return self._call
 
-    def _apply(self, *args: Any, out: None = None, where: None = None) -> Any:
+    def _apply(self, *args: Any, out: None = None, where: None = None, **unknown: Any) -> Any:
         """The function of arrays that broadcast. out= and where= are refused."""
         try:
+            if unknown:
+                raise TypeError(f"{self.__name__}: takes no keyword {', '.join(unknown)}; it takes arrays by position")
             if out is not None or where is not None:
                 ufuncs.no_out(self.__name__, out)
                 raise TypeError(f"{self.__name__}: takes no where=; use pycompiler.numpy.where on the result")
@@ -256,11 +258,8 @@ class ufunc(ArrayFunction):  # noqa: N801
         return self(movement.expand_dims(A, range(rank, rank + more)), B)
 
 
-_SIGNATURE = inspect.signature(
-    ufunc._apply
-).replace(  # pyright: ignore[reportPrivateUsage]
-    parameters=list(inspect.signature(ufunc._apply).parameters.values())[1:]  # pyright: ignore[reportPrivateUsage]
-)
+_parameters = inspect.signature(ufunc._apply).parameters.values()  # pyright: ignore[reportPrivateUsage]
+_SIGNATURE = inspect.Signature([p for p in _parameters if p.name not in ("self", "unknown")])
 
 
 def _element(lines: Array, i: int) -> Array:

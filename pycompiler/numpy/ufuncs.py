@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable
 from math import log as scalar_log
+from math import log10 as log10_of
 from math import pi
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive
 from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
@@ -73,7 +75,13 @@ sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number 
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
 degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
 radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
-fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
+
+
+def fabs(x: Any, /) -> Array:
+    """The magnitude of x, as a float. Integers are taken as floats; TypeError for complex numbers, which abs takes."""
+    (x,) = promoted_inexact("fabs", x)
+    refuse_complex("fabs", x)
+    return lax.abs(x)
 
 
 def _binary(name: str, primitive: str, summary: str, *, logical: str | None = None) -> Binary:
@@ -290,48 +298,6 @@ def _zero_like(y: Array, rest: Array) -> Array:
 _zero_like.defjvps(None, lambda tangent, *_: tangent)
 
 
-def power(x: Any, y: Any, /) -> Array:
-    """x to the power of y. A Python integer y is a product; of integers the power must not be negative. Bools count
-    as int32."""
-    check_arrays("power", x, y)
-    if type(y) is int:
-        # A Python scalar x has no fixed width, which the product needs.
-        (base,) = converted("power", x)
-        return lax.integer_pow(_numbers(base), y)
-    whole = dtypes.is_integer(get_aval(y).dtype)
-    weak = get_aval(x).weak_type and get_aval(y).weak_type
-    x, y = map(_numbers, promoted("power", x, y))
-    if dtypes.is_inexact(get_aval(x).dtype):
-        # To the power of integers, which JAX doesn't promote, the dtype is weak where both are.
-        found = lax.pow(x, y)
-        return weakly(found, weak) if whole else found
-    return _integer_power(x, y)
-
-
-pow = power
-
-
-def _numbers(x: Array) -> Array:
-    return cast(x, dtypes.int32) if get_aval(x).dtype == dtypes.bool_ else x
-
-
-def float_power(x: Any, y: Any, /) -> Array:
-    """x to the power of y, as a float."""
-    return lax.pow(*promoted_inexact("float_power", x, y))
-
-
-def _integer_power(x: Array, y: Array) -> Array:
-    """By repeated squaring over the bits of the exponent; a negative one counts as 0 beyond its sign."""
-    dtype = get_aval(x).dtype
-    result = broadcast_to(cast(1, dtype, get_aval(x).weak_type), get_aval(x).shape)
-    for bit in range(dtype.itemsize * 8 - dtypes.is_signed(dtype)):
-        if bit:
-            x = lax.mul(x, x)
-        has_bit = lax.ne(lax.bitwise_and(lax.shift_right_logical(y, bit), 1), 0)
-        result = lax.select(has_bit, lax.mul(result, x), result)
-    return result
-
-
 def arctan2(y: Any, x: Any, /) -> Array:
     """The angle of the point (x, y) in radians, in -pi..pi."""
     return lax.atan2(*promoted_inexact("arctan2", y, x))
@@ -406,7 +372,7 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         (x,) = converted(name, x)
-        _refuse_complex(name, x)
+        refuse_complex(name, x)
         return function(x) if dtypes.is_floating(get_aval(x).dtype) else as_array(x)
 
     return _named(ufunc, name, summary)
@@ -453,6 +419,9 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
         return as_array(a)
     if decimals == 0:
         return lax.round(a, 1)
+    if decimals > log10_of(float(dtypes.finfo(get_aval(a).dtype).max)):
+        # No float has so many, and the factor would be infinite.
+        return as_array(a)
     factor = 10.0**decimals
     return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 
@@ -522,20 +491,21 @@ def no_out(name: str, out: Any) -> None:
 def isposinf(x: Any, /, out: None = None) -> Array:
     """Whether x is infinite and positive."""
     no_out("isposinf", out)
-    _refuse_complex("isposinf", x)
+    refuse_complex("isposinf", x)
     return _isposinf(x)
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
     """Whether x is infinite and negative."""
     no_out("isneginf", out)
-    _refuse_complex("isneginf", x)
+    refuse_complex("isneginf", x)
     return _isneginf(x)
 
 
-def _refuse_complex(name: str, x: Any) -> None:
+def refuse_complex(name: str, x: Any) -> None:
+    """Raises for complex numbers: a TypeError, as NumPy's, and a ValueError, as jax's."""
     if dtypes.is_complex(get_aval(x).dtype):
-        raise TypeError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
+        raise ArgumentError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 
 
 def _bits(x: Array) -> Array:
@@ -545,7 +515,7 @@ def _bits(x: Array) -> Array:
 def signbit(x: Any, /) -> Array:
     """Whether x is negative, -0.0 and negative nans included."""
     check_arrays("signbit", x)
-    _refuse_complex("signbit", x)
+    refuse_complex("signbit", x)
     (x,) = converted("signbit", x)
     if dtypes.is_floating(get_aval(x).dtype):
         return lax.lt(_bits(x), 0)
@@ -593,7 +563,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if dtypes.is_complex(dtype):
-        _refuse_complex("nan_to_num, the number for a part,", nan)
+        refuse_complex("nan_to_num, the number for a part,", nan)
         return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not dtypes.is_floating(dtype):
         return as_array(x)

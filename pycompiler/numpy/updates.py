@@ -14,6 +14,7 @@ from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.boundary import with_boundary
 from pycompiler.core.dims import dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
@@ -23,6 +24,7 @@ from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
+from pycompiler.numpy.powers import power
 from pycompiler.ops.gather import scatter
 
 
@@ -211,7 +213,7 @@ class Place:
         return _BY_ONES[method](x, factors)
 
 
-_BY_ONES: dict[str, Callable[[Array, Array], Array]] = {"divide": ufuncs.true_divide, "power": ufuncs.power}
+_BY_ONES: dict[str, Callable[[Array, Array], Array]] = {"divide": ufuncs.true_divide, "power": power}
 _WHERE: dict[str, Callable[[Array, Array], Array]] = {
     "add": ufuncs.add,
     "subtract": ufuncs.subtract,
@@ -251,7 +253,7 @@ def changed(
     aval, shape = get_aval(x), planned.result_shape()
     given = get_aval(values).shape
     if not broadcasts(given, shape):
-        raise ValueError(f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {shape}")
+        raise ArgumentError(f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {shape}")
     if 0 in shape or 0 in aval.shape:
         return x
     if not planned.indexed and not planned.batch and hints == (False, False):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
@@ -47,12 +48,12 @@ def _dot_general_shape(
     rules.check_axes("dot_general", "dimensions of rhs", (*rhs_batch, *rhs_contracting), len(rhs.shape))
     for what, left, right in [("contracting", lhs_contracting, rhs_contracting), ("batch", lhs_batch, rhs_batch)]:
         if len(left) != len(right):
-            raise ValueError(
+            raise ArgumentError(
                 f"dot_general: {what} dimensions {left} of {short(lhs)} and {right} of {short(rhs)} differ in number"
             )
         for i, j in zip(left, right, strict=True):
             if lhs.shape[i] != rhs.shape[j]:
-                raise ValueError(
+                raise ArgumentError(
                     f"dot_general: {what} dimensions differ: {short(lhs)} @ {short(rhs)} "
                     f"({lhs.shape[i]} vs {rhs.shape[j]})"
                 )

@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.dims import Dim
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import move_dim
 from pycompiler.ops import rules
@@ -61,7 +62,7 @@ def _shape(lhs: ShapedArray, rhs: ShapedArray, **params: Any) -> ShapedArray:
     rules.check_kind(_NAME, lhs, "iufc")
     ndim = len(lhs.shape)
     if ndim < 2 or len(rhs.shape) != ndim:
-        raise ValueError(
+        raise ArgumentError(
             f"{_NAME}: takes arrays of one number of dimensions, at least 2: got {short(lhs)} and {short(rhs)}"
         )
     lhs_spec, rhs_spec, out_spec = params["lhs_spec"], params["rhs_spec"], params["out_spec"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import instantiate, mapped_size, move_dim, with_batch_dim
 from pycompiler.ops import rules
@@ -19,7 +20,7 @@ Ints = tuple[int, ...]
 
 def _check_starts(name: str, x: ShapedArray, starts: Sequence[ShapedArray]) -> None:
     if len(starts) != len(x.shape):
-        raise ValueError(f"{name}: {short(x)} has {len(x.shape)} dimensions, got {len(starts)} starts")
+        raise ArgumentError(f"{name}: {short(x)} has {len(x.shape)} dimensions, got {len(starts)} starts")
     for start in starts:
         rules.check_scalar(name, "a start", start)
 
@@ -37,7 +38,7 @@ def _dynamic_slice_shape(x: ShapedArray, *starts: ShapedArray, slice_sizes: Ints
     if len(slice_sizes) != len(x.shape) or any(
         not 0 <= taken <= size for taken, size in zip(slice_sizes, x.shape, strict=True)
     ):
-        raise ValueError(f"dynamic_slice: slice_sizes {slice_sizes} do not fit into {short(x)}")
+        raise ArgumentError(f"dynamic_slice: slice_sizes {slice_sizes} do not fit into {short(x)}")
     return ShapedArray(slice_sizes, x.dtype, x.weak_type)
 
 
@@ -133,7 +134,7 @@ def _dynamic_update_slice_shape(x: ShapedArray, update: ShapedArray, *starts: Sh
     if len(update.shape) != len(x.shape) or any(
         taken > size for taken, size in zip(update.shape, x.shape, strict=True)
     ):
-        raise ValueError(f"dynamic_update_slice: the update {short(update)} does not fit into {short(x)}")
+        raise ArgumentError(f"dynamic_update_slice: the update {short(update)} does not fit into {short(x)}")
     return ShapedArray(x.shape, x.dtype)
 
 

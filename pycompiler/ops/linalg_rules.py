@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.errors import ArgumentError, NotDifferentiableError
 from pycompiler.core.primitive import Primitive
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
@@ -80,14 +80,16 @@ def shapes_of(name: str, words: str, *avals: ShapedArray) -> tuple[ShapedArray, 
         rank = len(aval.shape) - len(letters)
         shown = " and ".join(map(short, avals))
         if rank < 0:
-            raise ValueError(f"{name}: expects shapes {_described(takes)}, got {shown}")
+            raise ArgumentError(f"{name}: expects shapes {_described(takes)}, got {shown}")
         leading = aval.shape[:rank]
         batch = leading if batch is None else batch
         if leading != batch:
-            raise ValueError(f"{name}: leading dimensions {batch} and {leading} differ: {shown}")
+            raise ArgumentError(f"{name}: leading dimensions {batch} and {leading} differ: {shown}")
         for letter, size in zip(letters, aval.shape[rank:], strict=True):
             if sizes.setdefault(letter, size) != size:
-                raise ValueError(f"{name}: expects shapes {_described(takes)}, got {shown} ({sizes[letter]} vs {size})")
+                raise ArgumentError(
+                    f"{name}: expects shapes {_described(takes)}, got {shown} ({sizes[letter]} vs {size})"
+                )
     assert batch is not None
 
     def size_of(letter: str) -> Any:

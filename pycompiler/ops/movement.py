@@ -7,6 +7,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.dims import is_empty
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import instantiate, move_dim
 from pycompiler.ops import rules
@@ -28,7 +29,7 @@ def _slice_shape(x: ShapedArray, *, start_indices: Ints, limit_indices: Ints, st
         )
     for axis, (start, limit, stride) in enumerate(zip(start_indices, limit_indices, strides, strict=True)):
         if stride < 1 or start < 0 or limit < start or limit > x.shape[axis]:
-            raise ValueError(
+            raise ArgumentError(
                 f"slice: axis {axis} of {short(x)}: needs 0 <= start <= limit <= {x.shape[axis]} and stride >= 1, "
                 f"got {start}:{limit}:{stride}"
             )
@@ -98,7 +99,7 @@ slice_ = linear(
 def _pad_shape(x: ShapedArray, value: ShapedArray, *, low: Ints, high: Ints, interior: Ints) -> ShapedArray:
     rules.check_same_dtype("pad", x, value)
     if value.shape != ():
-        raise ValueError(f"pad: the value must be a scalar, got {short(value)}")
+        raise ArgumentError(f"pad: the value must be a scalar, got {short(value)}")
     if not len(x.shape) == len(low) == len(high) == len(interior):
         raise ValueError(
             f"pad: {short(x)} has {len(x.shape)} dimensions; got low {low}, high {high}, interior {interior}"
@@ -204,7 +205,7 @@ def _concatenate_shape(*xs: ShapedArray, dimension: int) -> ShapedArray:
     for x in xs:
         rest = [(*y.shape[:dimension], *y.shape[dimension + 1 :]) for y in (xs[0], x)]
         if rest[0] != rest[1] or len(x.shape) != len(xs[0].shape):
-            raise ValueError(f"concatenate: shapes differ beside axis {dimension}: {short(xs[0])} and {short(x)}")
+            raise ArgumentError(f"concatenate: shapes differ beside axis {dimension}: {short(xs[0])} and {short(x)}")
         total = total + x.shape[dimension]
     shape = (*xs[0].shape[:dimension], total, *xs[0].shape[dimension + 1 :])
     return ShapedArray(shape, xs[0].dtype, rules.all_weak(*xs))

@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.dtype import is_small
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Sample, Zero, is_undefined
 
 Value = Any  # an Array, a Tracer, a NumPy array or scalar, a Python scalar: whatever bind takes
@@ -74,8 +75,8 @@ def check_same_shape(name: str, *avals: ShapedArray) -> None:
     """Raises a ValueError that names the first two that differ."""
     for other in avals[1:]:
         if other.shape != avals[0].shape:
-            raise ValueError(
-                f"{name}: shapes differ: {short(avals[0])} and {short(other)}; broadcast one to the shape of the other"
+            raise ArgumentError(
+                f"{name}: shapes differ: {short(avals[0])} and {short(other)}; they must be of one shape"
             )
 
 
@@ -97,7 +98,7 @@ def check_scalar(name: str, what: str, aval: ShapedArray) -> None:
 def check_axes(name: str, what: str, axes: Sequence[int], ndim: int) -> None:
     """Raises a ValueError unless the axes are distinct and in range(ndim)."""
     if len(set(axes)) != len(axes) or any(not 0 <= axis < ndim for axis in axes):
-        raise ValueError(f"{name}: {what} {tuple(axes)} must be distinct and in range({ndim})")
+        raise ArgumentError(f"{name}: {what} {tuple(axes)} must be distinct and in range({ndim})")
 
 
 def all_weak(*avals: ShapedArray) -> bool:

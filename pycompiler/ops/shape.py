@@ -10,6 +10,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.dims import decidedly_equal, dim_product
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Primitive, Sample, is_zero
 from pycompiler.core.structural import broadcast_in_dim, mapped_size, move_dim, reduce_sum, transpose, with_batch_dim
 from pycompiler.ops import rules
@@ -35,7 +36,7 @@ def linear(name: str, rule: Callable[..., Any], **entries: Any) -> Primitive:
 
 def _reshape_shape(x: ShapedArray, *, new_sizes: Shape) -> ShapedArray:
     if not decidedly_equal(dim_product(x.shape), dim_product(new_sizes)):
-        raise ValueError(
+        raise ArgumentError(
             f"reshape: cannot reshape {short(x)} ({dim_product(x.shape)} elements) to {tuple(new_sizes)} "
             f"({dim_product(new_sizes)} elements)"
         )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.aval import ShapedArray, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.primitive import Sample
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Shape
@@ -28,7 +29,7 @@ def without(rank: int, dims: Sequence[int]) -> list[int]:
 def _check_increasing(name: str, what: str, dims: Sequence[int], rank: int) -> None:
     rules.check_axes(name, what, dims, rank)
     if list(dims) != sorted(dims):
-        raise ValueError(f"{name}: {what} {tuple(dims)} must increase")
+        raise ArgumentError(f"{name}: {what} {tuple(dims)} must increase")
 
 
 def _check_indices(
@@ -84,7 +85,7 @@ def gather_shape(
         or any(not 0 <= taken <= size for taken, size in zip(slice_sizes, x.shape, strict=True))
         or any(slice_sizes[dim] != 1 for dim in dropped)
     ):
-        raise ValueError(
+        raise ArgumentError(
             f"gather: slice_sizes {slice_sizes} must have a size for each dimension of {short(x)}, no greater than it, "
             f"and 1 in the dimensions {dropped} that are collapsed or batching"
         )
@@ -92,7 +93,7 @@ def gather_shape(
     rank = len(batch) + len(window)
     _check_increasing("gather", "offset_dims", offset_dims, rank)
     if len(offset_dims) != len(window):
-        raise ValueError(f"gather: offset_dims {offset_dims} must name {len(window)} dimensions, those of a window")
+        raise ArgumentError(f"gather: offset_dims {offset_dims} must name {len(window)} dimensions, those of a window")
     shape: list[Any] = [None] * rank
     for dim, size in zip(offset_dims, window, strict=True):
         shape[dim] = size
@@ -134,7 +135,7 @@ def scatter_shape(
         or rest != batch
         or any(updates.shape[dim] > size for dim, size in zip(update_window_dims, window, strict=True))
     ):
-        raise ValueError(
+        raise ArgumentError(
             f"scatter: the updates {short(updates)} with windows in {update_window_dims} do not fit {short(x)}, of "
             f"which a window has at most {tuple(window)}, and indices of shape {batch}"
         )

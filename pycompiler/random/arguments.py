@@ -10,6 +10,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.key_use import key_use
 from pycompiler.core.source import warn
 from pycompiler.lax.fused import fused
@@ -26,7 +27,7 @@ def check_key(name: str, key: Any) -> None:
     aval = get_aval(key)
     is_typed = dtypes.is_key(aval.dtype) and aval.shape == ()
     if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (2,)):
-        raise TypeError(
+        raise ArgumentError(
             f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
             "several, use vmap"
         )
@@ -53,7 +54,7 @@ def float_dtype(name: str, dtype: Any) -> Dtype:
     """The dtype that was asked for, float32 (float64 with enable_x64) without one. TypeError unless it is a float."""
     wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
     if not dtypes.is_floating(wanted):
-        raise TypeError(f"{name}: the dtype must be a floating-point one, got {wanted.name}")
+        raise ArgumentError(f"{name}: the dtype must be a floating-point one, got {wanted.name}")
     return wanted
 
 
@@ -61,7 +62,7 @@ def inexact_dtype(name: str, dtype: Any) -> Dtype:
     """As `float_dtype`, or a complex dtype."""
     wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
     if not dtypes.is_inexact(wanted):
-        raise TypeError(f"{name}: the dtype must be a floating-point or complex one, got {wanted.name}")
+        raise ArgumentError(f"{name}: the dtype must be a floating-point or complex one, got {wanted.name}")
     return wanted
 
 
@@ -69,7 +70,7 @@ def int_dtype(name: str, dtype: Any) -> Dtype:
     """The dtype that was asked for, int32 (int64 with enable_x64) without one. TypeError unless it is an integer."""
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, name)
     if not dtypes.is_integer(wanted):
-        raise TypeError(f"{name}: the dtype must be an integer, got {wanted.name}")
+        raise ArgumentError(f"{name}: the dtype must be an integer, got {wanted.name}")
     return wanted
 
 
@@ -82,7 +83,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
         return common
     wanted = canonical_shape(name, shape)
     if not broadcasts(common, wanted):
-        raise ValueError(f"{name}: parameters of shape {common} do not broadcast to the shape {wanted}")
+        raise ArgumentError(f"{name}: parameters of shape {common} do not broadcast to the shape {wanted}")
     return wanted
 
 

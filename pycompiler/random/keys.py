@@ -13,6 +13,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
@@ -175,7 +176,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     default = dtypes.uint64 if config.enable_x64 else dtypes.uint32
     wanted = default if dtype is None else dtypes.canonicalize_requested(dtype, "bits")
     if not dtypes.is_unsigned(wanted):
-        raise TypeError(f"bits: the dtype must be an unsigned integer, got {wanted.name}")
+        raise ArgumentError(f"bits: the dtype must be an unsigned integer, got {wanted.name}")
     return divided(
         "bits", fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape)), out_sharding
     )

@@ -7,6 +7,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg, movement
 from pycompiler.lax.fused import fused
@@ -86,7 +87,7 @@ def multivariate_normal(
     batch = broadcast_shapes(of_mean[:-1], of_cov[:-2])
     size = batch if shape is None else canonical_shape("multivariate_normal", shape)
     if not broadcasts(batch, size):
-        raise ValueError(f"multivariate_normal: parameters of shape {batch} do not broadcast to the shape {size}")
+        raise ArgumentError(f"multivariate_normal: parameters of shape {batch} do not broadcast to the shape {size}")
     return divided(
         "multivariate_normal",
         fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method),

@@ -8,6 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
@@ -40,7 +41,7 @@ def _checked(name: str, in1: Any, in2: Any, mode: str) -> list[Array]:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}")
     if len(left.shape) != len(right.shape):
-        raise ValueError(f"{name}: takes arrays of one number of dimensions, got {short(left)} and {short(right)}")
+        raise ArgumentError(f"{name}: takes arrays of one number of dimensions, got {short(left)} and {short(right)}")
     if 0 in (*left.shape, *right.shape):
         raise ValueError(f"{name}: takes arrays with elements, got {short(left)} and {short(right)}")
     pairs = list(zip(left.shape, right.shape, strict=True))

@@ -175,7 +175,7 @@ def _spectra(
 
 def _signals(name: str, axis: int, *xs: Array) -> tuple[int, list[Array]]:
     """The axis from the front, and the signals (some may be None) in one inexact dtype with that axis last."""
-    given = [x for x in xs if x is not None]
+    given = [x for place, x in enumerate(xs) if x is not None or not place]
     check_arrays(name, *given)
     arrays = [pnp.asarray(x) for x in given]
     dtype = pnp.result_type(*arrays, 1.0)

@@ -12,7 +12,7 @@ from typing import Any, cast
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, strong
-from pycompiler.core.boundary import boundary
+from pycompiler.core.boundary import boundary, check_function
 from pycompiler.core.custom import custom_call
 from pycompiler.core.custom_batch import Backward, Custom
 from pycompiler.core.evaluate import evaluate
@@ -379,6 +379,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
 
     Raises TypeError when the returned function is called with arguments of another structure.
     """
+    check_function("closure_convert", fun)
     leaves, in_tree = tree_flatten((tuple(example_args), {}))
     flat = FlatFunction("closure_convert", fun, in_tree)
     graph = record(flat, [get_aval(leaf) for leaf in leaves], flat.origin())

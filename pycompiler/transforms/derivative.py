@@ -51,7 +51,7 @@ def select(
         if not isinstance(number, int):
             raise TypeError(f"{transform}: argnums is an int or a sequence of them, got {argnums!r}")
         if not -len(args) <= number < len(args):
-            raise ValueError(
+            raise TypeError(
                 f"{transform}: argnums={argnums} asks for argument {number}, but the call has {len(args)} positional "
                 "arguments; arguments to differentiate by are given by position"
             )

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import as_index
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Axis, Name
 from pycompiler.core.batch import map_axes
 from pycompiler.core.boundary import wraps
 from pycompiler.core.dims import Dim, Dimension
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays, nothing_of
 from pycompiler.core.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tree import prefix_leaves, tree_flatten
@@ -56,11 +58,13 @@ def vmap(
         kind = type(axis_name).__name__
         raise TypeError(f"vmap: axis_name must be hashable, got {axis_name!r} of type {kind}") from None
     if axis_size is not None and not isinstance(axis_size, Dim):
-        if not hasattr(axis_size, "__index__"):
+        known = as_index("vmap", "axis_size", axis_size)
+        if not isinstance(known, int):
             raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r} of type {type(axis_size).__name__}")
-        axis_size = axis_size.__index__()
+        axis_size = known
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    _check_in_axes("vmap", in_axes)
 
     @wraps(fun, "vmap")
     def vmap_fun(*args: Any, **kwargs: Any) -> Any:
@@ -114,15 +118,10 @@ def _several(names: Any) -> tuple[Name, ...]:
 def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[MappedAxis]:
     """The mapped axis of each leaf of the positional arguments."""
     if not isinstance(in_axes, tuple):
-        _check_entries(flat.transform, "in_axes", in_axes)
-        if not _is_leaf(in_axes):
-            raise TypeError(
-                f"{flat.transform}: in_axes must be an int, None, or a tuple with an entry for each argument, got "
-                f"{in_axes}"
-            )
+        _check_in_axes(flat.transform, in_axes)
         return _mapped_axes(in_axes, tuple(args))
     entries: tuple[Any, ...] = in_axes  # pyright: ignore[reportUnknownVariableType]
-    _check_entries(flat.transform, "in_axes", entries)
+    _check_in_axes(flat.transform, entries)
     if len(entries) != len(args):
         raise ValueError(
             f"{flat.transform}: in_axes {entries} has {len(entries)} entries, the call has {len(args)} positional "
@@ -158,6 +157,14 @@ def _is_none(x: object) -> bool:
 
 def _is_leaf(axes: Any) -> bool:
     return axes is None or hasattr(axes, "__index__")
+
+
+def _check_in_axes(transform: str, in_axes: Any) -> None:
+    _check_entries(transform, "in_axes", in_axes)
+    if not isinstance(in_axes, tuple) and not _is_leaf(in_axes):
+        raise TypeError(
+            f"{transform}: in_axes must be an int, None, or a tuple with an entry for each argument, got {in_axes}"
+        )
 
 
 def _check_entries(transform: str, what: str, axes: Any) -> None:
@@ -211,7 +218,7 @@ def mapped_size_of(
         names = argument_names(flat.fun, flat.in_tree)
         shown = [f"'{names[i]}' {_shown(leaves[i])}, axis {dims[i]}: {size}" for i, size in found]
         shown += [f"axis_size: {axis_size}"] if axis_size is not None else []
-        raise ValueError(
+        raise ArgumentError(
             f"{flat.transform}: the sizes of the mapped axes of {flat.origin().name} differ: {'; '.join(shown)}"
         )
     return sizes.pop()

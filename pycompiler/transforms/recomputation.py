@@ -78,6 +78,13 @@ def remat(
     return _checkpoint("remat", fun, prevent_cse, policy, static_argnums, (), concrete)
 
 
+def _several(name: str, option: str, given: Any, kind: type) -> tuple[Any, ...]:
+    several: tuple[Any, ...] = tuple(given) if isinstance(given, (tuple, list, set, frozenset)) else (given,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if not all(isinstance(one, kind) for one in several):
+        raise TypeError(f"{name}: {option} holds entries of type {kind.__name__}, got {given!r}")
+    return several
+
+
 def _checkpoint(
     name: str,
     fun: Callable[..., Any],
@@ -95,8 +102,8 @@ def _checkpoint(
         raise TypeError(f"{name}: prevent_cse must be a bool or a sequence of bools, got {prevent_cse!r}")
     if policy is not None and not callable(policy):
         raise TypeError(f"{name}: policy must be a function, got {policy!r} of type {type(policy).__name__}")
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    numbers = _several(name, "static_argnums", static_argnums, int)
+    names = _several(name, "static_argnames", static_argnames, str)
 
     @wraps(fun, name)
     def checkpoint_fun(*args: Any, **kwargs: Any) -> Any:

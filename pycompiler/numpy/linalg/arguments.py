@@ -8,6 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import Dim, broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import inexact
@@ -42,7 +43,7 @@ def square_matrix(name: str, a: Any, narrow: bool = False) -> Array:
     (a,) = inexact_arrays(name, a, narrow=narrow)
     shape = get_aval(a).shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ValueError(f"{name}: expects a shape [..., n, n], got {short(get_aval(a))}")
+        raise ArgumentError(f"{name}: expects a shape [..., n, n], got {short(get_aval(a))}")
     return a
 
 
@@ -50,7 +51,7 @@ def any_matrix(name: str, a: Any) -> Array:
     """a as a stack of matrices of a floating-point dtype. Raises ValueError for another shape."""
     (a,) = inexact_arrays(name, a)
     if len(get_aval(a).shape) < 2:
-        raise ValueError(f"{name}: expects a shape [..., m, n], got {short(get_aval(a))}")
+        raise ArgumentError(f"{name}: expects a shape [..., m, n], got {short(get_aval(a))}")
     return a
 
 
@@ -60,7 +61,7 @@ def one_batch(name: str, a: Any, b: Any) -> tuple[Array, Array]:
     try:
         batch = broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
-        raise ValueError(f"{name}: leading dimensions do not broadcast: {short(left)} and {short(right)}") from None
+        raise ArgumentError(f"{name}: leading dimensions do not broadcast: {short(left)} and {short(right)}") from None
     return broadcast_to(a, (*batch, *left.shape[-2:])), broadcast_to(b, (*batch, *right.shape[-2:]))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import larger
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
@@ -18,6 +19,7 @@ from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arr
 from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
+from pycompiler.numpy.powers import power
 from pycompiler.ops import linalg_rules as la
 
 Axis = int | tuple[int, ...] | None
@@ -61,11 +63,11 @@ def _vector_norm(x: Array, *, axis: Axis, keepdims: bool, order: Any) -> Array:
     if order == 1:
         return reductions.sum(size, **where)
     dtype = get_aval(size).dtype
-    total = reductions.sum(ufuncs.power(size, np.asarray(order, dtype)), **where)
+    total = reductions.sum(power(size, np.asarray(order, dtype)), **where)
     inverse = np.asarray(1 / order, dtype)
     if order < 0:
-        return ufuncs.power(total, inverse)
-    return _root(total, lambda total: ufuncs.power(total, inverse))
+        return power(total, inverse)
+    return _root(total, lambda total: power(total, inverse))
 
 
 def _order(name: str, order: Any) -> Any:
@@ -144,7 +146,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array
     """
     check_arrays("matrix_norm", x)
     if len(get_aval(x).shape) < 2:
-        raise ValueError(f"matrix_norm: expects a shape [..., m, n], got {short(get_aval(x))}")
+        raise ArgumentError(f"matrix_norm: expects a shape [..., m, n], got {short(get_aval(x))}")
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 

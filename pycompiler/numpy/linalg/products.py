@@ -7,9 +7,11 @@ from typing import Any
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import typical
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, check_arrays
+from pycompiler.lax.precision import check_precision
 from pycompiler.numpy import contraction, diagonals, products
 from pycompiler.numpy import movement as moving
 from pycompiler.numpy.contraction import matmul as _matmul
@@ -107,13 +109,14 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
     if len(arrays) < 2:
         raise ValueError(f"multi_dot: takes at least two arrays, got {len(arrays)}")
     check_arrays("multi_dot", *arrays)
+    check_precision("multi_dot", precision)
     shapes = [get_aval(x).shape for x in arrays]
     shown = ", ".join(short(get_aval(x)) for x in arrays)
     if any(len(shape) != 2 for shape in shapes[1:-1]) or not {len(shapes[0]), len(shapes[-1])} <= {1, 2}:
         raise ValueError(f"multi_dot: takes matrices, of which the first and last may be vectors, got {shown}")
     for left, right in pairwise(shapes):
         if left[-1] != right[0]:
-            raise ValueError(f"multi_dot: contracting dimensions differ: {shown} ({left[-1]} vs {right[0]})")
+            raise ArgumentError(f"multi_dot: contracting dimensions differ: {shown} ({left[-1]} vs {right[0]})")
     return fused(_multi_dot, *converted("multi_dot", *arrays))
 
 

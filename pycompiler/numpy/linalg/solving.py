@@ -8,6 +8,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import larger
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
@@ -185,7 +186,7 @@ def lstsq(
     if len(left.shape) != 2 or len(right.shape) not in (1, 2):
         raise TypeError(f"lstsq: expects shapes [m, n] and [m] or [m, k], got {short(left)} and {short(right)}")
     if left.shape[0] != right.shape[0]:
-        raise ValueError(f"lstsq: leading dimensions differ: {short(left)} and {short(right)}")
+        raise ArgumentError(f"lstsq: leading dimensions differ: {short(left)} and {short(right)}")
     eps = np.finfo(left.dtype).eps
     if rcond is None:
         rcond = eps_times(max(left.shape), np.asarray(eps))

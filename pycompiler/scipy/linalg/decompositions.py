@@ -8,6 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
@@ -44,7 +45,10 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """u, s, vh of a = u diag(s) vh, s descending; s alone without compute_uv."""
+    """u, s, vh of a = u diag(s) vh, s descending; s alone without compute_uv. ValueError for a driver that LAPACK has
+    not; both give the same."""
+    if lapack_driver not in ("gesdd", "gesvd"):
+        raise ValueError(f"svd: lapack_driver is 'gesdd' or 'gesvd', got {lapack_driver!r}")
     return lax_linalg.svd(any_matrix("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
 
 
@@ -95,7 +99,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
         if len(get_aval(x).shape) < 2 or get_aval(x).shape[-1] != get_aval(x).shape[-2]:
             raise ValueError(f"rsf2csf: expects square matrices, got {short(get_aval(t))} and {short(get_aval(z))}")
     if get_aval(t).shape[-1] != get_aval(z).shape[-1]:
-        raise ValueError(f"rsf2csf: sizes differ: {short(get_aval(t))} and {short(get_aval(z))}")
+        raise ArgumentError(f"rsf2csf: sizes differ: {short(get_aval(t))} and {short(get_aval(z))}")
     batch = broadcast_shapes(get_aval(t).shape[:-2], get_aval(z).shape[:-2])
     t, z = (broadcast_to(x, (*batch, *get_aval(x).shape[-2:])) for x in (t, z))
     return fused(_complex_form, t, z)
@@ -299,7 +303,7 @@ def eigh_tridiagonal(
     d, e = inexact_arrays("eigh_tridiagonal", d, e)
     n = get_aval(d).shape[-1] if get_aval(d).shape else -1
     if len(get_aval(d).shape) != 1 or len(get_aval(e).shape) != 1 or get_aval(e).shape[0] != max(n - 1, 0):
-        raise ValueError(
+        raise ArgumentError(
             f"eigh_tridiagonal: expects shapes [n] and [n - 1], got {short(get_aval(d))} and {short(get_aval(e))}"
         )
     if select == "v":

@@ -7,6 +7,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax.fused import fused
@@ -42,7 +43,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
     a, e = inexact_arrays("expm_frechet", A, E)
     a, e = square_matrix("expm_frechet", a), square_matrix("expm_frechet", e)
     if get_aval(a).shape != get_aval(e).shape:
-        raise ValueError(f"expm_frechet: shapes differ: {short(get_aval(a))} and {short(get_aval(e))}")
+        raise ArgumentError(f"expm_frechet: shapes differ: {short(get_aval(a))} and {short(get_aval(e))}")
     derivative = spectral.expm_frechet.bind(a, e, max_squarings=16)
     return (expm(a), derivative) if compute_expm else derivative
 

@@ -9,6 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.ranges import fixed
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -67,7 +68,7 @@ def _one_batch(name: str, *vectors: Array) -> list[Array]:
         batch = broadcast_shapes(*(get_aval(v).shape[:-1] for v in vectors))
     except ValueError:
         shown = " and ".join(short(get_aval(v)) for v in vectors)
-        raise ValueError(f"{name}: leading dimensions do not broadcast: {shown}") from None
+        raise ArgumentError(f"{name}: leading dimensions do not broadcast: {shown}") from None
     return [broadcast_to(v, (*batch, get_aval(v).shape[-1])) for v in vectors]
 
 
@@ -141,7 +142,9 @@ def leslie(f: Any, s: Any) -> Array:
     f, s = atleast_1d(f), atleast_1d(s)
     left, right = get_aval(f), get_aval(s)
     if left.shape[-1] < 2 or right.shape[-1] != left.shape[-1] - 1:
-        raise ValueError(f"leslie: expects shapes [n] and [n - 1], n at least 2, got {short(left)} and {short(right)}")
+        raise ArgumentError(
+            f"leslie: expects shapes [n] and [n - 1], n at least 2, got {short(left)} and {short(right)}"
+        )
     return fused(_shifted_rows, *_one_batch("leslie", *converted("leslie", f, s)))
 
 
@@ -206,11 +209,18 @@ def fiedler_companion(a: Any) -> Array:
     return fused(_fiedler_companion, a)
 
 
+# More rows than any memory has room for the columns of.
+_MOST_ROWS = 2**24
+
+
 def _index(name: str, n: Any) -> int:
     try:
-        return n.__index__()
+        found = n.__index__()
     except AttributeError:
         raise TypeError(f"{name}: n must be an integer, got {n!r}") from None
+    if found > _MOST_ROWS:
+        raise OverflowError(f"{name}: a matrix of {found} rows and columns does not fit into memory")
+    return found
 
 
 def _convolution(a: Array, *, n: int, mode: str) -> Array:

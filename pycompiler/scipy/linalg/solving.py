@@ -6,6 +6,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.errors import ArgumentError
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
@@ -212,7 +213,7 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
     if any(len(shape) < 2 for shape in shapes) or (
         (shapes[0][-2:], shapes[1][-2:]) != ((shapes[2][-2],) * 2, (shapes[2][-1],) * 2)
     ):
-        raise ValueError(f"solve_sylvester: expects shapes [..., m, m] and [..., n, n] and [..., m, n], got {shown}")
+        raise ArgumentError(f"solve_sylvester: expects shapes [..., m, m] and [..., n, n] and [..., m, n], got {shown}")
     a, b = one_batch("solve_sylvester", a, b)
     a, c = one_batch("solve_sylvester", a, c)
     b, c = one_batch("solve_sylvester", b, c)

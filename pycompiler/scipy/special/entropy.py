@@ -9,7 +9,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import broadcast_to, cast
+from pycompiler.lax.operands import broadcast_to, cast, weakly
 from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.ops import special as ops
 from pycompiler.ops.quotients import expm1_quotient
@@ -71,6 +71,7 @@ def _complex_xlog1py(x: Array, y: Array) -> Array:
     return _weighted_log1p(x, y)
 
 
+@weak_scalars
 def logit(x: Any) -> Array:
     """log(x / (1 - x)), the inverse of expit.
 
@@ -109,10 +110,14 @@ def _entr(x: Array) -> Array:
     return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.sub(_constant(x, 0), ops.xlogy.bind(x, x)))
 
 
-@weak_scalars
 def rel_entr(p: Any, q: Any) -> Array:
     """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
-    return fused(_rel_entr, *promoted_inexact("rel_entr", p, q))
+    return _weak_by_first(p, fused(_rel_entr, *promoted_inexact("rel_entr", p, q)))
+
+
+def _weak_by_first(p: Any, result: Array) -> Array:
+    """Weakly typed, as jax's, where p is a number: constants of the dtype of an array of such meet it."""
+    return weakly(result, False) if get_aval(p).shape else result
 
 
 def _rel_entr(p: Array, q: Array) -> Array:
@@ -139,10 +144,9 @@ def _rel_entr(p: Array, q: Array) -> Array:
     return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
 
 
-@weak_scalars
 def kl_div(p: Any, q: Any) -> Array:
     """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
-    return fused(_kl_div, *promoted_inexact("kl_div", p, q))
+    return _weak_by_first(p, fused(_kl_div, *promoted_inexact("kl_div", p, q)))
 
 
 def _kl_div(p: Array, q: Array) -> Array:
@@ -160,13 +164,13 @@ def _only_first(p: Array, q: Array) -> Array:
 def boxcox(x: Any, lmbda: Any) -> Array:
     """(x**lmbda - 1) / lmbda, log(x) where lmbda is 0."""
     x, lmbda = promoted_inexact("boxcox", x, lmbda)
-    return fused(_power_of_log, x, lmbda, one_more=False)
+    return weakly(fused(_power_of_log, x, lmbda, one_more=False), get_aval(x).weak_type and get_aval(lmbda).weak_type)
 
 
 def boxcox1p(x: Any, lmbda: Any) -> Array:
     """boxcox of 1 + x, accurate near 0."""
     x, lmbda = promoted_inexact("boxcox1p", x, lmbda)
-    return fused(_power_of_log, x, lmbda, one_more=True)
+    return weakly(fused(_power_of_log, x, lmbda, one_more=True), get_aval(x).weak_type and get_aval(lmbda).weak_type)
 
 
 def _power_of_log(x: Array, lmbda: Array, *, one_more: bool) -> Array:

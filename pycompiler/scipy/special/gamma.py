@@ -114,8 +114,24 @@ def gammaincc(a: Any, x: Any) -> Array:
 
 
 def betaln(a: Any, b: Any) -> Array:
-    """The logarithm of the magnitude of the beta function."""
-    return ops.betaln.bind(*promoted_inexact("betaln", a, b))
+    """The logarithm of the magnitude of the beta function; at its poles inf."""
+    return fused(_betaln, *promoted_inexact("betaln", a, b))
+
+
+def _betaln(a: Array, b: Array) -> Array:
+    return ops.betaln.bind(*_reflected(a, b)[:2])
+
+
+def _reflected(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
+    """a and b of the same magnitude of the beta function; whether they are others, and whether there is a pole. Where
+    one is 0, -1, -2, ... the function is finite for some whole numbers: (-1)**b B(1 - a - b, b), as SciPy has it."""
+    swapped = lax.bitwise_and(_is_pole(b), lax.bitwise_not(_is_pole(a)))
+    low, high = lax.select(swapped, b, a), lax.select(swapped, a, b)
+    rest = lax.sub(lax.sub(1, low), high)
+    whole = lax.bitwise_and(lax.eq(high, lax.floor(high)), lax.gt(high, 0))
+    finite = lax.bitwise_and(_is_pole(low), lax.bitwise_and(whole, lax.gt(rest, 0)))
+    pole = lax.bitwise_and(_is_pole(low), lax.bitwise_not(finite))
+    return lax.select(finite, rest, a), lax.select(finite, high, b), finite, pole
 
 
 @never_weak
@@ -125,8 +141,14 @@ def beta(a: Any, b: Any) -> Array:
 
 
 def _beta(a: Array, b: Array) -> Array:
-    sign = lax.mul(lax.mul(_gammasgn(a), _gammasgn(b)), _gammasgn(lax.add(a, b)))
-    return lax.mul(sign, lax.exp(ops.betaln.bind(a, b)))
+    first, second, finite, pole = _reflected(a, b)
+    odd = lax.ne(lax.rem(second, 2), 0)
+    # Of two poles that of the second one says the sign.
+    both = lax.bitwise_and(pole, lax.bitwise_and(_is_pole(b), lax.lt(lax.add(a, b), 1)))
+    by_parity = lax.select(lax.bitwise_and(odd, lax.bitwise_or(finite, both)), _constant(a, -1), _constant(a, 1))
+    by_gamma = lax.mul(lax.mul(_gammasgn(a), _gammasgn(b)), _gammasgn(lax.add(a, b)))
+    sign = lax.select(lax.bitwise_or(finite, pole), by_parity, by_gamma)
+    return lax.mul(sign, lax.select(pole, _constant(a, np.inf), lax.exp(ops.betaln.bind(first, second))))
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:
@@ -147,7 +169,9 @@ def factorial(n: Any, exact: bool = False) -> Array:
     Array(120., dtype=float32, weak_type=True)
     """
     if exact:
-        raise NotImplementedError("factorial: exact integers of any size are not there; use math.factorial")
+        raise NotImplementedError(
+            "factorial: exact integers of any size are not there; leave exact out, or use math.factorial of an int"
+        )
     return fused(_factorial, *promoted_inexact("factorial", n))
 
 
@@ -212,6 +236,9 @@ def _rising(z: Array, m: Array) -> Array:
     return lax.select(finite, ratio, large)
 
 
+_MOST_DIMENSIONS = 10_000
+
+
 @never_weak
 def multigammaln(a: Any, d: Any) -> Array:
     """The logarithm of the gamma function of dimension d, a Python integer. Meaningful for a > (d - 1) / 2."""
@@ -219,6 +246,8 @@ def multigammaln(a: Any, d: Any) -> Array:
         d = operator.index(d)
     except TypeError:
         raise TypeError(f"multigammaln: the dimension must be a Python integer, got {d!r}") from None
+    if d > _MOST_DIMENSIONS:
+        raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: there is a term for each")
     (a,) = promoted_inexact("multigammaln", a)
     return fused(_multigammaln, a, d=d)
 

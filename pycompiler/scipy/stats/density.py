@@ -19,6 +19,7 @@ from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_a
 from pycompiler.numpy import contraction, indexing, movement, reductions, statistics, ufuncs
 from pycompiler.numpy.creation import eye
 from pycompiler.numpy.diagonals import diagonal
+from pycompiler.numpy.powers import power
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random import choice, normal, split
 from pycompiler.scipy.special.error import ndtr
@@ -77,7 +78,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
     def _factor(self, method: str | Callable[[Any], Any] | Any) -> Any:
         if method is None or method in ("scott", "silverman"):
             count = self.neff if method != "silverman" else ufuncs.multiply(self.neff, (self.d + 2) / 4)
-            return ufuncs.power(count, -1.0 / (self.d + 4))
+            return power(count, -1.0 / (self.d + 4))
         if callable(method):
             return method(self)
         if is_array(method) and get_aval(method).shape == ():

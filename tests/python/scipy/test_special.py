@@ -384,3 +384,13 @@ def test_entropies_at_the_ends_of_the_range():
     assert not np.signbit(special.entr(np.array([0.0, -0.0], np.float32))).any()
     want = scipy.special.rel_entr(np.float64(least), 1.5)
     assert float(special.rel_entr(least, np.float32(1.5))) == np.float32(want)
+
+
+def test_beta_of_negative_integers_is_that_of_scipy():
+    """Finite for some whole numbers, elsewhere an infinity."""
+    a, b = np.meshgrid(np.arange(-6.0, 4), np.arange(-6.0, 7))
+    a, b = np.r_[a.ravel(), -2.5, -2, -2], np.r_[b.ravel(), 1, 0.5, 2.5]
+    np.testing.assert_allclose(special.beta(a, b), scipy.special.beta(a, b), rtol=1e-5)
+    np.testing.assert_allclose(special.betaln(a, b), scipy.special.betaln(a, b), rtol=1e-5, atol=1e-6)
+    whole = a.astype(np.int32), b.astype(np.int32)
+    np.testing.assert_allclose(special.beta(*whole), scipy.special.beta(*map(np.float64, whole)), rtol=1e-5)

@@ -1,36 +1,19 @@
-"""Whatever Python takes for an integer is a size, an axis, a count, a bound or a shift: NumPy's integers, ours."""
-
-import enum
+"""A call for each function of sizes, axes, counts or bounds: `i` makes an integer of the kind that is tested."""
 
 import numpy as np
-import pytest
 
-import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import nn, random
-from pycompiler.errors import ConcretizationTypeError
+from pycompiler import lax, nn, random
 from pycompiler.scipy import linalg as slinalg
 from pycompiler.scipy import signal, special
 
 X = pnp.arange(24.0).reshape(4, 6)
 V = pnp.arange(6)
 KEY = random.PRNGKey(3)
+IMAGE = pnp.arange(32.0).reshape(1, 2, 4, 4)
+KERNEL = pnp.ones((2, 2, 2, 2))
 
-
-def as_enum(n):
-    return enum.IntEnum("Size", {"N": n}).N
-
-
-KINDS = {
-    "np.int64": np.int64,
-    "np.uint8": lambda n: np.int64(n) if n < 0 else np.uint8(n),
-    "NumPy array": np.asarray,
-    "array": pnp.asarray,
-    "array of int8": lambda n: pnp.asarray(n, pnp.int8),
-    "enum": as_enum,
-}
-# A call for each function; `i` makes an integer of the kind that is tested.
-CALLS = {
+NUMPY = {
     "slice": lambda i: X[i(1) : i(3)],
     "slice by steps": lambda i: X[:: i(2), i(-1) : i(0) : i(-2)],
     "at a slice": lambda i: X.at[: i(2), i(1) :].set(0),
@@ -151,90 +134,65 @@ CALLS = {
     "toeplitz": lambda i: slinalg.hilbert(i(3)) if hasattr(slinalg, "hilbert") else slinalg.dft(i(3)),
     "welch": lambda i: signal.welch(pnp.arange(32.0), nperseg=i(8), noverlap=i(4)),
 }
-
-
-def same(one, other):
-    one, other = pc.tree.leaves(one), pc.tree.leaves(other)
-    assert len(one) == len(other)
-    for a, b in zip(one, other, strict=True):
-        assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
-        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_an_integer_is_an_integer(name):
-    want = CALLS[name](int)
-    for kind, make in KINDS.items():
-        try:
-            got = CALLS[name](make)
-        except Exception as error:
-            raise AssertionError(f"{name} of {kind}") from error
-        same(got, want)
-
-
-# A few of each kind, where arrays and tuples of sizes stand for all of them.
-ARRAYS = {
-    "reshape": (lambda sizes: pnp.reshape(X, sizes), (3, 8)),
-    "zeros": (pnp.zeros, (2, 3)),
-    "transpose": (lambda axes: pnp.transpose(X, axes), (1, 0)),
-    "moveaxis": (lambda axes: pnp.moveaxis(X[None], axes, (0, 1)), (1, 2)),
-    "sum": (lambda axes: pnp.sum(X, axes), (0, 1)),
-    "split": (lambda places: pnp.split(X, places, 1), (1, 4)),
-    "pad": (lambda width: pnp.pad(X, width), ((1, 2), (0, 1))),
-    "tile": (lambda reps: pnp.tile(V, reps), (2, 2)),
-    "roll": (lambda shifts: pnp.roll(X, shifts, (0, 1)), (1, 2)),
-    "normal": (lambda shape: random.normal(KEY, shape), (2, 2)),
-    "fftn": (lambda sizes: pnp.fft.fftn(X, sizes), (2, 3)),
+LAX = {
+    "lax.slice": lambda i: lax.slice(X, (i(1), i(0)), (i(3), i(6)), (i(1), i(2))),
+    "lax.slice_in_dim": lambda i: lax.slice_in_dim(X, i(1), i(5), i(2), i(1)),
+    "lax.index_in_dim": lambda i: lax.index_in_dim(X, i(1), i(1), False),
+    "lax.dynamic_slice": lambda i: lax.dynamic_slice(X, (1, 2), (i(2), i(3))),
+    "lax.dynamic_slice_in_dim": lambda i: lax.dynamic_slice_in_dim(X, 1, i(2), axis=i(1)),
+    "lax.dynamic_index_in_dim": lambda i: lax.dynamic_index_in_dim(X, 1, i(1)),
+    "lax.dynamic_update_slice_in_dim": lambda i: lax.dynamic_update_slice_in_dim(X, X[:1], 2, i(0)),
+    "lax.dynamic_update_index_in_dim": lambda i: lax.dynamic_update_index_in_dim(X, X[0], 2, i(0)),
+    "lax.reshape": lambda i: lax.reshape(X, (i(8), i(3)), (i(1), i(0))),
+    "lax.broadcast": lambda i: lax.broadcast(V, (i(2),)),
+    "lax.broadcast_in_dim": lambda i: lax.broadcast_in_dim(V, (i(2), i(6)), (i(1),)),
+    "lax.broadcast_to_rank": lambda i: lax.broadcast_to_rank(V, i(3)),
+    "lax.broadcasted_iota": lambda i: lax.broadcasted_iota(int, (i(2), i(3)), i(1)),
+    "lax.iota": lambda i: lax.iota(int, i(3)),
+    "lax.full": lambda i: lax.full((i(2), i(3)), 1.0),
+    "lax.full_like": lambda i: lax.full_like(X, 1, shape=(i(2),)),
+    "lax.transpose": lambda i: lax.transpose(X, (i(1), i(0))),
+    "lax.squeeze": lambda i: lax.squeeze(X[None], (i(0),)),
+    "lax.expand_dims": lambda i: lax.expand_dims(X, (i(1),)),
+    "lax.rev": lambda i: lax.rev(X, (i(1),)),
+    "lax.collapse": lambda i: lax.collapse(X, i(0), i(2)),
+    "lax.concatenate": lambda i: lax.concatenate([X, X], i(1)),
+    "lax.pad": lambda i: lax.pad(X, 0.0, ((i(1), i(0), i(0)), (i(0), i(2), i(1)))),
+    "lax.split": lambda i: lax.split(X, (i(1), i(3)), i(0)),
+    "lax.stack": lambda i: lax.stack([V, V], i(1)),
+    "lax.tile": lambda i: lax.tile(V, (i(2),)),
+    "lax.reduce_sum": lambda i: lax.reduce_sum(X, (i(1),)),
+    "lax.reduce_max": lambda i: lax.reduce_max(X, (i(0), i(1))),
+    "lax.reduce": lambda i: lax.reduce(X, 0.0, lax.add, (i(1),)),
+    "lax.argmax": lambda i: lax.argmax(X, i(1), int),
+    "lax.sort": lambda i: lax.sort(X, i(0)),
+    "lax.sort several": lambda i: lax.sort((X, X), dimension=i(1), num_keys=i(2)),
+    "lax.sort_key_val": lambda i: lax.sort_key_val(X, X, i(1)),
+    "lax.top_k": lambda i: lax.top_k(V, i(2)),
+    "lax.approx_max_k": lambda i: lax.approx_max_k(X, i(2), reduction_dimension=i(1)),
+    "lax.cumsum": lambda i: lax.cumsum(X, i(1)),
+    "lax.cummax": lambda i: lax.cummax(X, axis=i(0)),
+    "lax.associative_scan": lambda i: lax.associative_scan(lax.add, X, axis=i(1)),
+    "lax.reduce_window": lambda i: lax.reduce_window(X, 0.0, lax.add, (i(2), i(2)), (i(1), i(2)), ((i(0), i(1)),) * 2),
+    "lax.conv_general_dilated": lambda i: lax.conv_general_dilated(
+        IMAGE, KERNEL, (i(1), i(2)), ((i(1), i(0)),) * 2, (i(1), i(1)), (i(2), i(1)), feature_group_count=i(1)
+    ),
+    "lax.conv": lambda i: lax.conv(IMAGE, KERNEL, (i(1), i(1)), "SAME"),
+    "lax.dot_general": lambda i: lax.dot_general(X, X, (((i(1),), (i(1),)), ((), ()))),
+    "lax.integer_pow": lambda i: lax.integer_pow(X, i(3)),
+    "lax.fft": lambda i: lax.fft(X + 0j, "FFT", (i(6),)),
+    "lax.reduce_precision": lambda i: lax.reduce_precision(X / 7, i(8), i(10)),
+    "lax.gather": lambda i: lax.gather(
+        X,
+        pnp.array([[1], [2]]),
+        lax.GatherDimensionNumbers((i(1),), (i(0),), (i(0),)),
+        (i(1), i(6)),
+    ),
+    "lax.scatter": lambda i: lax.scatter(
+        X, pnp.array([[1], [2]]), X[:2], lax.ScatterDimensionNumbers((i(1),), (i(0),), (i(0),))
+    ),
+    "lax.map in batches": lambda i: lax.map(lambda row: row + 1, X, batch_size=i(2)),
+    "lax.scan of a length": lambda i: lax.scan(lambda c, _: (c + 1, c), 0, length=i(3)),
+    "lax.rng_bit_generator": lambda i: lax.rng_bit_generator(pnp.array([1, 2, 3, 4], pnp.uint32), (i(2), i(2)))[1],
 }
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_of_integers_is_a_shape(name):
-    function, sizes = ARRAYS[name]
-    want = function(sizes)
-    for make in (np.asarray, pnp.asarray, list, lambda s: np.asarray(s, np.int8)):
-        same(function(make(sizes)), want)
-
-
-def test_bools_are_0_and_1_where_numpy_takes_them():
-    same(X[:True], X[:1])
-    same(pnp.zeros((True, 2)), pnp.zeros((1, 2)))
-    same(pnp.reshape(V, (True, 6)), pnp.reshape(V, (1, 6)))
-    same(pnp.roll(V, True), pnp.roll(V, 1))
-
-
-# Where a value may be traced.
-TRACED = ("roll", "index", "trace", "take", "insert", "randint")
-
-
-@pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith(TRACED)])
-def test_a_traced_size_is_an_error_that_says_what_to_do(name):
-    """What decides a shape, or which axis is meant, is known while tracing."""
-
-    def traced(n):
-        return CALLS[name](lambda number: n + number)
-
-    with pytest.raises((ConcretizationTypeError, IndexError), match="traced"):
-        pc.jit(traced)(0)
-
-
-# What may be a float in some place.
-OF_FLOATS = ("arange", "average", "randint", "trapezoid", "eye", "tri", "trace", "repeat", "insert", "take", "welch")
-
-
-@pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith(OF_FLOATS)])
-def test_a_float_is_refused(name):
-    with pytest.raises((TypeError, ValueError)):
-        CALLS[name](lambda n: n + 0.5)
-
-
-def test_what_is_no_integer_is_refused():
-    for bad in (1.5, np.float32(2), pnp.asarray(2.0), "2", pnp.asarray([1, 2])):
-        with pytest.raises(TypeError):
-            X[:bad]
-        with pytest.raises(TypeError):
-            pnp.sum(X, axis=bad if not isinstance(bad, pc.Array) or bad.ndim == 0 else 1.5)
-    for call in (lambda n: pnp.zeros((n,)), lambda n: pnp.reshape(X, n), lambda n: pnp.linspace(0, 1, n)):
-        for bad in (1.5, np.float32(2), pnp.asarray(2.0), "2"):
-            with pytest.raises(TypeError):
-                call(bad)
+CALLS = NUMPY | LAX
