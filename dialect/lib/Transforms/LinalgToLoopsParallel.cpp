@@ -9,13 +9,33 @@
 namespace mlir::array::loops {
 
 /// Nanoseconds: an operation on one register or scalar, how many of those a function of the math dialect and a division
-/// are, and a byte between memory, or the second cache, and the core.
+/// or root are, and a byte between memory, or the second cache, and the core.
 static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, scalarMathNs = 10, byteNs = 0.04,
                         cachedByteNs = 0.015;
-/// An element that is loaded or stored alone; and one that a register shares with the columns between it and the next.
-static constexpr double elementNs = 0.4, interleavedNs = 0.1;
+/// An element that goes to a lane alone; one of a block that is transposed; and one that comes in a register with the
+/// columns between it and the next.
+static constexpr double elementNs = 0.4, transposedNs = 0.25, interleavedNs = 0.2;
 
 static int64_t bitsOf(Type type) { return type.isIntOrFloat() ? std::max(8u, type.getIntOrFloatBitWidth()) : 64; }
+
+static double operationsOf(Operation *op) {
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
+    return divisions;
+  if (isa<math::RsqrtOp>(op)) // a root and a division
+    return 2 * divisions;
+  bool isInstruction = isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
+                           math::RoundEvenOp, math::TruncOp>(op);
+  return isa<math::MathDialect>(op->getDialect()) && !isInstruction ? mathOperations : 1;
+}
+
+/// bf16 becomes f32 before an operation, and is rounded after it (array-expand-bfloat16).
+static double conversionsOf(Operation *op) {
+  constexpr double widen = 2, round = 8;
+  if (isa<arith::SelectOp, arith::BitcastOp>(op))
+    return 0;
+  double operations = widen * llvm::count_if(op->getOperandTypes(), [](Type type) { return type.isBF16(); });
+  return operations + round * llvm::count_if(op->getResultTypes(), [](Type type) { return type.isBF16(); });
+}
 
 double estimateNs(const Nest &nest, int64_t registerBits) {
   const IterationSpace &space = nest.space;
@@ -33,17 +53,21 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
       if (access.moves(d))
         elements *= double(dim.size.expected());
     bytes += elements * double(bitsOf(access.element)) / 8;
-    if (!vector || (access.moves(*vector) && !access.strides[*vector].isStatic(1)))
-      eachNs += vector && isInterleaved(access.strides[*vector]) ? interleavedNs : elementNs;
+    if (!vector)
+      eachNs += operationNs;
+    else if (access.moves(*vector) && !access.strides[*vector].isStatic(1))
+      eachNs += isInterleaved(access.strides[*vector]) ? interleavedNs
+                : nest.strategy.transposes(access)     ? transposedNs
+                                                       : elementNs;
   }
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
-    bool isMath = isa<math::MathDialect>(bodyOp.getDialect());
-    double operations = isMath                                                       ? mathOperations
-                        : isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(bodyOp) ? divisions
-                                                                                     : 1;
+    double operations = operationsOf(&bodyOp), conversions = conversionsOf(&bodyOp);
+    bool isMath = operations == mathOperations;
     double lanes = 1;
     if (vector && bodyOp.getNumResults() > 0)
-      lanes = double(registerBits) / double(bitsOf(bodyOp.getResult(0).getType()));
+      lanes =
+          double(registerBits) / double(std::max<int64_t>(bitsOf(bodyOp.getResult(0).getType()), conversions ? 32 : 8));
+    eachNs += conversions * operationNs / lanes;
     eachNs += vector ? operations * operationNs / lanes : isMath ? scalarMathNs : operations * operationNs;
   }
   return std::max(points * eachNs, bytes * (bytes > double(secondCacheBytes()) ? byteNs : cachedByteNs));
