@@ -47,7 +47,10 @@ static Extent strideOfBlocks(OpBuilder &b, IndexBuilder &indices, Location loc, 
     return row;
   if (row.isStatic())
     return Extent(llvm::alignTo(row.factor, unit));
-  return Extent(unit, indices.ceilDiv(b, loc, indices.get(b, loc, row), indices.index(b, unit)));
+  // At the start of the function, and so before the allocation, if the row's size is there.
+  Value size = indices.get(b, loc, row);
+  bool isEarly = size.getParentBlock()->isEntryBlock() && isa<func::FuncOp>(size.getParentBlock()->getParentOp());
+  return isEarly ? Extent(unit, indices.ceilDiv(b, loc, size, indices.index(b, unit))) : row;
 }
 
 /// The rows of a temporary may share the memory of its first row, unless a buffer that keeps its rows lies in the same

@@ -168,6 +168,14 @@ def test_results_are_those_of_numpy(name: str) -> None:
     np.testing.assert_allclose(result, NUMPY[name](*PROGRAMS[name][1]), rtol=2e-5, atol=2e-4)
 
 
+@pytest.mark.parametrize("dims", [("rows", "columns"), ("rows", None), (None, "columns")])
+def test_rows_whose_sizes_a_call_decides(dims: tuple[str | None, ...]) -> None:
+    function = pc.jit(chances, dynamic={"x": dims})
+    for shape in [(4, 8), (37, 5003), (8009, 100), (4001, 33), (9, 40_003), (1, 7), (65, 1001)]:
+        x = normal(*shape)
+        np.testing.assert_allclose(function(x), numpy_chances(x.astype(np.float64)), rtol=3e-5)
+
+
 def test_extremes_keep_nans() -> None:
     x = normal(900_000)
     x[123_456] = np.nan
