@@ -1,6 +1,6 @@
 // array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and conversions integer arithmetic: LLVM
-// would call a function of the C runtime for each element. So it would for loads and stores under a mask, which move
-// integers. Comes after array-expand-math, which rounds too.
+// would call a function of the C runtime for each element. Loads and stores under a mask, shuffles and choices move
+// integers: of bf16, LLVM moves one lane after the other. Comes after array-expand-math, which rounds too.
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,6 +110,20 @@ void storeIntegers(vector::MaskedStoreOp op) {
   op.erase();
 }
 
+/// An op that moves lanes of its last operands, bf16, to its result.
+void moveIntegers(Operation *op, unsigned firstMoved) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  auto asIntegers = [&](Value value) { return withElement(value.getType(), b.getI16Type()); };
+  Value result = op->getResult(0);
+  Type type = result.getType();
+  for (OpOperand &operand : op->getOpOperands().drop_front(firstMoved))
+    operand.set(arith::BitcastOp::create(b, asIntegers(operand.get()), operand.get()));
+  result.setType(asIntegers(result));
+  b.setInsertionPointAfter(op);
+  auto moved = arith::BitcastOp::create(b, type, result);
+  result.replaceAllUsesExcept(moved, moved);
+}
+
 struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
   void runOnOperation() override {
     SmallVector<Operation *> arithmetic;
@@ -138,6 +152,11 @@ struct ExpandBFloat16 : impl::ExpandBFloat16Base<ExpandBFloat16> {
         loadIntegers(load);
       else if (auto store = dyn_cast<vector::MaskedStoreOp>(op); store && isBFloat16(store.getValueToStore().getType()))
         storeIntegers(store);
+      else if (auto shuffle = dyn_cast<vector::ShuffleOp>(op); shuffle && isBFloat16(shuffle.getType()))
+        moveIntegers(op, /*firstMoved=*/0);
+      else if (auto choice = dyn_cast<arith::SelectOp>(op);
+               choice && isa<VectorType>(choice.getType()) && isBFloat16(choice.getType()))
+        moveIntegers(op, /*firstMoved=*/1);
     });
   }
 };

@@ -2,13 +2,10 @@
 // products of the sizes of arguments.
 #include "LinalgToLoopsCluster.h"
 #include "LinalgToLoopsFootprint.h"
+#include "LinalgToLoopsTemporaries.h"
 #include "array/Transforms/Entry.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 namespace mlir::array::loops {
 
@@ -187,123 +184,18 @@ bool Cluster::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
 
 //===--- Emission -------------------------------------------------------------------------------------------------===//
 
-namespace {
-struct Use {
-  Nest *nest;
-  Access *access;
-  Footprint footprint() const { return footprintOf(*access, nest->space); }
-};
-} // namespace
-
-/// Whether every use of the buffer is an access of a member, and the first of them overwrites it, row by row.
-static bool isTemporary(Value memref, ArrayRef<Use> uses, const SmallPtrSetImpl<Operation *> &members) {
-  if (!memref.getDefiningOp<memref::ViewOp>() && !memref.getDefiningOp<memref::AllocOp>())
-    return false;
-  bool isPrivate = llvm::all_of(memref.getUsers(), [&](Operation *user) {
-    return members.contains(user) ||
-           llvm::any_of(uses, [&](const Use &use) { return use.access->flat.getDefiningOp() == user; });
-  });
-  const Access &first = *uses.front().access;
-  Footprint firstFootprint = uses.front().footprint();
-  return isPrivate && first.isOutput && (first.argument.use_empty() || first.init) &&
-         llvm::all_of(uses, [&](const Use &use) {
-           return use.footprint().rowsAreApart() && use.footprint().hasSameRows(firstFootprint);
-         });
-}
-
-/// The rows of a temporary may share the memory of its first row, unless a buffer that keeps its rows lies in the same
-/// place.
-static void shareRows(SmallVectorImpl<Nest> &nests) {
-  SmallPtrSet<Operation *, 8> members;
-  llvm::MapVector<Value, SmallVector<Use>> uses;
-  for (Nest &nest : nests) {
-    members.insert(nest.op);
-    for (Access &access : nest.space.accesses)
-      if (!access.scalar)
-        uses[access.memref].push_back({&nest, &access});
-  }
-  llvm::SmallSetVector<Value, 8> temporaries;
-  for (auto &[memref, usesOfIt] : uses)
-    if (isTemporary(memref, usesOfIt, members))
-      temporaries.insert(memref);
-  auto liesOverKept = [&](Value temporary) {
-    return llvm::any_of(uses, [&](auto &other) {
-      return !temporaries.contains(other.first) && llvm::any_of(other.second, [&](const Use &use) {
-        return mayOverlap(use.footprint(), uses.find(temporary)->second.front().footprint());
-      });
-    });
-  };
-  while (temporaries.remove_if(liesOverKept)) {
-  }
-  for (Value temporary : temporaries)
-    for (const Use &use : uses.find(temporary)->second)
-      use.access->isOneRow = true;
-}
-
-namespace {
-/// An allocation of which a row for each block of rows is left.
-struct Shrunk {
-  memref::AllocOp alloc;
-  std::optional<int64_t> bytes; // where that is known
-  Extent elements;
-};
-} // namespace
-
-/// The temporaries that share rows, and what is left of them.
-static SmallVector<Shrunk> findShrunk(ArrayRef<Nest> nests, int64_t blocks) {
-  llvm::MapVector<Operation *, Shrunk> found;
-  for (const Nest &nest : nests)
-    for (const Access &access : nest.space.accesses)
-      if (auto alloc = access.isOneRow ? access.memref.getDefiningOp<memref::AllocOp>() : memref::AllocOp()) {
-        Footprint footprint = footprintOf(access, nest.space);
-        Shrunk &shrunk = found[alloc] = Shrunk{alloc, std::nullopt, Extent(blocks) * access.strides[0]};
-        if (footprint.known)
-          shrunk.bytes = footprint.first + (blocks - 1) * footprint.stride + footprint.span;
-      }
-  return llvm::map_to_vector(found, [](auto &entry) { return entry.second; });
-}
-
-/// Says of a temporary how many bytes of it are touched; or replaces it by a flat one of as many elements, where only
-/// sizes that are not known say that.
-static void shrink(RewriterBase &rewriter, IndexBuilder &indices, const Shrunk &shrunk) {
-  memref::AllocOp alloc = shrunk.alloc;
-  if (shrunk.bytes) {
-    alloc->setAttr(kTouchedBytesAttr, rewriter.getI64IntegerAttr(*shrunk.bytes));
-    return;
-  }
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(alloc);
-  const Extent &elements = shrunk.elements;
-  auto type =
-      MemRefType::get({elements.isStatic() ? elements.factor : ShapedType::kDynamic}, alloc.getType().getElementType());
-  SmallVector<Value> length;
-  if (!elements.isStatic())
-    length.push_back(indices.get(rewriter, alloc.getLoc(), elements));
-  Value flat = memref::AllocOp::create(rewriter, alloc.getLoc(), type, length);
-  SmallVector<Operation *> views(alloc->getUsers());
-  for (Operation *user : views)
-    if (auto view = dyn_cast<memref::ReinterpretCastOp>(user)) {
-      Value same = flat;
-      if (view.getType() != type)
-        same = memref::CastOp::create(rewriter, alloc.getLoc(), view.getType(), flat);
-      rewriter.replaceOp(view, same);
-    }
-  if (!alloc->use_empty() && alloc.getType() != type)
-    flat = memref::CastOp::create(rewriter, alloc.getLoc(), alloc.getType(), flat);
-  rewriter.replaceOp(alloc, flat);
-}
-
 void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.empty())
     return;
   if (nests.size() > 1 && llvm::all_of(nests, isFlat))
     cutIntoBlocks(rewriter, indices, nests, block, machine);
+  SmallVector<Value> unused;
   if (nests.size() > 1) {
-    shareRows(nests);
+    unused = shareRows(rewriter, indices, nests);
     chooseFetchOfRows(nests);
   }
   rewriter.setInsertionPoint(nests.back().op);
-  SmallVector<Shrunk> temporaries;
+  SmallVector<RowsOfTemporary> temporaries;
   {
     OpBuilder::InsertionGuard guard(rewriter);
     Location loc = nests.back().op.getLoc();
@@ -314,12 +206,17 @@ void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
       scf::YieldOp::create(rewriter, loc);
       rewriter.setInsertionPoint(region.getRegion().front().getTerminator());
     }
-    temporaries = findShrunk(nests, emitNests(rewriter, indices, nests, machine.registerBits));
+    temporaries = findRows(nests, emitNests(rewriter, indices, nests, machine.registerBits));
   }
   for (Nest &nest : nests)
     rewriter.eraseOp(nest.op);
-  for (const Shrunk &temporary : temporaries)
+  for (const RowsOfTemporary &temporary : temporaries)
     shrink(rewriter, indices, temporary);
+  for (Value buffer : unused) {
+    for (Operation *view : llvm::make_early_inc_range(buffer.getUsers()))
+      rewriter.eraseOp(view);
+    rewriter.eraseOp(buffer.getDefiningOp());
+  }
   nests.clear();
 }
 

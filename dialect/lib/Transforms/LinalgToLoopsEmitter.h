@@ -68,8 +68,8 @@ public:
 
   /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
   void prepare(double nestNs = 0);
-  /// Rows from `first` on: those that share memory take that of the first one.
-  void startAtRow(Value row);
+  /// The rows that follow are those of a block: where rows share memory, those of a block do.
+  void startBlock(Value number);
   void emitLoops() { emitLevel(0, {}); }
   /// One iteration of the outermost loop, which is made elsewhere.
   void emitHoisted() { emitEntered(0, instances.front(), {}); }

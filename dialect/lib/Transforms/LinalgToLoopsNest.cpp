@@ -424,12 +424,12 @@ void NestEmitter::store(Instance &instance, const Access &access, Value value) {
   instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }
 
-void NestEmitter::startAtRow(Value row) {
+void NestEmitter::startBlock(Value number) {
   Instance &instance = instances.front();
   for (const Access &access : accesses)
     if (access.isOneRow)
       instance.position[numberOf(access)] =
-          indices.advance(b, loc, instance.position[numberOf(access)], row, access.strides[0]);
+          indices.advance(b, loc, instance.position[numberOf(access)], number, access.strideOfBlocks);
 }
 
 } // namespace mlir::array::loops

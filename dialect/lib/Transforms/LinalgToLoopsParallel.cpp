@@ -1,4 +1,5 @@
 // What a nest costs, and which of its loops threads can share (Parallel.h).
+#include "Caches.h"
 #include "LinalgToLoopsNest.h"
 #include "Parallel.h"
 
@@ -8,12 +9,33 @@
 namespace mlir::array::loops {
 
 /// Nanoseconds: an operation on one register or scalar, how many of those a function of the math dialect and a division
-/// are, and a byte between memory and the core.
-static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, scalarMathNs = 10, byteNs = 0.04;
-/// An element that is loaded or stored alone.
-static constexpr double elementNs = 0.4;
+/// or root are, and a byte between memory, or the second cache, and the core.
+static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, scalarMathNs = 10, byteNs = 0.04,
+                        cachedByteNs = 0.015;
+/// An element that goes to a lane alone; one of a block that is transposed; and one that comes in a register with the
+/// columns between it and the next.
+static constexpr double elementNs = 0.4, transposedNs = 0.25, interleavedNs = 0.2;
 
 static int64_t bitsOf(Type type) { return type.isIntOrFloat() ? std::max(8u, type.getIntOrFloatBitWidth()) : 64; }
+
+static double operationsOf(Operation *op) {
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
+    return divisions;
+  if (isa<math::RsqrtOp>(op)) // a root and a division
+    return 2 * divisions;
+  bool isInstruction = isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
+                           math::RoundEvenOp, math::TruncOp>(op);
+  return isa<math::MathDialect>(op->getDialect()) && !isInstruction ? mathOperations : 1;
+}
+
+/// bf16 becomes f32 before an operation, and is rounded after it (array-expand-bfloat16).
+static double conversionsOf(Operation *op) {
+  constexpr double widen = 2, round = 8;
+  if (isa<arith::SelectOp, arith::BitcastOp>(op))
+    return 0;
+  double operations = widen * llvm::count_if(op->getOperandTypes(), [](Type type) { return type.isBF16(); });
+  return operations + round * llvm::count_if(op->getResultTypes(), [](Type type) { return type.isBF16(); });
+}
 
 double estimateNs(const Nest &nest, int64_t registerBits) {
   const IterationSpace &space = nest.space;
@@ -22,7 +44,7 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
   for (const LoopDim &dim : space.dims)
     points *= double(dim.size.expected());
   std::optional<unsigned> vector = nest.strategy.vectorDim;
-  double eachNs = 0, memoryNs = 0;
+  double eachNs = 0, bytes = 0;
   for (const Access &access : space.accesses) {
     if (access.scalar)
       continue;
@@ -30,21 +52,25 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
     for (auto [d, dim] : llvm::enumerate(space.dims))
       if (access.moves(d))
         elements *= double(dim.size.expected());
-    memoryNs += elements * double(bitsOf(access.element)) / 8 * byteNs;
-    bool isAlone = !vector || (access.moves(*vector) && !access.strides[*vector].isStatic(1));
-    eachNs += isAlone ? elementNs : 0;
+    bytes += elements * double(bitsOf(access.element)) / 8;
+    if (!vector)
+      eachNs += operationNs;
+    else if (access.moves(*vector) && !access.strides[*vector].isStatic(1))
+      eachNs += isInterleaved(access.strides[*vector]) ? interleavedNs
+                : nest.strategy.transposes(access)     ? transposedNs
+                                                       : elementNs;
   }
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
-    bool isMath = isa<math::MathDialect>(bodyOp.getDialect());
-    double operations = isMath                                                       ? mathOperations
-                        : isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(bodyOp) ? divisions
-                                                                                     : 1;
+    double operations = operationsOf(&bodyOp), conversions = conversionsOf(&bodyOp);
+    bool isMath = operations == mathOperations;
     double lanes = 1;
     if (vector && bodyOp.getNumResults() > 0)
-      lanes = double(registerBits) / double(bitsOf(bodyOp.getResult(0).getType()));
+      lanes =
+          double(registerBits) / double(std::max<int64_t>(bitsOf(bodyOp.getResult(0).getType()), conversions ? 32 : 8));
+    eachNs += conversions * operationNs / lanes;
     eachNs += vector ? operations * operationNs / lanes : isMath ? scalarMathNs : operations * operationNs;
   }
-  return std::max(points * eachNs, memoryNs);
+  return std::max(points * eachNs, bytes * (bytes > double(secondCacheBytes()) ? byteNs : cachedByteNs));
 }
 
 bool hasStaticSizes(const IterationSpace &space) {
@@ -93,12 +119,15 @@ static bool hasColumnsOnly(const Nest &nest) {
   return !space.dims[vector].reduced && !hasRows && !space.dims[vector].indexSource;
 }
 
-/// The columns of a block of bytes that stay together.
+/// The columns of a block of bytes that stay together: those of rows that are transposed are rows of memory, which
+/// follow each other.
 static int64_t leastColumns(const Nest &nest) {
   int64_t width = 8;
   for (const Access &access : nest.space.accesses)
-    if (access.moves(*nest.strategy.vectorDim))
-      width = std::max(width, bitsOf(access.element));
+    if (access.moves(*nest.strategy.vectorDim)) {
+      int64_t stride = access.isOutput ? 1 : access.strides[*nest.strategy.vectorDim].expected();
+      width = std::max(width, bitsOf(access.element) * std::min(std::abs(stride), bytesOfBlock));
+    }
   return std::max<int64_t>(bytesOfBlock * 8 / width, nest.strategy.lanes);
 }
 

@@ -11,8 +11,8 @@ namespace mlir::array::loops {
 /// More blocks of rows than this are not worth the memory of a row for each.
 static constexpr int64_t mostBlocks = 64;
 
-/// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of one
-/// row. Returns the number of blocks, at most.
+/// The shared loop over the rows. When threads share it, and rows share memory that is not the thread's own, each block
+/// of rows takes that of one row. Returns the number of blocks, at most.
 static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
                         ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
   const Extent &size = nests.front().space.dims.front().size;
@@ -29,14 +29,15 @@ static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, Array
   };
   Value zero = indices.index(b, 0), one = indices.index(b, 1), rows = indices.get(b, loc, size);
   bool sharesMemory = llvm::any_of(nests, [](const Nest &nest) {
-    return llvm::any_of(nest.space.accesses, [](const Access &access) { return access.isOneRow; });
+    return llvm::any_of(nest.space.accesses,
+                        [](const Access &access) { return access.isOneRow && !access.strideOfBlocks.isZero(); });
   });
   auto inBlocks = [&](Value block, bool isEven) {
     return loop(zero, rows, block, [&](Value first) {
       if (sharesMemory) {
         Value number = arith::DivUIOp::create(b, loc, first, block);
         for (auto &emitter : emitters)
-          emitter->startAtRow(number);
+          emitter->startBlock(number);
       }
       Value end = indices.add(b, loc, first, block);
       if (!isEven)

@@ -124,7 +124,8 @@ struct Access {
   BlockArgument argument;
   bool isOutput = false;
   Value init;            // what an output holds before the op, when that is one value that was not stored
-  bool isOneRow = false; // the first dimension's elements share the memory of the first one (LinalgToLoopsCluster.h)
+  bool isOneRow = false; // the first dimension's elements share the memory of one (LinalgToLoopsTemporaries.h)
+  Extent strideOfBlocks; // then: how far it is to that of the next block of rows; 0: each thread has its own
 
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
 };

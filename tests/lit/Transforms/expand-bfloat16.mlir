@@ -56,3 +56,18 @@ func.func @masked(%from: memref<64xbf16>, %to: memref<64xbf16>, %mask: vector<16
   vector.maskedstore %to[%at], %mask, %x : memref<64xbf16>, vector<16xi1>, vector<16xbf16>
   return
 }
+
+// So is what moves between lanes, or is chosen lane by lane.
+// CHECK-LABEL: func.func @lanes(
+// CHECK-SAME: %[[X:.*]]: vector<16xbf16>, %[[Y:.*]]: vector<16xbf16>, %[[MASK:.*]]: vector<16xi1>)
+// CHECK-DAG: %[[A:.*]] = arith.bitcast %[[X]] : vector<16xbf16> to vector<16xi16>
+// CHECK-DAG: %[[B:.*]] = arith.bitcast %[[Y]] : vector<16xbf16> to vector<16xi16>
+// CHECK: %[[S:.*]] = vector.shuffle %[[A]], %[[B]] [0, 16] : vector<16xi16>, vector<16xi16>
+// CHECK: arith.bitcast %[[S]] : vector<2xi16> to vector<2xbf16>
+// CHECK: %[[C:.*]] = arith.select %[[MASK]], %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xi16>
+// CHECK: arith.bitcast %[[C]] : vector<16xi16> to vector<16xbf16>
+func.func @lanes(%x: vector<16xbf16>, %y: vector<16xbf16>, %mask: vector<16xi1>) -> (vector<2xbf16>, vector<16xbf16>) {
+  %s = vector.shuffle %x, %y [0, 16] : vector<16xbf16>, vector<16xbf16>
+  %c = arith.select %mask, %x, %y : vector<16xi1>, vector<16xbf16>
+  return %s, %c : vector<2xbf16>, vector<16xbf16>
+}

@@ -1,7 +1,7 @@
 // array-linalg-to-loops on neighbours that walk the same rows.
 // Invariants: ops share the loop over rows only if they share a buffer, and if what one of them writes and another one touches
 // belongs to one row; a fill whose consumer accumulates becomes the start of the accumulator; a temporary that only the
-// loop uses keeps one row, unless a buffer that keeps its rows lies in the same place.
+// loop uses keeps one row (linalg-to-loops-temporaries.mlir), unless a buffer that keeps its rows lies in the same place.
 // RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -13,7 +13,7 @@
 // CHECK-SAME:    (%[[A:.*]]: memref<16x64xf32>, %[[OUT:.*]]: memref<16x64xf32>
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
-// CHECK:         %[[SUM:.*]] = memref.view
+// CHECK-DAG:     %[[SUM:.*]] = memref.alloca() {alignment = 64 : i64, array.private} : memref<1xf32>
 // CHECK-NOT:     vector.store
 // CHECK:         scf.for %{{.*}} = %[[C0]] to %[[C16]]
 // CHECK:           %[[S:.*]] = vector.reduction <add>

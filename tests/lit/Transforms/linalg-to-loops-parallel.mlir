@@ -111,3 +111,23 @@ func.func @columns(%x: memref<64x32768xf32>, %r: memref<32768xf32>) {
   }
   return
 }
+
+// -----
+
+// The rows that a sum transposes are cut into blocks of so many bytes, not of so many rows.
+// CHECK-LABEL: func.func @transposed(
+// CHECK:         scf.for %{{.*}} = %c0 to %c8 step %c1
+// CHECK:           scf.for %{{.*}} = %c0 to %c33 step %c32
+// CHECK:             scf.for %{{.*}} = %c0 to %c960 step %c64
+// CHECK:               linalg.transpose
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+func.func @transposed(%x: memref<7943x33xf32>, %r: memref<7943xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<7943x33xf32>) outs(%r : memref<7943xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o fastmath<reassoc> : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -8,16 +8,20 @@
 #row = affine_map<(i, j) -> (i)>
 #dims = affine_map<()[n, m] -> (n, m)>
 
-// Both ops share the loop over n rows, in pieces whose rows are counted at run time. Of the sums a number for each of
-// the (at most 64) pieces is left, of the exponentials a row for each: 64 * m.
+// Both ops share the loop over n rows, in pieces whose rows are counted at run time. Of the sums a number on the stack is
+// left, of the exponentials a row for each of the (at most 64) pieces, a multiple of 128 bytes: 64 * ceil(m / 32) * 32.
 // CHECK-LABEL: func @rows
 // CHECK-DAG:     %[[N:.*]] = array.symbol 0
 // CHECK-DAG:     %[[M:.*]] = array.symbol 1
-// CHECK-DAG:     %[[KEPT:.*]] = arith.muli %[[M]], %c64
-// CHECK-DAG:     %[[E:.*]] = memref.alloc(%[[KEPT]]) : memref<?xf32>
-// CHECK-DAG:     memref.alloc() : memref<64xf32>
+// CHECK-DAG:     memref.alloca() {alignment = 64 : i64, array.private} : memref<1xf32>
+// CHECK:         %[[MORE:.*]] = arith.addi %[[M]], %c31
+// CHECK:         %[[LINES:.*]] = arith.divui %[[MORE]], %c32
+// CHECK-DAG:     %[[KEPT:.*]] = arith.muli %[[LINES]], %c2048
+// CHECK-DAG:     %[[APART:.*]] = arith.muli %[[LINES]], %c32
+// CHECK:         %[[E:.*]] = memref.alloc(%[[KEPT]]) : memref<?xf32>
 // CHECK:         scf.for %[[FIRST:.*]] = %c0 to %[[N]] step %[[PIECE:.*]] {
 // CHECK:           %[[PLACE:.*]] = arith.divui %[[FIRST]], %[[PIECE]]
+// CHECK:           arith.muli %[[PLACE]], %[[APART]]
 // CHECK:           %[[STOP:.*]] = arith.addi %[[FIRST]], %[[PIECE]]
 // CHECK:           %[[END:.*]] = arith.minui %[[STOP]], %[[N]]
 // CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c1 {

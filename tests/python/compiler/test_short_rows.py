@@ -3,6 +3,7 @@
 The structure: lit/Transforms/linalg-to-loops-interleave.mlir.
 """
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -10,12 +11,12 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 
 ROWS = (1, 2, 15, 16, 31, 33, 64, 100, 1003)
-DTYPES = ("float32", "float16", "int32", "int8", "uint16", "bool")
+DTYPES = ("float32", "float16", "bfloat16", "int32", "int8", "uint16", "bool")
 
 
 def values(shape, dtype="float32"):
     numbers = np.random.default_rng(sum(shape)).integers(0, 2 if dtype == "bool" else 50, shape)
-    return numbers.astype(dtype)
+    return numbers.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
 
 
 @pytest.mark.parametrize("columns", range(2, 10))
@@ -28,6 +29,19 @@ def test_a_row_is_added_and_rows_are_transposed(columns, dtype):
         np.testing.assert_array_equal(add(x, row), x ^ row if dtype == "bool" else x + row)
         y = np.ascontiguousarray(x.T)
         np.testing.assert_array_equal(transposed(y), x & x if dtype == "bool" else x * x)
+
+
+@pytest.mark.parametrize("columns", [8, 9, 17, 33, 48, 63])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_reduced(columns, dtype):
+    """By vectors along the rows, which are transposed; 7943 rows in blocks, the last of which is shorter."""
+    reduce = pc.jit(lambda x: (x.max(-1), x.argmax(-1), x.any(-1)))
+    for rows in (*ROWS, 7943):
+        x = values((rows, columns), dtype)
+        most, place, some = reduce(x)
+        np.testing.assert_array_equal(most, x.max(-1))
+        np.testing.assert_array_equal(place, x.argmax(-1))
+        np.testing.assert_array_equal(some, x.astype("float32").any(-1))
 
 
 @pytest.mark.parametrize("rows", ROWS)

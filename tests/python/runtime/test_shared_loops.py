@@ -29,6 +29,12 @@ def layer(x: Any, scale: Any) -> Any:
     return centered / jnp.sqrt((centered * centered).mean(-1, keepdims=True) + 1e-5) * scale
 
 
+def chances(x: Any) -> Any:
+    """The exponentials of a row are kept in a temporary."""
+    p = pc.nn.softmax(x)
+    return (p * p).sum(-1)
+
+
 def steps(x: Any) -> Any:
     return pc.lax.fori_loop(0, 3, lambda i, y: jnp.tanh(y) * 0.5 + x, x)
 
@@ -60,6 +66,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "softmax": (lambda x: pc.nn.softmax(x), (normal(512, 1024),)),
     "softmax of odd rows": (lambda x: pc.nn.softmax(x), (normal(509, 1003),)),
     "layer": (layer, (normal(640, 768), normal(768))),
+    "layer of short rows": (layer, (normal(30_011, 17), normal(17))),
+    "rows on the stack": (lambda x: chances(x.astype(jnp.bfloat16)).astype(jnp.float32), (normal(20_011, 64),)),
+    "rows of many": (chances, (normal(8009, 100),)),
+    "rows of few": (chances, (normal(9, 40_003),)),
     "sum": (lambda x: x.sum(), (normal(1024, 1024),)),
     "sum of an odd number": (lambda x: x.sum(), (normal(999_983),)),
     "sum of a million": (lambda x: (x * x).sum(), (normal(1000, 1000),)),
@@ -123,9 +133,16 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
     assert json.loads(run(code, PYCOMPILER_SYNC="1")) == one
 
 
+def numpy_chances(x: Any) -> Any:
+    p = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+    return (p * p).sum(-1)
+
+
 NUMPY: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "softmax of odd rows": lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True),
+    "rows of many": numpy_chances,
+    "rows of few": numpy_chances,
     "sum of a million": lambda x: (x.astype(np.float64) ** 2).sum(),
     "sum of odd columns": lambda x: x.sum(0, dtype=np.float64),
     "sum of columns": lambda x: x.sum(0, dtype=np.float64),
@@ -149,6 +166,14 @@ NUMPY: dict[str, Callable[..., Any]] = {
 def test_results_are_those_of_numpy(name: str) -> None:
     (result,) = results(name)
     np.testing.assert_allclose(result, NUMPY[name](*PROGRAMS[name][1]), rtol=2e-5, atol=2e-4)
+
+
+@pytest.mark.parametrize("dims", [("rows", "columns"), ("rows", None), (None, "columns")])
+def test_rows_whose_sizes_a_call_decides(dims: tuple[str | None, ...]) -> None:
+    function = pc.jit(chances, dynamic={"x": dims})
+    for shape in [(4, 8), (37, 5003), (8009, 100), (4001, 33), (9, 40_003), (1, 7), (65, 1001)]:
+        x = normal(*shape)
+        np.testing.assert_allclose(function(x), numpy_chances(x.astype(np.float64)), rtol=3e-5)
 
 
 def test_extremes_keep_nans() -> None:

@@ -205,7 +205,8 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     the same rows share the loop over them, and temporaries of such a loop take the memory of one row. Dense ones on large
     arrays are cut into blocks for that.
 
-    The allocation of such a temporary gets `array.touched_bytes`.
+    A row of at most 128 bytes is on the stack of each thread. Of a longer one each block of rows has one, a multiple of
+    128 bytes from the next; the allocation gets `array.touched_bytes`, or becomes one that is large enough.
 
     Invariants: every argument of the function, and every allocation, is memory of its own; no linalg op and no
     memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`; loads and stores assume the
