@@ -44,7 +44,19 @@ func.func @rows(%a: tensor<1000000000000x0xf32>) -> tensor<1000000000000x0xf32> 
   return %a : tensor<1000000000000x0xf32>
 }
 
-// Sizes that a call decides.
+// Sizes that a call decides: what is known of them is what code rests on, and a dimension of a known size has that.
+// RUN: not array-run %s --entry=facts --sizes=3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=FACTS
+// FACTS: --sizes: the size of symbol 0 is 3, but the module is for multiples of 2 from 2 to 8
+func.func @facts(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = [{max = 8, min = 2, multiple_of = 2}]} {
+  return %x : tensor<?xf32>
+}
+
+// RUN: not array-run %s --entry=dims --sizes=2,5 --input=fill:1 2>&1 | FileCheck %s --check-prefix=DIMS
+// DIMS: --sizes give dimension 1 of tensor<?x4xf32> the size 5
+func.func @dims(%x: tensor<?x4xf32> {array.dims = affine_map<()[n, m] -> (n, m)>}) -> tensor<?x4xf32> {
+  return %x : tensor<?x4xf32>
+}
+
 // RUN: not array-run %s --entry=many --sizes=4294967296,4294967296 --input=fill:1 --input=fill:1 --input=1 2>&1 | FileCheck %s --check-prefix=MANY
 // MANY: its temporaries would take more bytes than can be counted
 func.func @many(%k: tensor<?x0xf32>, %l: tensor<?x0xf32>, %a: tensor<f32>) -> tensor<f32> {
