@@ -5,6 +5,7 @@
 #include "array/IR/Array.h"
 #include "array/Target/Compile.h"
 #include "array/Transforms/Entry.h"
+#include "array/Transforms/Link.h"
 #include "array/Transforms/Sizes.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
@@ -284,6 +285,8 @@ Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, cons
   Expected<FuncOp> function = chooseEntry(module, entry);
   if (!function)
     return function.takeError();
+  if (mlir::failed(mlir::array::checkInput(module)))
+    return failure("");
   mlir::FunctionType type = function->getFunctionType();
   auto symbols = (*function)->getAttrOfType<mlir::ArrayAttr>(mlir::array::kSymbolsAttr);
   bool sized = isSized(type);

@@ -6,7 +6,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
-from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.errors import ExecutionError, NotDifferentiableError
 from pycompiler.imported import module_function
 
 NESTED = """
@@ -119,3 +119,66 @@ def test_a_module_of_a_later_version_of_the_dialect_is_refused():
             except ir.MLIRError as error:
                 messages.append(str(error))
     assert any("of version 2 of the array dialect, and this compiler reads versions up to 1" in m for m in messages)
+
+
+# What a module's run can't rest on is checked: docs/array-run.md, Modules from elsewhere.
+
+EXTRACT = """
+func.func @main(%x: tensor<3xf32>, %i: tensor<i32>) -> tensor<f32> {
+  %n = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %n : i32 to index
+  %e = tensor.extract %x[%k] : tensor<3xf32>
+  %y = tensor.from_elements %e : tensor<f32>
+  return %y : tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("index", [-1, 3, 10**9, -(2**31)])
+def test_an_index_outside_of_a_tensor_is_an_error_of_the_run(index):
+    f = module_function(EXTRACT, name="extracting")
+    assert float(f(X, np.int32(2))[0]) == 3
+    for call in (f, pc.jit(f)):
+        with pytest.raises(ExecutionError, match=rf"tensor\.extract: the index in dimension 0 of operand #0 is {index}, e"):
+            call(X, np.int32(index))[0].block_until_ready()
+    assert float(f(X, np.int32(0))[0]) == 1  # the next call works
+
+
+def test_an_integer_divided_by_zero():
+    f = module_function("""
+      func.func @main(%x: tensor<i32>, %y: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+        %a = tensor.extract %x[] : tensor<i32>
+        %b = tensor.extract %y[] : tensor<i32>
+        %q = arith.divsi %a, %b : i32
+        %r = arith.remsi %a, %b : i32
+        %p = tensor.from_elements %q : tensor<i32>
+        %s = tensor.from_elements %r : tensor<i32>
+        return %p, %s : tensor<i32>, tensor<i32>
+      }""")
+    for x, y, expected in [(7, 0, (-1, 7)), (-(2**31), -1, (-(2**31), 0)), (7, -2, (-3, 1))]:
+        assert tuple(map(int, f(np.int32(x), np.int32(y)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("%m = memref.alloc() : memref<4xf32>", r"memref\.alloc.* what it does to memory can't be checked"),
+        ("%z = array.constant dense<1.0> : tensor<f32>\n%b = array.broadcast_in_dim %z broadcast_dimensions = [] : "
+         "(tensor<f32>) -> tensor<4611686018427387905xf32>", r"takes more bytes than 2\*\*63 - 1"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_checked_is_refused(body, message):
+    text = f"func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{\n{body}\nreturn %x : tensor<3xf32>\n}}"
+    with pytest.raises(ir.MLIRError, match=message):
+        module_function(text)(X)
+
+
+def test_an_attribute_of_another_kind_is_refused():
+    with pytest.raises(ir.MLIRError, match="collapsed_slice_dims"):
+        module_function("""
+          func.func @main(%x: tensor<3x8xf32>, %i: tensor<2xi32>) -> tensor<2x8xf32> {
+            %y = array.gather %x at(%i) {collapsed_slice_dims = @main, mode = "clip", offset_dims = array<i64: 1>,
+                   slice_sizes = array<i64: 1, 8>, start_index_map = array<i64: 0>}
+                   : (tensor<3x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+            return %y : tensor<2x8xf32>
+          }""")

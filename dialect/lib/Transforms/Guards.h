@@ -1,0 +1,37 @@
+// Calls of the runtime's routine `check`, for what modules from elsewhere can't know before they run. Private to this
+// directory: array-check-input and array-guard-sizes make them.
+#ifndef ARRAY_LIB_TRANSFORMS_GUARDS_H
+#define ARRAY_LIB_TRANSFORMS_GUARDS_H
+
+#include "array/IR/Array.h"
+#include "runtime/Abi.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::array {
+
+/// Of a module that array-check-input has checked.
+inline constexpr llvm::StringLiteral kCheckedAttr = "array.checked";
+
+/// The attribute of a call of the runtime that stands for another operation: the name of that one.
+inline constexpr llvm::StringLiteral kStandsForAttr = "array.stands_for";
+
+/// One condition on the numbers of an operation: PcrtCheck says what the values are.
+struct Guard {
+  PcrtCheck kind;
+  int64_t operand, dimension;
+  SmallVector<OpFoldResult> values;
+};
+
+/// What an operation is called in errors: "add" of the dialect, also where it has become others; "tensor.extract".
+StringRef nameInErrors(Operation *op);
+
+/// Has what is made of an operation know its name.
+void keepName(Operation *op);
+
+/// Has the run check it where the builder stands, unless it is known to hold.
+void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TRANSFORMS_GUARDS_H

@@ -1,0 +1,110 @@
+// The library routine `check`: what compiled code asks of sizes and indices that it can't know before it runs. Modules
+// that were read from files have such calls (array-check-input, array-guard-sizes of the dialect).
+#include "../LibraryCalls.h"
+#include "runtime/RunContext.h"
+
+#include <string>
+
+using namespace pcrt;
+
+namespace {
+
+std::string listed(const int64_t *sizes, int64_t rank) {
+  std::string text;
+  for (int64_t i = 0; i < rank; ++i)
+    text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return "[" + text + "]";
+}
+
+/// The product, unless a factor is negative or it is beyond 64 bits. A zero makes nothing of too large ones: code walks
+/// over arrays of no elements too.
+bool multiplied(const int64_t *sizes, int64_t rank, int64_t factor, int64_t &product) {
+  product = factor;
+  bool isEmpty = false;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (sizes[i] < 0)
+      return false;
+    isEmpty |= sizes[i] == 0;
+    if (sizes[i] != 0 && __builtin_mul_overflow(product, sizes[i], &product))
+      return false;
+  }
+  if (isEmpty)
+    product = 0;
+  return true;
+}
+
+bool slices(int64_t offset, int64_t count, int64_t stride, int64_t size) {
+  if (offset < 0 || count < 0 || offset > size)
+    return false;
+  int64_t last;
+  return count == 0 || (!__builtin_mul_overflow(count - 1, stride, &last) &&
+                        !__builtin_add_overflow(last, offset, &last) && last >= 0 && last < size && offset < size);
+}
+
+/// What is wrong; empty where nothing is.
+std::string objectionTo(const int64_t *params) {
+  std::string of = params[1] < 0 ? "the result" : "operand #" + std::to_string(params[1]);
+  std::string dimension = "dimension " + std::to_string(params[2]) + " of " + of;
+  const int64_t *p = params + 3;
+  auto number = [&](int i) { return std::to_string(p[i]); };
+  int64_t product;
+  switch (params[0]) {
+  case PCRT_CHECK_EQUAL:
+    return p[0] == p[1] ? "" : dimension + " has the size " + number(0) + ", expected " + number(1);
+  case PCRT_CHECK_AT_MOST:
+    return p[0] >= 0 && p[0] <= p[1]
+               ? ""
+               : "takes " + number(0) + " elements of " + dimension + ", expected 0 to " + number(1) + ", its size";
+  case PCRT_CHECK_INDEX:
+    return p[0] >= 0 && p[0] < p[1]
+               ? ""
+               : "the index in " + dimension + " is " + number(0) + ", expected 0 <= index < " + number(1) +
+                     ", its size";
+  case PCRT_CHECK_SLICE:
+    return slices(p[0], p[1], p[2], p[3])
+               ? ""
+               : "takes " + number(1) + " elements of " + dimension + " from " + number(0) + " on with the stride " +
+                     number(2) + ", which do not lie within its size, " + number(3);
+  case PCRT_CHECK_SHAPE:
+    return multiplied(p + 2, p[1], p[0], product)
+               ? ""
+               : "makes an array of the shape " + listed(p + 2, p[1]) + ", expected sizes of at least 0, and no more "
+                                                                        "than 2**63 - 1 bytes";
+  case PCRT_CHECK_COUNT:
+    return multiplied(p + 2, p[1], 1, product) && product == p[0]
+               ? ""
+               : dimension + " has the size " + number(0) + ", which can't be cut into " + listed(p + 2, p[1]);
+  case PCRT_CHECK_STEP:
+    return p[0] > 0 ? "" : "the step is " + number(0) + ", expected at least 1";
+  default:
+    return "asks for the unknown check " + std::to_string(params[0]);
+  }
+}
+
+bool holds(const int64_t *params) {
+  const int64_t *p = params + 3;
+  switch (params[0]) { // the common ones, without a text
+  case PCRT_CHECK_EQUAL:
+    return p[0] == p[1];
+  case PCRT_CHECK_INDEX:
+    return p[0] >= 0 && p[0] < p[1];
+  case PCRT_CHECK_SLICE:
+    return slices(p[0], p[1], p[2], p[3]);
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+int32_t library::check(const PcrtFrame *frame, const PcrtTensor *, int32_t, const PcrtTensor *, int32_t,
+                       const int64_t *params) {
+  if (holds(params))
+    return PCRT_OK;
+  std::string objection = objectionTo(params);
+  if (objection.empty())
+    return PCRT_OK;
+  // An exported function has no run.
+  return frame->context ? RunContext::of(frame).fail(Status(Code::InvalidArgument, std::move(objection)))
+                        : static_cast<int32_t>(PCRT_INVALID_ARGUMENT);
+}
