@@ -33,6 +33,7 @@ from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.data_sizes import take_first
+from pycompiler.ops.members import guard, members
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
@@ -350,6 +351,14 @@ class Emitter:
         """A name of a value."""
         return list(operands)
 
+    def guarded(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A value, whatever guards its cotangent."""
+        return [operands[1]]
+
+    def of_members(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The values: those for whom they count are derivatives' concern."""
+        return self.inlined(equation, operands[1:], ip)
+
     def forward(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """A linear function that can be transposed alone: no code is made of it."""
         forward_mode(equation.params["custom"], equation.source)
@@ -485,6 +494,8 @@ SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
     name_value: Emitter.same,
+    guard: Emitter.guarded,
+    members: Emitter.of_members,
     device_put: Emitter.same,
     sharding_constraint: Emitter.same,
     shard_map: Emitter.manual,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import re
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
+from pycompiler.core.arguments import is_settled, prepared, static_parameters
 from pycompiler.core.config import config
 from pycompiler.core.source import hide_own_frames, is_internal, without_own_frames
 
@@ -95,7 +97,8 @@ def _raised_inside(traceback: types.TracebackType | None) -> bool:
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Put the functions among the names of a module behind the boundary, each under its own name.
 
-    Aliases stay one object. Inside the package the functions are imported from where they are defined, without it.
+    They are given integers for sizes and axes, and arrays for what stands for them (`arguments`). Aliases stay one
+    object. Inside the package the functions are imported from where they are defined, without it.
     """
     exposed: dict[int, Any] = {}
     for name in names:
@@ -104,37 +107,63 @@ def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
             namespace[name] = exposed.setdefault(id(function), _exposed(function, namespace["__name__"]))
 
 
-def protect(namespace: dict[str, Any], names: Iterable[str]) -> None:
+def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = False) -> None:
     """Put the functions among the names of a module behind the boundary, where they are also called from inside the
-    package: what failed inside keeps its message. Aliases stay one object."""
+    package: what failed inside keeps its message. Those `of_arrays` are given what `expose` would give them. Aliases
+    stay one object."""
     protected: dict[int, Any] = {}
+    module = namespace["__name__"]
     for name in names:
         function = namespace[name]
         if isinstance(function, types.FunctionType) and function.__code__.co_filename != __file__:
-            namespace[name] = protected.setdefault(id(function), boundary(function))
+            made = _exposed(function, module, renames=False) if of_arrays else boundary(function)
+            namespace[name] = protected.setdefault(id(function), made)
 
 
-def _exposed(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+def _exposed(function: Callable[..., Any], module: str, renames: bool = True) -> Callable[..., Any]:
+    """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name."""
     name = function.__name__
+    opening = name if renames else None
+    static = static_parameters(function, module)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if not is_settled(static, args, kwargs):
+                more, named = prepared(name, static, args, kwargs)
+                return function(*more, **named)
             return function(*args, **kwargs)
         except BaseException as error:
-            leaving(error, name)
+            leaving(error, opening)
             raise
 
-    # Where it is found again by pickle.
-    call.__module__ = module
+    if renames:
+        # Where it is found again by pickle.
+        call.__module__ = module
     return call
+
+
+def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator: as `boundary`, for a function or method that is given integers and arrays (`arguments`)."""
+    return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
+
+
+def check_function(transform: str, function: Any) -> None:
+    """Raise TypeError for what is no function, or one that yields: its body would not run."""
+    kind: Any = function.__class__
+    if kind is staticmethod or not callable(function):
+        raise TypeError(f"{transform}: takes a function, got {function!r} of type {kind.__name__}")
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(
+            f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "
+            "tuple, or stack what it yields"
+        )
 
 
 def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """`functools.wraps` for what a transformation returns, at the boundary, under a docstring that says what it is."""
 
-    if not callable(function):
-        raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
+    check_function(transform, function)
 
     def decorate(wrapper: Callable[_P, _R]) -> Callable[_P, _R]:
         assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"]

@@ -21,14 +21,16 @@ from pycompiler import distribution
 from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
 from pycompiler.compile import module_bytes, named_device, read_module
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval, shaped, short
+from pycompiler.core.aval import get_aval, shaped, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import Dim
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, pruned
+from pycompiler.core.shape_struct import ShapeDtypeStruct
 from pycompiler.core.sizes import size_plan
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.core.tree_keys import keystr, tree_leaves_with_path
 from pycompiler.dynamic import SymbolicArguments, may_be
 from pycompiler.export.container import Opened, Writer, opened
 from pycompiler.export.damage import DeserializationError, entry, part, texts
@@ -209,7 +211,7 @@ class Exported:
 def _platform_of(leaves: Sequence[Any]) -> str:
     """Where a call with these is expected to run."""
     for leaf in leaves:
-        if isinstance(leaf, Array) and leaf.committed and isinstance(leaf.device, Device):
+        if type(leaf) is Array and leaf.committed and isinstance(leaf.device, Device):
             return leaf.device.platform
     return default_backend()
 
@@ -251,11 +253,27 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
 
     @boundary
     def exporting(*args: Any, **kwargs: Any) -> Exported:
+        for name, given, dtype in narrowed((args, kwargs)):
+            dtypes.warn_of_narrowing(f"export: {name}", given, dtype)
         traced = jitted.trace(*args, **kwargs)
         names = tuple(traced._signature.names())
         return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names)
 
     return exporting
+
+
+def narrowed(arguments: tuple[Sequence[Any], dict[str, Any]]) -> list[tuple[str, Any, Any]]:
+    """Those of a call's arguments that have 64 bits where only 32 are kept: what each is called, its dtype and the one
+    that it becomes."""
+    found: list[tuple[str, Any, Any]] = []
+    args, kwargs = arguments
+    for place, argument in [*enumerate(args), *kwargs.items()]:
+        for keys, leaf in tree_leaves_with_path(argument):
+            if isinstance(leaf, (np.ndarray, np.generic, ShapeDtypeStruct)):
+                kept = get_aval(leaf).dtype
+                if leaf.dtype != kept:
+                    found.append((f"argument {place}{keystr(keys)}", leaf.dtype, kept))
+    return found
 
 
 def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ The runtime computes them element by element on one thread, in double precision 
 
 from collections.abc import Callable
 
+from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, check_arrays, matched
 from pycompiler.ops import special
 
@@ -25,6 +26,15 @@ lgamma = _unary("lgamma", "The logarithm of the magnitude of the gamma function;
 digamma = _unary("digamma", "The derivative of lgamma; at 0 an infinity of the other sign, at -1, -2, ... nan.")
 bessel_i0e = _unary("bessel_i0e", "exp(-|x|) times the modified Bessel function of order 0.")
 bessel_i1e = _unary("bessel_i1e", "exp(-|x|) times the modified Bessel function of order 1.")
+
+
+def unscaled(x: Array, scaled: Array) -> Array:
+    """exp(|x|) times what was scaled by exp(-|x|), which overflows no sooner than the result.
+
+    The derivative of the magnitude is 0 at 0, as those of the scaled functions take it.
+    """
+    half = lax.exp(lax.mul(lax.mul(x, lax.sign(x)), 0.5))
+    return lax.mul(lax.mul(half, scaled), half)
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:

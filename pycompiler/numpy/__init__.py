@@ -105,6 +105,7 @@ from pycompiler.numpy.grids import (
     triu_indices_from,
     unravel_index,
 )
+from pycompiler.numpy.guarded import hypot
 from pycompiler.numpy.histograms import (
     histogram,
     histogram2d,
@@ -137,9 +138,6 @@ from pycompiler.numpy.movement import (
     dsplit,
     dstack,
     expand_dims,
-    flip,
-    fliplr,
-    flipud,
     hsplit,
     hstack,
     isscalar,
@@ -153,9 +151,7 @@ from pycompiler.numpy.movement import (
     reshape,
     resize,
     result_type,
-    roll,
     rollaxis,
-    rot90,
     shape,
     size,
     split,
@@ -273,6 +269,7 @@ from pycompiler.numpy.statistics import (
     quantile,
 )
 from pycompiler.numpy.taking import take, take_along_axis
+from pycompiler.numpy.turning import flip, fliplr, flipud, roll, rot90
 from pycompiler.numpy.types import (
     SMALL,
     bfloat16,
@@ -375,7 +372,6 @@ from pycompiler.numpy.ufuncs import (
     greater,
     greater_equal,
     heaviside,
-    hypot,
     invert,
     isclose,
     isfinite,

@@ -9,7 +9,7 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, is_array
 from pycompiler.lax import complexes, reduction
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import converted, promoted_inexact
 
 
@@ -39,7 +39,7 @@ def imag(val: Any, /) -> Array:
     if _is_complex(val):
         return complexes.imag(val)
     aval = get_aval(val)
-    return as_array(broadcast_to(np.zeros((), aval.dtype), aval.shape))
+    return as_array(broadcast_to(weakly(np.zeros((), aval.dtype), aval.weak_type), aval.shape))
 
 
 def angle(z: Any, deg: bool = False) -> Array:

@@ -13,12 +13,12 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import protect
 from pycompiler.core.ranges import fixed
-from pycompiler.lax import fourier
+from pycompiler.lax import complexes, fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.placement import created
-from pycompiler.numpy import creation, movement, padding, ufuncs
+from pycompiler.numpy import creation, movement, padding, turning, ufuncs
 from pycompiler.ops import rules
 
 Array = Any
@@ -89,7 +89,8 @@ def _transform(
         wide = aval.dtype == rules.FLOAT64 or (dtypes.is_integer(aval.dtype) and aval.dtype.itemsize == 8)
         x = cast(x, rules.COMPLEX128 if wide else rules.COMPLEX64)
     if not axes:
-        return x
+        # Of no axes the transform is the number itself, of the dtype that its kind gives.
+        return complexes.real(x) if kind is FftType.IRFFT else cast(x, dtypes.with_parts(get_aval(x).dtype))
     taken = (*lengths[:-1], lengths[-1] // 2 + 1) if kind is FftType.IRFFT else lengths
     x = _resized(x, taken, axes)
     ndim = len(aval.shape)
@@ -260,7 +261,7 @@ def _shifted(name: str, x: Array, axes: int | Sequence[int] | None, sign: int) -
     chosen = range(len(shape)) if axes is None else (axes,) if isinstance(axes, int) else axes
     chosen = tuple(chosen)
     shifts = tuple(sign * (shape[axis] // 2) for axis in chosen)
-    return movement.roll(x, shifts, chosen) if chosen else creation.asarray(x)
+    return turning.roll(x, shifts, chosen) if chosen else creation.asarray(x)
 
 
 def fftshift(x: Array, axes: int | Sequence[int] | None = None) -> Array:
@@ -299,5 +300,5 @@ __all__ = [
     "rfftn",
 ]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -17,9 +17,9 @@ from pycompiler.lax.bits import population_count
 from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
-from pycompiler.lax.special import bessel_i0e
+from pycompiler.lax.special import bessel_i0e, unscaled
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact
+from pycompiler.numpy.promotion import broadcast, converted, never_weak, promoted, promoted_inexact
 
 
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
@@ -29,6 +29,7 @@ def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
     return pair
 
 
+@never_weak
 def gcd(x1: Any, x2: Any) -> Array:
     """The greatest common divisor, which is not negative; of two zeros 0. By Euclid's algorithm."""
     return fused(_gcd, *_integers("gcd", x1, x2))
@@ -37,7 +38,9 @@ def gcd(x1: Any, x2: Any) -> Array:
 def _gcd(x: Array, y: Array) -> Array:
     if dtypes.is_signed(get_aval(x).dtype):
         x, y = lax.abs(x), lax.abs(y)
-    return while_loop(_has_rest, _next_rest, (x, y))[0]
+    divisor = while_loop(_has_rest, _next_rest, (x, y))[0]
+    # The lowest integer has no magnitude of its own, and leaves rests that are negative.
+    return lax.abs(divisor) if dtypes.is_signed(get_aval(x).dtype) else divisor
 
 
 def _has_rest(pair: tuple[Array, Array]) -> Array:
@@ -50,6 +53,7 @@ def _next_rest(pair: tuple[Array, Array]) -> tuple[Array, Array]:
     return lax.select(ended, x, y), lax.select(ended, y, lax.rem(x, lax.select(ended, x, y)))
 
 
+@never_weak
 def lcm(x1: Any, x2: Any) -> Array:
     """The least common multiple, which is not negative; 0 where either is 0."""
     return fused(_lcm, *_integers("lcm", x1, x2))
@@ -78,16 +82,20 @@ def bitwise_count(x: Any, /) -> Array:
 def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     (x,) = promoted_inexact("i0", x)
-    # The derivative of the magnitude is 0 at 0, as that of the scaled function takes it.
-    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), bessel_i0e(x))
+    return unscaled(x, bessel_i0e(x))
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     """The part after the point, and the whole number before it, both with the sign of x."""
     ufuncs.no_out("modf", out)
-    (x,) = promoted_inexact("modf", x)
+    return fused(_modf, *promoted_inexact("modf", x))
+
+
+def _modf(x: Array) -> tuple[Array, Array]:
     whole = ufuncs.trunc(x)
-    return lax.sub(x, whole), whole
+    # A zero has the sign of x too; an infinity has nothing after the point.
+    zero = ufuncs.where(ufuncs.signbit(x), np.asarray(-0.0, get_aval(x).dtype), np.asarray(0.0, get_aval(x).dtype))
+    return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole)), whole
 
 
 def _format(dtype: Any) -> tuple[Any, int, int]:
@@ -114,12 +122,12 @@ def _frexp(x: Array) -> tuple[Array, Array]:
     width = 8 * dtype.itemsize - 1 - fraction
     mask = (1 << width) - 1
     exponent = lax.bitwise_and(lax.shift_right_logical(pattern, fraction), np.asarray(mask, bits))
-    cleared = lax.bitwise_and(pattern, np.asarray(~(mask << fraction), bits))
-    mantissa = lax.bitcast_convert_type(lax.bitwise_or(cleared, np.asarray((bias - 1) << fraction, bits)), dtype)
     exponent = lax.sub(cast(exponent, np.dtype(np.int32)), np.int32(bias - 1))
     exponent = lax.sub(exponent, ufuncs.where(small, np.int32(fraction + 1), np.int32(0)))
     none = lax.bitwise_or(lax.eq(x, 0), lax.bitwise_not(lax.is_finite(x)))
-    return ufuncs.where(none, x, mantissa), ufuncs.where(none, np.int32(0), exponent)
+    exponent = ufuncs.where(none, np.int32(0), exponent)
+    # By the exact product, which has a derivative, and not by the bits, which have none.
+    return _ldexp(x, lax.neg(exponent)), exponent
 
 
 def ldexp(x1: Any, x2: Any, /) -> Array:
@@ -135,9 +143,12 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
 
 def _ldexp(x: Array, exponent: Array) -> Array:
     dtype = get_aval(x).dtype
+    if dtype.itemsize < 4:
+        # float32 holds every product but those that are 0 or infinite in the end.
+        return cast(_ldexp(cast(x, dtypes.float32), exponent), dtype)
     bits, fraction, bias = _format(dtype)
     least = 1 - bias
-    n = ufuncs.clip(cast(exponent, np.dtype(np.int32)), -4 * bias, 4 * bias)
+    n = _within(exponent, 4 * bias)
     # At most two steps up, or two steps down that stay clear of the denormals; the last product alone is rounded.
     for _ in range(2):
         high, low = lax.gt(n, bias), lax.lt(n, least)
@@ -150,14 +161,26 @@ def _ldexp(x: Array, exponent: Array) -> Array:
     return lax.mul(x, lax.bitcast_convert_type(power, dtype))
 
 
+def _within(n: Array, limit: int) -> Array:
+    """Integers as int32, brought into -limit..limit before, in their own dtype, which may be narrower or wider."""
+    info = dtypes.iinfo(get_aval(n).dtype)
+    low, high = max(-limit, int(info.min)), min(limit, int(info.max))
+    return cast(lax.clamp(low, n, high), np.dtype(np.int32))
+
+
 def spacing(x: Any, /) -> Array:
-    """The distance to the next number away from 0, with the sign of x; of an infinity nan."""
+    """The distance to the next number away from 0, with the sign of x; of an infinity nan.
+
+    In float16 it is the distance to the next greater number, as in NumPy, and positive.
+    """
     return fused(_spacing, *promoted_inexact("spacing", x))
 
 
 def _spacing(x: Array) -> Array:
     dtype = get_aval(x).dtype
-    away = ufuncs.where(ufuncs.signbit(x), np.asarray(-np.inf, dtype), np.asarray(np.inf, dtype))
+    away = np.asarray(np.inf, dtype)
+    if dtype != dtypes.float16:
+        away = ufuncs.where(lax.lt(x, 0), lax.neg(away), away)
     result = lax.sub(lax.nextafter(x, away), x)
     return ufuncs.where(lax.is_finite(x), result, np.asarray(np.nan, dtype))
 

@@ -9,10 +9,11 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.indexing import GatherScatterMode, Mode
+from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
 from pycompiler.numpy.positions import INT32, flattened, holds
+from pycompiler.numpy.promotion import widened
 from pycompiler.numpy.taking import check_integers, from_end, take
 from pycompiler.numpy.updates import Place
 
@@ -43,7 +44,8 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Array:
     """a with the elements at flat indices replaced by those of v, which repeat as needed.
 
-    mode 'clip' (and None) brings indices into range, 'wrap' counts around.
+    mode 'clip' brings indices into range (negative ones to 0), 'wrap' counts around; without a mode negative ones count
+    from the end, then they are brought into range.
     """
     _not_inplace("put", inplace)
     check_arrays("put", a, ind, v)
@@ -60,7 +62,11 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
         return a
     if given != count:
         values = take(values, np.arange(count, dtype=np.int32) % given)
-    places = ufuncs.remainder(places, size) if mode == "wrap" else lax.clamp(0, from_end(places, size), size - 1)
+    if mode == "wrap":
+        # A narrow type need not hold the size.
+        places = ufuncs.remainder(cast(places, widened(get_aval(places).dtype)), size)
+    else:
+        places = lax.clamp(0, as_positions(places) if mode == "clip" else from_end(places, size), size - 1)
     return movement.reshape(Place(flat, places).set(values), get_aval(a).shape)
 
 

@@ -14,12 +14,13 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.movement import atleast_2d, concatenate, moveaxis, squeeze, transpose
-from pycompiler.numpy.promotion import promoted_inexact, requested
+from pycompiler.numpy.promotion import FLOAT16S, promoted_inexact, requested
 from pycompiler.numpy.taking import take, take_along_axis
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
@@ -105,6 +106,7 @@ def percentile(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """`quantile` with q in 0..100.
 
@@ -113,7 +115,11 @@ def percentile(
     Array(3., dtype=float32)
     """
     _refused("percentile", out, overwrite_input)
-    return _quantile("percentile", a, _share("percentile", q), axis, method, keepdims, weights, False)
+    return divided(
+        "percentile",
+        _quantile("percentile", a, _percents("percentile", q), axis, method, keepdims, weights, False),
+        out_sharding,
+    )
 
 
 def nanpercentile(
@@ -129,12 +135,17 @@ def nanpercentile(
 ) -> Array:
     """`nanquantile` with q in 0..100."""
     _refused("nanpercentile", out, overwrite_input)
-    return _quantile("nanpercentile", a, _share("nanpercentile", q), axis, method, keepdims, weights, True)
+    return _quantile("nanpercentile", a, _percents("nanpercentile", q), axis, method, keepdims, weights, True)
 
 
-def _share(name: str, q: Any) -> Array:
+def _shares(name: str, q: Any) -> Array:
+    """q as a float in which places in a line can be counted, which is not float16."""
     (q,) = promoted_inexact(name, q)
-    return lax.div(q, 100.0)
+    return cast(q, dtypes.float32) if get_aval(q).dtype in FLOAT16S else q
+
+
+def _percents(name: str, q: Any) -> Array:
+    return lax.div(_shares(name, q), 100.0)
 
 
 def _refused(name: str, out: Any, overwrite_input: Any) -> None:
@@ -148,7 +159,7 @@ def _quantile(
 ) -> Array:
     if method not in _METHODS:
         raise ValueError(f"{name}: method is one of {', '.join(_METHODS)}, got {method!r}")
-    (q,) = promoted_inexact(name, q)
+    q = _shares(name, q)
     if get_aval(q).ndim > 1:
         raise ValueError(f"{name}: q is a scalar or a vector, got {short(q)}")
     lines, kept = _lines(name, a, axis)
@@ -198,7 +209,7 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
     else:
         below, over = (take(ordered, index, axis=-1) for index in indices)
     if method == "linear":
-        wide = [cast(end, share.dtype) for end in (below, over)]
+        wide = [cast(end, dtypes.result_type(lines, q)[0]) for end in (below, over)]
         result = ufuncs.add(
             ufuncs.multiply(wide[0], lax.sub(cast(1, share.dtype), above)), ufuncs.multiply(wide[1], above)
         )
@@ -222,7 +233,8 @@ def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) ->
     ordered, weight = reduction.sort_key_val(lines, weights[0] if weights else movement.full_like(lines, 1.0), -1)
     missing = ufuncs.isnan(ordered)
     bad = ufuncs.logical_or(ufuncs.isnan(weight), ufuncs.less(weight, 0))
-    reached = cumsum(ufuncs.where(ufuncs.logical_or(missing, bad), cast(0, aval.dtype), weight), -1)
+    weight = cast(weight, dtypes.result_type(lines, q)[0])
+    reached = cumsum(ufuncs.where(ufuncs.logical_or(missing, bad), cast(0, get_aval(weight).dtype), weight), -1)
     total = movement.slice_in_dim(reached, -1, None, axis=-1)
     wanted = ufuncs.multiply(movement.reshape(q, (dim_product(share.shape),)), total)
     before = ufuncs.less(movement.expand_dims(reached, (-2,)), movement.expand_dims(wanted, (-1,)))

@@ -1,5 +1,6 @@
 """Elementwise functions: arguments are promoted and broadcast, then bound; what is no primitive is composed."""
 
+import operator
 from collections.abc import Callable
 from math import log as scalar_log
 from math import pi
@@ -11,12 +12,14 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
-from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+from pycompiler.numpy.promotion import broadcast_of, converted, never_weak, promoted, promoted_inexact
 from pycompiler.ops import PRIMITIVES
+from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
 
 Unary = Callable[[Any], Array]
@@ -43,7 +46,8 @@ def _logarithm(primitive: str, base: int, x: Array) -> Array:
     dtype = get_aval(x).dtype
     if not dtypes.is_complex(dtype):
         return PRIMITIVES[primitive].bind(cast(x, dtype))
-    return lax.div(lax.log(x), np.asarray(scalar_log(base), dtype))
+    # Part by part: a complex divisor would make nans of infinities.
+    return _by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")
@@ -67,8 +71,8 @@ arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hype
 arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
-degrees = rad2deg = _float_function("degrees", lambda x: lax.mul(x, 180 / pi), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", lambda x: lax.mul(x, pi / 180), "Degrees in radians.")
+degrees = rad2deg = _float_function("degrees", lambda x: weakly(lax.mul(x, 180 / pi), False), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", lambda x: weakly(lax.mul(x, pi / 180), False), "Degrees in radians.")
 fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
 
 
@@ -186,8 +190,9 @@ def sign(x: Any, /) -> Array:
 
 
 def square(x: Any, /) -> Array:
-    """x * x."""
-    return multiply(x, x)
+    """x * x; of bools and."""
+    check_arrays("square", x)
+    return lax.square(x) if dtypes.is_complex(get_aval(x).dtype) else multiply(x, x)
 
 
 def reciprocal(x: Any, /) -> Array:
@@ -230,9 +235,7 @@ def floor_divide(x: Any, y: Any, /) -> Array:
 def remainder(x: Any, y: Any, /) -> Array:
     """The remainder of floor_divide: it has the sign of y, a zero too. That of integers by 0 is 0."""
     x, y = _of_reals("remainder", x, y)
-    if dtypes.is_integer(get_aval(y).dtype):
-        aval = get_aval(y)
-        y = lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
+    y = _divisor(y)
     rest = lax.rem(x, y)
     other_side = lax.bitwise_and(lax.ne(lax.lt(rest, 0), lax.lt(y, 0)), lax.ne(rest, 0))
     return _zero_like(y, lax.select(other_side, lax.add(rest, y), rest))
@@ -241,9 +244,18 @@ def remainder(x: Any, y: Any, /) -> Array:
 mod = remainder
 
 
+def _divisor(y: Array) -> Array:
+    """y; of integers with ones for zeros, so that a remainder by 0 is 0."""
+    aval = get_aval(y)
+    if not dtypes.is_integer(aval.dtype):
+        return y
+    return lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
+
+
 def fmod(x: Any, y: Any, /) -> Array:
-    """The remainder with the sign of x."""
-    return lax.rem(*promoted("fmod", x, y))
+    """The remainder with the sign of x. That of integers by 0 is 0."""
+    x, y = _of_reals("fmod", x, y)
+    return lax.rem(x, _divisor(y))
 
 
 def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
@@ -317,68 +329,60 @@ def arctan2(y: Any, x: Any, /) -> Array:
 atan2 = arctan2
 
 
-def hypot(x: Any, y: Any, /) -> Array:
-    """sqrt(x**2 + y**2), without overflow on the way."""
-    x, y = (lax.abs(side) for side in promoted_inexact("hypot", x, y))
-    longer, shorter = lax.max(x, y), lax.min(x, y)
-    zero = lax.eq(longer, 0)
-    ratio = lax.div(shorter, lax.select(zero, 1.0, longer))
-    result = lax.select(zero, longer, lax.mul(longer, lax.sqrt(lax.add(1.0, lax.mul(ratio, ratio)))))
-    return lax.select(lax.bitwise_or(isposinf(x), isposinf(y)), np.inf, result)
-
-
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
+    if dtypes.is_complex(get_aval(x).dtype):
+        return fused(analytic.logaddexp, x, y)
     return _logaddexp(x, y)
 
 
-@custom_jvp
-def _logaddexp(x: Array, y: Array) -> Array:
-    if dtypes.is_complex(get_aval(x).dtype):
-        return _complex_logaddexp(x, y)
+def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
+    """max(x, y) + log(1 + b**-|x - y|) for the base of which `power` makes powers, and `unit` is the logarithm."""
     difference = lax.sub(x, y)
     # Equal infinities have no difference; their sum is their logarithm.
     undefined = isnan(difference)
     distance = lax.abs(lax.select(undefined, 0.0, difference))
-    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), lax.log1p(lax.exp(lax.neg(distance)))))
+    more = lax.log1p(power(lax.neg(distance)))
+    more = more if unit == 1 else lax.mul(more, 1 / unit)
+    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), more))
+
+
+@custom_jvp
+def _logaddexp(x: Array, y: Array) -> Array:
+    return logarithm_of_sum(x, y, lax.exp, 1)
 
 
 @_logaddexp.defjvp
 def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    # The shares of the terms in the sum. As in jax, an infinite term has its share whatever the sum is.
-    total = _logaddexp(*primals)
-    shares = [lax.exp(lax.sub(_finite(x), _finite(total))) for x in primals]
+    return with_shares(_logaddexp, lax.exp, primals, tangents)
+
+
+def with_shares(
+    function: Binary, power: Unary, primals: tuple[Array, Array], tangents: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """The logarithm of a sum, and its tangent: the terms' shares in the sum. As in jax, an infinite term has its share
+    whatever the sum is."""
+    total = function(*primals)
+    shares = [power(lax.sub(_finite(x), _finite(total))) for x in primals]
     return total, lax.add(*(lax.mul(t, share) for t, share in zip(tangents, shares, strict=True)))
 
 
 def _finite(x: Array) -> Array:
-    return x if dtypes.is_complex(get_aval(x).dtype) else lax.select(lax.eq(x, np.inf), 0.0, x)
-
-
-def _complex_logaddexp(x: Array, y: Array) -> Array:
-    """With the imaginary part in -pi..pi."""
-    first = lax.ge(complexes.real(x), complexes.real(y))
-    big, small = lax.select(first, x, y), lax.select(first, y, x)
-    total = lax.add(big, lax.log1p(lax.exp(lax.sub(small, big))))
-    angle = lax.sub(remainder(lax.add(complexes.imag(total), pi), 2 * pi), pi)
-    return complexes.complex(complexes.real(total), angle)
-
-
-def logaddexp2(x: Any, y: Any, /) -> Array:
-    """log2(2**x + 2**y), without overflow on the way."""
-    x, y = promoted_inexact("logaddexp2", x, y)
-    return lax.mul(logaddexp(lax.mul(x, scalar_log(2)), lax.mul(y, scalar_log(2))), 1 / scalar_log(2))
+    return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    zero = lax.eq(x, 0)
-    angle = lax.mul(lax.select(zero, 1.0, x), pi)
-    return lax.select(zero, 1.0, lax.div(lax.sin(angle), angle))
+    return fused(_sinc, x)
 
 
+def _sinc(x: Array) -> Array:
+    return sin_quotient(lax.mul(x, pi))
+
+
+@never_weak
 def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
@@ -390,6 +394,7 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         (x,) = converted(name, x)
+        _refuse_complex(name, x)
         return function(x) if dtypes.is_floating(get_aval(x).dtype) else as_array(x)
 
     return _named(ufunc, name, summary)
@@ -419,6 +424,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """
     check_arrays("round", a)
     no_out("round", out)
+    decimals = operator.index(decimals)
     if dtypes.is_complex(get_aval(a).dtype):
         return _by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):
@@ -428,7 +434,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     if decimals == 0:
         return lax.round(a, 1)
     factor = 10.0**decimals
-    return lax.div(lax.round(lax.mul(a, factor), 1), factor)
+    return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 
 
 around = round
@@ -450,13 +456,13 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 def fmax(x1: Any, x2: Any) -> Array:
     """The greater; where one is nan the other."""
     x, y = promoted("fmax", x1, x2)
-    return lax.select(lax.bitwise_or(lax.gt(x, y), isnan(y)), x, y)
+    return lax.select(lax.bitwise_or(greater(x, y), isnan(y)), x, y)
 
 
 def fmin(x1: Any, x2: Any) -> Array:
     """The lesser; where one is nan the other."""
     x, y = promoted("fmin", x1, x2)
-    return lax.select(lax.bitwise_or(lax.lt(x, y), isnan(y)), x, y)
+    return lax.select(lax.bitwise_or(less(x, y), isnan(y)), x, y)
 
 
 def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:
@@ -567,6 +573,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if dtypes.is_complex(dtype):
+        _refuse_complex("nan_to_num, the number for a part,", nan)
         return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not dtypes.is_floating(dtype):
         return as_array(x)

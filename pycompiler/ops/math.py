@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler.core.aval import get_aval
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.ops import rules
-from pycompiler.ops.compare import eq, select
+from pycompiler.ops.arithmetic import abs_, max_, stop_gradient
+from pycompiler.ops.bits import and_, or_
+from pycompiler.ops.compare import eq, gt, is_finite, le, lt, ne, select
 from pycompiler.ops.elementwise import add, div, elementwise, mul, neg, sub
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like
@@ -61,8 +64,9 @@ def _square_to_one(x: Value) -> Value:
     return mul.bind(_one_minus(x), _one_plus(x))
 
 
-def _square_less_one(x: Value) -> Value:
-    return mul.bind(sub.bind(x, full_like(x, 1)), _one_plus(x))
+def _acosh_slope(x: Value) -> Value:
+    """1 / sqrt(x**2 - 1), as a product that neither loses digits near 1 nor overflows."""
+    return mul.bind(rsqrt.bind(sub.bind(x, full_like(x, 1))), rsqrt.bind(_one_plus(x)))
 
 
 def _sin_partial(t: Value, out: Value, x: Value) -> Value:
@@ -131,8 +135,8 @@ acos = _unary("acos", lambda t, out, x: neg.bind(mul.bind(t, rsqrt.bind(_square_
 atan = _unary("atan", lambda t, out, x: div.bind(t, _one_plus(_square(x))), np.arctan, "f")
 sinh = _unary("sinh", _sinh_partial, np.sinh, "f")
 cosh = _unary("cosh", lambda t, out, x: mul.bind(t, sinh.bind(x)), np.cosh, "f")
-asinh = _unary("asinh", lambda t, out, x: mul.bind(t, rsqrt.bind(_one_plus(_square(x)))), np.arcsinh, "f")
-acosh = _unary("acosh", lambda t, out, x: mul.bind(t, rsqrt.bind(_square_less_one(x))), np.arccosh, "f")
+asinh = _unary("asinh", lambda t, out, x: mul.bind(t, _asinh_slope(x)), np.arcsinh, "f")
+acosh = _unary("acosh", lambda t, out, x: mul.bind(t, _acosh_slope(x)), np.arccosh, "f")
 atanh = _unary("atanh", lambda t, out, x: div.bind(t, _square_to_one(x)), np.arctanh, "f")
 
 
@@ -144,17 +148,56 @@ def _nonzero(x: Value) -> Value:
     return select.bind(eq.bind(x, full_like(x, 0)), full_like(x, 1), x)
 
 
+def _least(x: Value) -> Value:
+    """The least number: a zero divided by it is 0, and the derivative of that is infinite."""
+    # Complex division would square it.
+    dtype = get_aval(x).dtype
+    return full_like(x, 1 if rules.kind(dtype) == "c" else float(rules.finfo(dtype).smallest_subnormal))
+
+
 def _pow_base(t: Value, out: Value, x: Value, y: Value) -> Value:
-    slope = mul.bind(_nonzero(y), pow_.bind(x, sub.bind(y, full_like(y, 1))))
-    return mul.bind(t, select.bind(eq.bind(y, full_like(y, 0)), full_like(y, 0), slope))
+    """y x**(y - 1). Where that is 0 times infinity it is 0 (y = 0), and where its derivative by y would be 0 times the
+    logarithm of 0 (x = 0, y = 1) it is 1; both with the derivative by y that they have."""
+    zero, one = full_like(x, 0), full_like(x, 1)
+    inverse = div.bind(one, x)
+    constant = and_.bind(eq.bind(y, zero), ne.bind(mul.bind(inverse, zero), zero))
+    linear = and_.bind(eq.bind(y, one), eq.bind(x, zero))
+    base = select.bind(or_.bind(constant, linear), one, x)
+    slope = mul.bind(y, pow_.bind(base, sub.bind(y, one)))
+    slope = select.bind(constant, div.bind(y, _least(y)), slope)
+    return mul.bind(t, select.bind(linear, sub.bind(one, div.bind(sub.bind(y, one), _least(y))), slope))
 
 
 def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
-    return mul.bind(t, mul.bind(log.bind(_nonzero(x)), out))
+    """x**y log(x), 0 at x = 0. Its derivative by x is infinite there for exponents up to 1, as the logarithm is."""
+    slope = mul.bind(log.bind(_nonzero(x)), out)
+    if rules.kind(get_aval(x).dtype) == "c":
+        return mul.bind(t, slope)
+    zero = full_like(x, 0)
+    steep = and_.bind(le.bind(y, full_like(y, 1)), ne.bind(y, zero))
+    at_zero = select.bind(steep, sub.bind(zero, div.bind(out, _least(x))), zero)
+    at_zero = select.bind(eq.bind(y, zero), div.bind(x, _least(x)), at_zero)
+    return mul.bind(t, select.bind(eq.bind(x, zero), at_zero, slope))
 
 
 def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:
-    return div.bind(numerator, add.bind(_square(x), _square(y)))
+    """numerator / (x**2 + y**2), by multiples of the greater one where its square would be infinite or 0."""
+    limits = rules.finfo(get_aval(x).dtype)
+    greater = stop_gradient.bind(max_.bind(abs_.bind(x), abs_.bind(y)))
+    low, high = full_like(x, float(limits.tiny) ** 0.5), full_like(x, float(limits.max) ** 0.5 / 2)
+    is_far = or_.bind(gt.bind(greater, high), and_.bind(lt.bind(greater, low), ne.bind(greater, full_like(x, 0))))
+    is_far = and_.bind(is_far, is_finite.bind(greater))
+    unit = select.bind(is_far, greater, full_like(x, 1))
+    x, y, numerator = (div.bind(side, unit) for side in (x, y, numerator))
+    return div.bind(div.bind(numerator, add.bind(_square(x), _square(y))), unit)
+
+
+def _asinh_slope(x: Value) -> Value:
+    """1 / sqrt(1 + x**2); where the square would be infinite, 1 / |x|."""
+    size = abs_.bind(x)
+    is_far = gt.bind(size, full_like(x, 2 / float(rules.finfo(get_aval(x).dtype).eps)))
+    near = rsqrt.bind(_one_plus(_square(select.bind(is_far, full_like(x, 1), x))))
+    return select.bind(is_far, div.bind(full_like(x, 1), select.bind(is_far, size, full_like(x, 1))), near)
 
 
 pow_ = elementwise("pow", 2, "fc", partials=(_pow_base, _pow_exponent), reference=rules.in_float64(np.power))

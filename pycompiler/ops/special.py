@@ -11,12 +11,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pycompiler.core.aval import get_aval
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.ops import rules
-from pycompiler.ops.arithmetic import abs_, max_, round_, sign
+from pycompiler.ops.arithmetic import max_, round_, sign
+from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import eq, gt, select
 from pycompiler.ops.elementwise import Partials, add, div, elementwise, mul, neg, sub
 from pycompiler.ops.math import cos, erf, exp, log, log1p, sin, sqrt
+from pycompiler.ops.quotients import bessel_i1_quotient, log1p_quotient, sin_quotient
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like
 
@@ -162,8 +165,10 @@ _DIFFERENCES = (rules.FLOAT32, rules.FLOAT16, rules.BFLOAT16)  # what difference
 
 
 def _quotient(x: Value, y: Value) -> Value:
-    """x / y, 0 where x is 0 whatever y is."""
-    return select.bind(eq.bind(x, _number(x, 0)), _number(x, 0), div.bind(x, y))
+    """x / y, 0 where both are 0. There the least number stands for y: the derivative by x is then an infinite one."""
+    least = _number(y, float(rules.finfo(get_aval(y).dtype).smallest_subnormal))
+    zeros = and_.bind(eq.bind(x, _number(x, 0)), eq.bind(y, _number(y, 0)))
+    return div.bind(x, select.bind(zeros, least, y))
 
 
 xlogy = elementwise(
@@ -315,10 +320,10 @@ def _i0e_partial(t: Value, out: Value, x: Value) -> Value:
 
 
 def _i1e_partial(t: Value, out: Value, x: Value) -> Value:
-    # I1' = I0 - I1 / x; near 0 it is 1/2.
-    safe = select.bind(gt.bind(abs_.bind(x), _number(x, 1e-30)), x, _number(x, 1))
-    slope = sub.bind(bessel_i0e.bind(safe), mul.bind(out, add.bind(sign.bind(safe), div.bind(_number(x, 1), safe))))
-    return mul.bind(t, select.bind(eq.bind(safe, x), slope, _number(x, 0.5)))
+    # I1' = I0 - I1 / x.
+    scale = exp.bind(neg.bind(mul.bind(x, sign.bind(x))))
+    quotient = bessel_i1_quotient(x, lambda x: bessel_i1e.bind(x), scale)
+    return mul.bind(t, sub.bind(sub.bind(bessel_i0e.bind(x), mul.bind(sign.bind(x), out)), quotient))
 
 
 def _bessel_j_partial(t: Value, out: Value, v: Value, x: Value) -> Value:
@@ -425,12 +430,6 @@ def _phase(x: Value) -> Value:
     return _times(sub.bind(quarter, round_.bind(quarter)), 2 * pi)
 
 
-def _ratio_partial(t: Value, numerator: Value, x: Value) -> Value:
-    """t numerator / x, t where x is 0."""
-    zero = eq.bind(x, _number(x, 0))
-    return mul.bind(t, select.bind(zero, _number(x, 1), div.bind(numerator, x)))
-
-
 def _erfcx_partial(t: Value, out: Value, x: Value) -> Value:
     return mul.bind(t, _plus(_times(mul.bind(x, out), 2), -2 / pi**0.5))
 
@@ -455,10 +454,7 @@ def _ndtri_partial(t: Value, out: Value, p: Value) -> Value:
 
 
 def _spence_partial(t: Value, out: Value, x: Value) -> Value:
-    one = eq.bind(x, _number(x, 1))
-    safe = select.bind(one, _number(x, 2), x)
-    slope = div.bind(log.bind(safe), sub.bind(_number(x, 1), safe))
-    return mul.bind(t, select.bind(one, _number(x, -1), slope))
+    return neg.bind(mul.bind(t, log1p_quotient(_plus(x, -1))))
 
 
 def _owens_t_partial_h(t: Value, out: Value, h: Value, a: Value) -> Value:
@@ -535,7 +531,7 @@ fresnel_cos = _special(
 sin_integral = _special(
     "sin_integral",
     ((-20, 20),),
-    (lambda t, out, x: _ratio_partial(t, sin.bind(x), x),),
+    (lambda t, out, x: mul.bind(t, sin_quotient(x)),),
     _member("sici", 0),
 )
 cos_integral = _special(

@@ -15,6 +15,7 @@ from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
 from pycompiler.numpy.promotion import promoted_inexact_each
+from pycompiler.numpy.ufuncs import conjugate
 from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch
 
 __all__ = [
@@ -79,14 +80,18 @@ def _reversed(x: Array) -> Array:
 
 
 def _correlated(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
-    return _convolved(in1, _reversed(in2), mode=mode, precision=precision)
+    return _convolved(in1, _reversed(conjugate(in2)), mode=mode, precision=precision)
 
 
 def _correlated2d(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
-    """As SciPy's: a centred part is that of the result turned around."""
+    """As SciPy's: a centred part is that of the result turned around, and of what does not meet an end it is the
+    smaller matrix that is conjugated."""
     if mode != "same":
-        return _correlated(in1, in2, mode=mode, precision=precision)
-    return _reversed(_convolved(_reversed(in1), in2, mode=mode, precision=precision))
+        result = _correlated(in1, in2, mode=mode, precision=precision)
+        first, second = get_aval(in1).shape, get_aval(in2).shape
+        smaller = first != second and all(n <= m for n, m in zip(first, second, strict=True))
+        return conjugate(result) if mode == "valid" and smaller else result
+    return _reversed(_convolved(_reversed(in1), conjugate(in2), mode=mode, precision=precision))
 
 
 def _check_method(name: str, method: str) -> None:
@@ -105,7 +110,8 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", preci
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
-    """The correlation of two arrays: the convolution with in2 turned around. Parameters as those of convolve."""
+    """The correlation of two arrays: the convolution with the conjugate of in2 turned around. Parameters as those of
+    convolve."""
     _check_method("correlate", method)
     return fused(_correlated, *_checked("correlate", in1, in2, mode), mode=mode, precision=precision)
 
@@ -129,7 +135,8 @@ def convolve2d(
 def correlate2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Array:
-    """The correlation of two matrices, beyond which there are zeros. Modes as those of convolve."""
+    """The correlation of two matrices, the second conjugated, beyond which there are zeros. Modes as those of
+    convolve."""
     _check_plane("correlate2d", in1, in2, boundary, fillvalue)
     return fused(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
 
@@ -177,4 +184,4 @@ def _spread(x: Array, like: Array) -> Array:
     return movement.broadcast_in_dim(x, shape, tuple(range(len(shape))))
 
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)

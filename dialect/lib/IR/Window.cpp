@@ -18,7 +18,9 @@ int64_t array::multiplySizes(int64_t lhs, int64_t rhs) {
   return llvm::checkedMul(lhs, rhs).value_or(beyond);
 }
 
-int64_t array::dilatedSize(int64_t size, int64_t dilation) { return size == 0 ? 0 : addSizes(multiplySizes(size - 1, dilation), 1); }
+int64_t array::dilatedSize(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : addSizes(multiplySizes(size - 1, dilation), 1);
+}
 
 int64_t array::countWindows(int64_t padded, int64_t window, int64_t stride) {
   return padded < window ? 0 : addSizes((padded - window) / stride, 1);

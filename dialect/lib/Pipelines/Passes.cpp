@@ -6,6 +6,8 @@
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"
+#include "array/Transforms/Bufferize.h"
+#include "array/Transforms/CheckCalls.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -29,6 +31,8 @@ void registerOwnPasses() {
 void registerPipelinePasses() {
   registerOwnPasses();
   registerTransformsPasses();
+  registerBufferizePasses();
+  registerCheckCallsPass();
   bufferization::registerEmptyTensorEliminationPass();
   bufferization::registerOneShotBufferizePass();
   memref::registerExpandStridedMetadataPass();

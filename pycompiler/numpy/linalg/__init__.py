@@ -9,6 +9,7 @@ from typing import NoReturn
 from pycompiler.core.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.numpy.linalg.decompositions import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
+from pycompiler.numpy.linalg.determinants import det, slogdet
 from pycompiler.numpy.linalg.norms import cond, matrix_norm, matrix_rank, norm, vector_norm
 from pycompiler.numpy.linalg.products import (
     cross,
@@ -22,12 +23,10 @@ from pycompiler.numpy.linalg.products import (
     vecdot,
 )
 from pycompiler.numpy.linalg.solving import (
-    det,
     inv,
     lstsq,
     matrix_power,
     pinv,
-    slogdet,
     solve,
     tensorinv,
     tensorsolve,

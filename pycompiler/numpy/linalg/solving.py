@@ -1,8 +1,8 @@
-"""Systems of equations, inverses and determinants, as numpy.linalg names them."""
+"""Systems of equations, inverses and powers, as numpy.linalg names them."""
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axes, cast, check_arrays
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, one_batch, square_matrix
 from pycompiler.numpy.movement import moveaxis
@@ -21,13 +21,6 @@ from pycompiler.ops import linalg as solvers
 from pycompiler.ops import linalg_rules as la
 from pycompiler.ops.arithmetic import stop_gradient
 from pycompiler.ops.shape import full, full_like
-
-
-class SlogdetResult(NamedTuple):
-    """The sign of a determinant, and the logarithm of its size."""
-
-    sign: Array
-    logabsdet: Array
 
 
 def solve_square(a: Any, b: Any) -> Array:
@@ -102,6 +95,11 @@ def _tolerance(name: str, a: Array, rtol: Any, factor: float) -> Array:
     if rtol is None:
         rtol = eps_times(larger(*aval.shape[-2:]), np.asarray(factor * np.finfo(aval.dtype).eps, real))
     check_arrays(name, rtol)
+    if not broadcasts(get_aval(rtol).shape, aval.shape[:-2]):
+        raise ValueError(
+            f"{name}: a tolerance is a scalar, or of shape {aval.shape[:-2]}, one for each matrix of {short(aval)}; "
+            f"got {short(get_aval(rtol))}"
+        )
     return broadcast_to(stop_gradient.bind(cast(rtol, real)), aval.shape[:-2])
 
 
@@ -119,77 +117,6 @@ def _pinv(a: Array, rtol: Array, *, hermitian: bool) -> Array:
     u, s, vh = lax_linalg.svd(lax_linalg.symmetrized(a) if hermitian else a, full_matrices=False)
     scaled = la.rows_of(la.as_dtype(_inverted(s, rtol), get_aval(u).dtype), get_aval(vh).shape[-1])
     return la.matmul(lax.mul(la.adjoint(vh), scaled), la.adjoint(u))
-
-
-def det(a: Any) -> Array:
-    """The determinant of each matrix [..., n, n]: by its definition for n = 2 and 3, else by LU, whose derivative is
-    that of matrices that are not singular.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.linalg.det(pnp.array([[1.0, 2.0], [3.0, 4.0]]))
-    Array(-2., dtype=float32)
-    """
-    return fused(_det, square_matrix("det", a))
-
-
-def _det(a: Array) -> Array:
-    n = get_aval(a).shape[-1]
-    rank = len(get_aval(a).shape)
-
-    def at(i: int, j: int) -> Array:
-        return movement.squeeze(la.part(a, rows=(i, i + 1), columns=(j, j + 1)), (rank - 2, rank - 1))
-
-    def minor(i: int, j: int) -> Array:
-        """Of rows 1 and 2 and two columns."""
-        return lax.sub(lax.mul(at(1, i), at(2, j)), lax.mul(at(1, j), at(2, i)))
-
-    if n == 2:
-        return lax.sub(lax.mul(at(0, 0), at(1, 1)), lax.mul(at(0, 1), at(1, 0)))
-    if n == 3:
-        first = lax.sub(lax.mul(at(0, 0), minor(1, 2)), lax.mul(at(0, 1), minor(0, 2)))
-        return lax.add(first, lax.mul(at(0, 2), minor(0, 1)))
-    factors, pivots, _ = solvers.lu.bind(a)
-    product = reduction.reduce_prod(la.diagonal(factors), (rank - 2,))
-    return lax.select(_is_odd(pivots), lax.neg(product), product)
-
-
-def _is_odd(pivots: Array) -> Array:
-    """Whether so many rows were swapped that a determinant changes its sign."""
-    aval = get_aval(pivots)
-    last = len(aval.shape) - 1
-    swapped = lax.ne(pivots, movement.broadcasted_iota(np.int32, aval.shape, last))
-    swaps = reduction.reduce_sum(cast(swapped, np.dtype(np.int32)), (last,))
-    return lax.eq(lax.rem(swaps, full_like(swaps, 2)), full_like(swaps, 1))
-
-
-def _slogdet(a: Array) -> tuple[Array, Array]:
-    factors, pivots, _ = solvers.lu.bind(a)
-    diagonal = la.diagonal(factors)
-    aval = get_aval(diagonal)
-    last = len(aval.shape) - 1
-    size = lax.abs(diagonal)
-    # At 0 the direction is 0, the sign of the product, and the logarithm is -inf.
-    direction = lax.sign(diagonal)
-    if la.is_complex(a):
-        safe = lax.select(lax.eq(size, full_like(size, 0)), full_like(size, 1), size)
-        direction = lax.div(diagonal, la.as_dtype(safe, aval.dtype))
-    sign = reduction.reduce_prod(direction, (last,))
-    sign = lax.select(_is_odd(pivots), lax.neg(sign), sign)
-    return sign, reduction.reduce_sum(lax.log(size), (last,))
-
-
-def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
-    """The sign (0 where a is singular) and the logarithm of the size of the determinant of each matrix, by LU.
-
-    method is None, 'lu' or 'qr'; the last is taken for compatibility.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.linalg.slogdet(pnp.diag(pnp.array([1.0, -1.0]))).sign
-    Array(-1., dtype=float32)
-    """
-    if method not in (None, "lu", "qr"):
-        raise ValueError(f"slogdet: method is None, 'lu' or 'qr', got {method!r}")
-    return SlogdetResult(*fused(_slogdet, square_matrix("slogdet", a)))
 
 
 def matrix_power(a: Any, n: int) -> Array:

@@ -7,10 +7,9 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
-from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import shape as shapes
 from pycompiler.ops import special as ops
 
@@ -36,8 +35,7 @@ def i0(x: Any) -> Array:
 
 
 def _i0(x: Array) -> Array:
-    # The derivative of the magnitude is 0 at 0, as that of the scaled function takes it.
-    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), lax_special.bessel_i0e(x))
+    return lax_special.unscaled(x, lax_special.bessel_i0e(x))
 
 
 def i1(x: Any) -> Array:
@@ -46,7 +44,7 @@ def i1(x: Any) -> Array:
 
 
 def _i1(x: Array) -> Array:
-    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), lax_special.bessel_i1e(x))
+    return lax_special.unscaled(x, lax_special.bessel_i1e(x))
 
 
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
@@ -72,6 +70,7 @@ def _bessel_jn(z: Array, *, v: int) -> Array:
     return ops.bessel_j.bind(shapes.broadcast_in_dim.bind(orders, shape=shape, broadcast_dimensions=(0,)), repeated)
 
 
+@never_weak
 def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     """The confluent hypergeometric function 1F1(a; b; x)."""
     return ops.hyp1f1.bind(*promoted_inexact("hyp1f1", a, b, x))

@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
+from pycompiler.ops.quotients import expm1_quotient
+from pycompiler.transforms import custom_jvp
 
 
 def xlogy(x: Any, y: Any) -> Array:
@@ -20,14 +23,55 @@ def xlogy(x: Any, y: Any) -> Array:
     >>> special.xlogy(0.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return ops.xlogy.bind(*promoted_inexact("xlogy", x, y))
+    x, y = promoted_inexact("xlogy", x, y)
+    return fused(_complex_xlogy, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlogy.bind(x, y)
 
 
 def xlog1py(x: Any, y: Any) -> Array:
     """x log(1 + y), 0 where x is 0."""
-    return ops.xlog1py.bind(*promoted_inexact("xlog1py", x, y))
+    x, y = promoted_inexact("xlog1py", x, y)
+    return fused(_complex_xlog1py, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlog1py.bind(x, y)
 
 
+def _weighted(x: Array, y: Array, logarithm: Array) -> Array:
+    """x times a logarithm of y; 0 where x is, unless y is nan."""
+    vanishes = lax.bitwise_and(lax.eq(x, 0), lax.eq(y, y))
+    return lax.select(vanishes, _constant(x, 0), lax.mul(x, logarithm))
+
+
+def _share(t: Array, x: Array, y: Array) -> Array:
+    """t x / y; 0 where x is."""
+    vanishes = lax.eq(x, 0)
+    return lax.mul(t, lax.select(vanishes, x, lax.div(x, lax.select(vanishes, _constant(y, 1), y))))
+
+
+@custom_jvp
+def _weighted_log(x: Array, y: Array) -> Array:
+    return _weighted(x, y, lax.log(y))
+
+
+_weighted_log.defjvps(lambda t, out, x, y: lax.mul(t, lax.log(y)), lambda t, out, x, y: _share(t, x, y))
+
+
+@custom_jvp
+def _weighted_log1p(x: Array, y: Array) -> Array:
+    return _weighted(x, y, lax.log1p(y))
+
+
+_weighted_log1p.defjvps(
+    lambda t, out, x, y: lax.mul(t, lax.log1p(y)), lambda t, out, x, y: _share(t, x, lax.add(y, _constant(y, 1)))
+)
+
+
+def _complex_xlogy(x: Array, y: Array) -> Array:
+    return _weighted_log(x, y)
+
+
+def _complex_xlog1py(x: Array, y: Array) -> Array:
+    return _weighted_log1p(x, y)
+
+
+@never_weak
 def logit(x: Any) -> Array:
     """log(x / (1 - x)), the inverse of expit.
 
@@ -63,9 +107,10 @@ def entr(x: Any) -> Array:
 
 
 def _entr(x: Array) -> Array:
-    return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.neg(ops.xlogy.bind(x, x)))
+    return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.sub(_constant(x, 0), ops.xlogy.bind(x, x)))
 
 
+@never_weak
 def rel_entr(p: Any, q: Any) -> Array:
     """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
     return fused(_rel_entr, *promoted_inexact("rel_entr", p, q))
@@ -77,19 +122,25 @@ def _rel_entr(p: Array, q: Array) -> Array:
     safe_q = lax.select(positive, q, _constant(q, 1))
     ratio = lax.div(safe_p, safe_q)
     near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
-    # Near 1 the quotient has lost what the difference still has; where it overflows, its logarithm does not.
+    # Near 1 the quotient has lost what the difference still has; where it over- or underflows, its logarithm does not.
     close = lax.log1p(lax.select(near, lax.div(lax.sub(safe_p, safe_q), safe_q), _constant(p, 0)))
-    whole = lax.bitwise_and(lax.gt(ratio, 0), lax.is_finite(ratio))
+    least = float(dtypes.finfo(get_aval(p).dtype).tiny)
+    whole = lax.bitwise_and(lax.ge(ratio, least), lax.is_finite(ratio))
     apart = lax.select(
         whole, lax.log(lax.select(whole, ratio, _constant(p, 1))), lax.sub(lax.log(safe_p), lax.log(safe_q))
     )
     result = lax.mul(safe_p, lax.select(near, close, apart))
+    # At p = 0 the result is 0, its derivative by p -inf, and that by q, -p / q, has a derivative by p.
     zero = lax.bitwise_and(lax.eq(p, 0), lax.ge(q, 0))
-    edge = lax.select(zero, _constant(p, 0), _constant(p, np.inf))
+    inner = lax.bitwise_and(zero, lax.gt(q, 0))
+    safe_q = lax.select(inner, q, _constant(q, 1))
+    at_zero = lax.select(inner, lax.sub(ops.xlogy.bind(p, p), ops.xlogy.bind(p, safe_q)), _constant(p, 0))
+    edge = lax.select(zero, at_zero, _constant(p, np.inf))
     undefined = lax.bitwise_or(lax.ne(p, p), lax.ne(q, q))
     return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
 
 
+@never_weak
 def kl_div(p: Any, q: Any) -> Array:
     """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
     return fused(_kl_div, *promoted_inexact("kl_div", p, q))
@@ -121,9 +172,14 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
 
 def _power_of_log(x: Array, lmbda: Array, *, one_more: bool) -> Array:
     logarithm = lax.log1p(x) if one_more else lax.log(x)
-    zero = lax.eq(lmbda, 0)
-    safe = lax.select(zero, _constant(lmbda, 1), lmbda)
-    return lax.select(zero, logarithm, lax.div(lax.expm1(lax.mul(safe, logarithm)), safe))
+    bounded = lax.bitwise_or(lax.ne(lmbda, 0), lax.is_finite(logarithm))
+    u = lax.select(bounded, lax.mul(lmbda, logarithm), _constant(lmbda, 0))
+    # Where u is small it is its quotient that has derivatives by lmbda, also at 0; else lmbda is not 0.
+    near = lax.lt(lax.abs(u), 0.5)
+    small = lax.mul(logarithm, expm1_quotient(lax.select(near, u, _constant(u, 0))))
+    one = _constant(u, 1)
+    large = lax.div(lax.expm1(lax.select(near, one, u)), lax.select(near, one, lmbda))
+    return lax.select(near, small, large)
 
 
 def _constant(x: Array, value: float) -> Array:

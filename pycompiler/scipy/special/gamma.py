@@ -13,7 +13,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane
 
@@ -38,6 +38,7 @@ def _loggamma(x: Array) -> Array:
     return lax.select(lax.lt(x, 0), _constant(x, np.nan), lax_special.lgamma(x))
 
 
+@never_weak
 def gammasgn(x: Any) -> Array:
     """The sign of the gamma function, as a float; at -1, -2, ... nan."""
     return fused(_gammasgn, *promoted_inexact("gammasgn", x))
@@ -54,6 +55,7 @@ def _gammasgn(x: Array) -> Array:
     return lax.select(pole, _constant(x, np.nan), sign)
 
 
+@never_weak
 def gamma(x: Any) -> Array:
     """The gamma function, also of complex numbers; at 0 an infinity of its sign, at -1, -2, ... nan.
 
@@ -116,6 +118,7 @@ def betaln(a: Any, b: Any) -> Array:
     return ops.betaln.bind(*promoted_inexact("betaln", a, b))
 
 
+@never_weak
 def beta(a: Any, b: Any) -> Array:
     """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
     return fused(_beta, *promoted_inexact("beta", a, b))
@@ -174,6 +177,7 @@ def _comb(n: Array, k: Array, *, repetition: bool) -> Array:
     return lax.select(possible, lax.exp(lax.neg(inverse)), _constant(n, 0))
 
 
+@never_weak
 def poch(z: Any, m: Any) -> Array:
     """Pochhammer's symbol, gamma(z + m) / gamma(z); 1 where m is 0."""
     return fused(_poch, *promoted_inexact("poch", z, m))
@@ -181,14 +185,34 @@ def poch(z: Any, m: Any) -> Array:
 
 def _poch(z: Array, m: Array) -> Array:
     end = lax.add(z, m)
+    pole, pole_at_end = _is_pole(z), _is_pole(end)
+    # Of two poles the quotient is that of their reflections.
+    both = lax.bitwise_and(pole, pole_at_end)
+    one = _constant(z, 1)
+    value = _rising(lax.select(both, lax.sub(one, end), lax.select(pole, one, z)), m)
+    odd = lax.ne(lax.rem(m, 2), 0)
+    value = lax.select(lax.bitwise_and(both, odd), lax.neg(value), value)
+    value = lax.select(lax.bitwise_and(pole_at_end, lax.bitwise_not(pole)), _constant(z, np.inf), value)
+    value = lax.select(lax.bitwise_and(pole, lax.bitwise_not(pole_at_end)), _constant(z, 0), value)
+    return lax.select(lax.eq(m, 0), one, value)
+
+
+def _is_pole(x: Array) -> Array:
+    """Whether gamma has a pole at x: at 0, -1, -2, ..."""
+    return lax.bitwise_and(lax.le(x, 0), lax.eq(x, lax.floor(x)))
+
+
+def _rising(z: Array, m: Array) -> Array:
+    end = lax.add(z, m)
     above, below = ops.gamma.bind(end), ops.gamma.bind(z)
     finite = lax.bitwise_and(lax.is_finite(above), lax.is_finite(below))
     magnitude = lax.exp(lax.sub(lax_special.lgamma(end), lax_special.lgamma(z)))
     large = lax.mul(lax.mul(_gammasgn(end), _gammasgn(z)), magnitude)
     ratio = lax.div(above, lax.select(finite, below, _constant(z, 1)))
-    return lax.select(lax.eq(m, 0), _constant(z, 1), lax.select(finite, ratio, large))
+    return lax.select(finite, ratio, large)
 
 
+@never_weak
 def multigammaln(a: Any, d: Any) -> Array:
     """The logarithm of the gamma function of dimension d, a Python integer. Meaningful for a > (d - 1) / 2."""
     try:

@@ -16,7 +16,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
-from pycompiler.numpy.promotion import promoted, promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.ops.complex import complex_, imag, real
 
@@ -26,6 +26,7 @@ def is_complex(x: Any) -> bool:
     return dtypes.is_complex(get_aval(x).dtype)
 
 
+@never_weak
 def wofz(z: Any) -> Array:
     """The Faddeeva function exp(-z**2) erfc(-i z) of complex z; real numbers are taken as complex."""
     (z,) = promoted_inexact("wofz", z)
@@ -50,24 +51,26 @@ def complex_erfcx(z: Any) -> Array:
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None) -> Array:
     """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta and azimuth phi.
 
-    Orthonormal on the sphere, with the phase of Condon and Shortley. The arguments broadcast; n_max, a Python integer
-    that no degree exceeds, is not needed. NotImplementedError for diff_n.
+    Orthonormal on the sphere, with the phase of Condon and Shortley; 0 where abs(m) > n, so for negative n. The
+    arguments broadcast; a degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
     """
     if diff_n is not None:
         raise NotImplementedError("sph_harm_y: diff_n is not there; differentiate with grad or jacfwd")
-    if n_max is not None:
-        operator.index(n_max)
     n, m = promoted("sph_harm_y", n, m)
     for what, given in (("degree", n), ("order", m)):
         if not dtypes.is_integer(get_aval(given).dtype):
             raise TypeError(f"sph_harm_y: the {what} must be of integers, got {short(get_aval(given))}; convert it")
+    if n_max is not None:
+        n = lax.min(n, cast(operator.index(n_max), get_aval(n).dtype))
     check_arrays("sph_harm_y", theta, phi)
     n, m, theta, phi = promoted_inexact("sph_harm_y", n, m, movement.atleast_1d(theta), phi)
     return fused(_sph_harm_y, n, m, theta, phi)
 
 
 def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
-    size, angle = ops.sph_legendre.bind(n, m, theta), lax.mul(m, phi)
+    none = lax.lt(n, 0)
+    size = ops.sph_legendre.bind(lax.select(none, 0, n), m, theta)
+    size, angle = lax.select(none, 0, size), lax.mul(m, phi)
     return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
 
 

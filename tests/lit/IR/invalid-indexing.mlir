@@ -231,7 +231,7 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
 // -----
 
 func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
-  // expected-error @+1 {{'array.scatter' op kind is 'sub' for 'tensor<4x5xf32>', expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)}}
+  // expected-error @+1 {{'array.scatter' op kind is 'sub' for 'tensor<4x5xf32>', expected set, for numbers add or mul, for bools and numbers min or max (C7)}}
   %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "sub", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<4x5xf32>
   return
 }
@@ -239,7 +239,7 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
 // -----
 
 func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
-  // expected-error @+1 {{'array.scatter' op kind is 'add' for 'tensor<4x5xi1>', expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)}}
+  // expected-error @+1 {{'array.scatter' op kind is 'add' for 'tensor<4x5xi1>', expected set, for numbers add or mul, for bools and numbers min or max (C7)}}
   %0 = array.scatter %b, %c at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xi1>, tensor<3x5xi1>, tensor<3xi32>) -> tensor<4x5xi1>
   return
 }

@@ -5,6 +5,7 @@ import typing
 import jax
 import numpy as np
 import pytest
+import scipy.special
 from jax import nn as theirs
 
 import pycompiler as pc
@@ -47,6 +48,17 @@ CASES["one_hot"] = [
     lambda m: m.one_hot(np.array([0, 2, 5, -1]), 4),
     lambda m: m.one_hot(np.array([[0, 2]]), 3, axis=0, dtype=np.int32),
 ]
+
+
+def test_gelu_keeps_its_digits_on_the_left():
+    x = np.linspace(-12, 4, 65)
+    exact = pc.jit(lambda x: ours.gelu(x, approximate=False))(x.astype(np.float32))
+    np.testing.assert_allclose(exact, x * scipy.special.ndtr(x), rtol=1e-5)
+    slope = pc.vmap(pc.grad(lambda x: ours.gelu(x, approximate=False)))(x.astype(np.float32))
+    density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+    np.testing.assert_allclose(slope, scipy.special.ndtr(x) + x * density, rtol=2e-5, atol=1e-7)
+    half = ours.gelu(np.float16([-4, -3, 1]), approximate=False)
+    np.testing.assert_allclose(half, [-4 * scipy.special.ndtr(-4), -3 * scipy.special.ndtr(-3), 0.8413447], rtol=3e-3)
 
 
 @pytest.mark.parametrize(("name", "number"), [(n, i) for n, cases in sorted(CASES.items()) for i in range(len(cases))])

@@ -35,6 +35,21 @@ def test_modes(name, mode):
             np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("name", NAMES)
+def test_complex_operands(name, mode):
+    turned = [(x * (1 - 2j) + 1j * x**2).astype(np.complex64) for x in (A, B)]
+    for first, second in [turned, turned[::-1], (A, turned[1]), (turned[0], B), (turned[0], turned[0])]:
+        want = getattr(scipy.signal, name)(first, second, mode=mode)
+        for function in (getattr(ours, name), pc.jit(getattr(ours, name), static_argnames="mode")):
+            got = function(first, second, mode=mode)
+            assert got.dtype == np.complex64
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+        if "2d" not in name:
+            lines = getattr(scipy.signal, name)(first[0], second[1], mode=mode)
+            np.testing.assert_allclose(getattr(ours, name)(first[0], second[1], mode=mode), lines, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["convolve", "correlate"])
 def test_any_number_of_dimensions(name):
     function, reference = getattr(ours, name), getattr(theirs, name)

@@ -183,7 +183,11 @@ def test_special_values_of_the_integrals_and_hypergeometric_functions():
     )
     sine, cosine = special.sici(np.array([0.0, INF, -INF, -1.0], np.float32))
     np.testing.assert_allclose(sine, [0, np.pi / 2, -np.pi / 2, scipy.special.sici(-1)[0]], rtol=1e-6)
-    np.testing.assert_allclose(cosine[:2], [-INF, 0])
+    np.testing.assert_allclose(cosine, [-INF, 0, NAN, scipy.special.sici(1)[1]], rtol=1e-6)
+    large = np.array([0.0, 80, 90, 91.5, -91, 200, NAN], np.float32)
+    for name in ("i0", "i1"):
+        want = getattr(scipy.special, name)(large)
+        np.testing.assert_allclose(getattr(special, name)(large), want, rtol=2e-6)
     np.testing.assert_allclose(
         special.hyp1f1(np.array([0.0, 2, 1, -2]), np.array([1.0, 2, 0, -3]), 0.5),
         [1, np.exp(0.5), INF, scipy.special.hyp1f1(-2, -3, 0.5)],
@@ -366,3 +370,17 @@ def test_derivatives_of_log_ndtr_far_out():
         np.testing.assert_allclose(float(slope(x)), float(first), rtol=2e-6)
         np.testing.assert_allclose(float(bend(x)), float(second), rtol=1e-3)
     assert (float(slope(20.0)), float(bend(20.0))) == (0, 0)
+
+
+def test_rising_factorials_from_poles():
+    z, m = np.meshgrid(np.arange(-6, 4, 0.5), np.arange(-5, 6, 0.5))
+    np.testing.assert_allclose(
+        special.poch(z.astype(np.float32), m.astype(np.float32)), scipy.special.poch(z, m), rtol=2e-5
+    )
+
+
+def test_entropies_at_the_ends_of_the_range():
+    least = np.float32(1e-45)
+    assert not np.signbit(special.entr(np.array([0.0, -0.0], np.float32))).any()
+    want = scipy.special.rel_entr(np.float64(least), 1.5)
+    assert float(special.rel_entr(least, np.float32(1.5))) == np.float32(want)

@@ -1,0 +1,161 @@
+"""Determinants, as numpy.linalg names them. After `solving`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler._runtime import Array
+from pycompiler.core.aval import get_aval
+from pycompiler.lax import elementwise as lax
+from pycompiler.lax import movement, reduction
+from pycompiler.lax.fused import fused
+from pycompiler.lax.operands import cast
+from pycompiler.numpy.linalg.arguments import square_matrix
+from pycompiler.numpy.linalg.solving import solve_square
+from pycompiler.numpy.taking import take_along_axis
+from pycompiler.ops import linalg as solvers
+from pycompiler.ops import linalg_rules as la
+from pycompiler.ops.arithmetic import stop_gradient
+from pycompiler.ops.linalg_orthogonal import geqp3
+from pycompiler.ops.shape import full_like
+from pycompiler.transforms import custom_jvp, jvp
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant, and the logarithm of its size."""
+
+    sign: Array
+    logabsdet: Array
+
+
+def det(a: Any) -> Array:
+    """The determinant of each matrix [..., n, n]: by its definition for n up to 3, else by LU.
+
+    Its derivatives are those of the polynomial that it is, up to the third at every matrix, singular ones too.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.det(pnp.array([[1.0, 2.0], [3.0, 4.0]]))
+    Array(-2., dtype=float32)
+    """
+    return fused(_det, square_matrix("det", a))
+
+
+def _det(a: Array) -> Array:
+    n = get_aval(a).shape[-1]
+    if isinstance(n, int):
+        return _by_definition(a, n) if n < 4 else _by_factors(a)
+    return _product_of_pivots(a)
+
+
+def _by_definition(a: Array, n: int) -> Array:
+    rank = len(get_aval(a).shape)
+
+    def at(i: int, j: int) -> Array:
+        return movement.squeeze(la.part(a, rows=(i, i + 1), columns=(j, j + 1)), (rank - 2, rank - 1))
+
+    def minor(i: int, j: int) -> Array:
+        """Of rows 1 and 2 and two columns."""
+        return lax.sub(lax.mul(at(1, i), at(2, j)), lax.mul(at(1, j), at(2, i)))
+
+    if n == 0:
+        return movement.full(get_aval(a).shape[:-2], cast(1, get_aval(a).dtype))
+    if n == 1:
+        return at(0, 0)
+    if n == 2:
+        return lax.sub(lax.mul(at(0, 0), at(1, 1)), lax.mul(at(0, 1), at(1, 0)))
+    first = lax.sub(lax.mul(at(0, 0), minor(1, 2)), lax.mul(at(0, 1), minor(0, 2)))
+    return lax.add(first, lax.mul(at(0, 2), minor(0, 1)))
+
+
+def _product_of_pivots(a: Array) -> Array:
+    factors, pivots, _ = solvers.lu.bind(a)
+    product = reduction.reduce_prod(la.diagonal(factors), (len(get_aval(a).shape) - 2,))
+    return lax.select(_is_odd(pivots), lax.neg(product), product)
+
+
+@custom_jvp
+def _by_factors(a: Array) -> Array:
+    return _product_of_pivots(a)
+
+
+@_by_factors.defjvp
+def _by_factors_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    # The derivative of the factors divides by the pivots, of which a singular matrix has some that are 0.
+    return _by_factors(*primals), jvp(_by_blocks, primals, tangents)[1]
+
+
+def _by_blocks(a: Array) -> Array:
+    """The determinant of the first n - 3 rows and columns, times that of what elimination leaves of the others.
+
+    Columns and rows are ordered by their pivots. So the first block is regular if the rank is n - 3 or more, and the
+    second, of which the determinant is by definition, may be singular. Of less rank all derivatives up to the third
+    are 0.
+    """
+    *batch, n, _ = get_aval(a).shape
+    k = n - 3
+    held = stop_gradient.bind(a)
+    columns = geqp3.bind(held)[2]
+    a, held = (take_along_axis(x, movement.expand_dims(columns, (-2,)), -1) for x in (a, held))
+    factors, pivots, rows = solvers.lu.bind(held)
+    a = solvers.permuted_rows(a, rows)
+    singular = reduction.reduce_or(
+        lax.eq(la.part(la.rows_of(la.diagonal(factors), 1), columns=(0, k)), cast(0, get_aval(a).dtype)),
+        (len(batch), len(batch) + 1),
+    )
+    first = la.part(a, rows=(0, k), columns=(0, k))
+    everywhere = movement.broadcast_in_dim(singular, get_aval(first).shape, range(len(batch)))
+    first = lax.select(everywhere, la.eye_like(first), first)
+    right, below = la.part(a, rows=(0, k), columns=(k, n)), la.part(a, rows=(k, n), columns=(0, k))
+    rest = lax.sub(la.part(a, rows=(k, n), columns=(k, n)), la.matmul(below, solve_square(first, right)))
+    result = lax.mul(_product_of_pivots(first), _by_definition(rest, 3))
+    result = lax.select(lax.ne(_is_odd(pivots), _is_odd_order(columns)), lax.neg(result), result)
+    return lax.select(singular, full_like(result, 0), result)
+
+
+def _is_odd(pivots: Array) -> Array:
+    """Whether so many rows were swapped that a determinant changes its sign."""
+    aval = get_aval(pivots)
+    last = len(aval.shape) - 1
+    swapped = lax.ne(pivots, movement.broadcasted_iota(np.int32, aval.shape, last))
+    swaps = reduction.reduce_sum(cast(swapped, np.dtype(np.int32)), (last,))
+    return lax.eq(lax.rem(swaps, full_like(swaps, 2)), full_like(swaps, 1))
+
+
+def _is_odd_order(permutation: Array) -> Array:
+    """Whether a permutation has an odd number of pairs that stand the wrong way round."""
+    n = get_aval(permutation).shape[-1]
+    wrong = lax.lt(la.rows_of(permutation, n), la.columns_of(permutation, n))
+    ones = cast(wrong, np.dtype(np.int32))
+    rank = len(get_aval(ones).shape)
+    count = reduction.reduce_sum(la.triu(ones, 1), (rank - 2, rank - 1))
+    return lax.eq(lax.rem(count, full_like(count, 2)), full_like(count, 1))
+
+
+def _slogdet(a: Array) -> tuple[Array, Array]:
+    factors, pivots, _ = solvers.lu.bind(a)
+    diagonal = la.diagonal(factors)
+    aval = get_aval(diagonal)
+    last = len(aval.shape) - 1
+    size = lax.abs(diagonal)
+    # At 0 the direction is 0, the sign of the product, and the logarithm is -inf.
+    direction = lax.sign(diagonal)
+    if la.is_complex(a):
+        safe = lax.select(lax.eq(size, full_like(size, 0)), full_like(size, 1), size)
+        direction = lax.div(diagonal, la.as_dtype(safe, aval.dtype))
+    sign = reduction.reduce_prod(direction, (last,))
+    sign = lax.select(_is_odd(pivots), lax.neg(sign), sign)
+    return sign, reduction.reduce_sum(lax.log(size), (last,))
+
+
+def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
+    """The sign (0 where a is singular) and the logarithm of the size of the determinant of each matrix, by LU.
+
+    method is None, 'lu' or 'qr'; the last is taken for compatibility.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.linalg.slogdet(pnp.diag(pnp.array([1.0, -1.0]))).sign
+    Array(-1., dtype=float32)
+    """
+    if method not in (None, "lu", "qr"):
+        raise ValueError(f"slogdet: method is None, 'lu' or 'qr', got {method!r}")
+    return SlogdetResult(*fused(_slogdet, square_matrix("slogdet", a)))
