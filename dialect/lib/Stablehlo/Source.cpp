@@ -116,8 +116,9 @@ SmallVector<Value> Source::makeAll(StringRef name, TypeRange results, ValueRange
     return SmallVector<Value>(results.size());
   std::string full = ("array." + name).str();
   for (Type type : results)
-    if (auto tensor = dyn_cast<RankedTensorType>(type);
-        tensor && llvm::any_of(tensor.getShape(), [](int64_t size) { return size < 0 && !ShapedType::isDynamic(size); })) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && llvm::any_of(tensor.getShape(), [](int64_t size) {
+                                                          return size < 0 && !ShapedType::isDynamic(size);
+                                                        })) {
       error() << full << " would have a result of a negative size";
       return SmallVector<Value>(results.size());
     }

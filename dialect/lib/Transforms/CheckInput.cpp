@@ -79,20 +79,26 @@ LogicalResult checkOperation(Operation *op) {
     if (!index || !type || *index < 0 || *index >= type.getRank())
       return op->emitOpError("asks for the size of a dimension that is not there, or not a constant");
   }
-  auto isPlain = [](Type type) { return !isa<BaseMemRefType, UnrankedTensorType, VectorType>(type); };
-  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
-                                            SmallVector<Type>(op->getResultTypes())))
+  auto isPlain = [](Type type) {
+    return !isa<BaseMemRefType, UnrankedTensorType, VectorType>(type) &&
+           !isa<BaseMemRefType, VectorType>(getElementTypeOrSelf(type));
+  };
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
     if (!isPlain(type))
-      return op->emitOpError("has the type ") << type << ", expected ranked tensors and numbers in a module that comes "
-                                                         "from elsewhere";
+      return op->emitOpError("has the type ") << type
+                                              << ", expected ranked tensors and numbers in a module that comes "
+                                                 "from elsewhere";
+    else if (auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type)); integer && integer.getWidth() > 64)
+      return op->emitOpError("has the type ") << type << ", expected integers of at most 64 bits";
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (isOfPasses(attribute.getName()) &&
         !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kPlanAttr),
                              StringRef(kPrecisionAttr), StringRef(kDonatedAttr), StringRef(kControlFlowAttr),
                              StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
                             attribute.getName().strref()))
-      return op->emitOpError("has the attribute ") << attribute.getName()
-                                                   << ", which passes of the compiler make alone";
+      return op->emitOpError("has the attribute ")
+             << attribute.getName() << ", which passes of the compiler make alone";
   return success();
 }
 
@@ -239,7 +245,7 @@ LogicalResult checkMaps(linalg::LinalgOp op) {
       std::optional<Range> range = rangeOf(expression, extents);
       if (!range || range->low < 0 || range->high >= type.getDimSize(dim))
         return op->emitOpError("reads dimension ")
-               << dim << " of operand #" << operand.getOperandNumber() << ", " << type << ", by " << expression
+               << dim << " of operand #" << operand.getOperandNumber() << ", " << type << ", by " << textOf(expression)
                << ", which is not known to be within it";
     }
   }
@@ -267,10 +273,12 @@ LogicalResult guardIndices(Operation *op, Value tensor, int64_t operand, ValueRa
     if (range.low >= 0 && !type.isDynamicDim(dim) && range.high < type.getDimSize(dim))
       continue;
     if (isInside)
-      return op->emitOpError("index #") << dim << " is computed in the body of an operation on tensors, where it can't "
-                                                  "be checked against "
-                                        << type << ": keep it within the tensor by arith.minsi and arith.maxsi with "
-                                                   "constants, or use array.gather";
+      return op->emitOpError("index #") << dim
+                                        << " is computed in the body of an operation on tensors, where it can't "
+                                           "be checked against "
+                                        << type
+                                        << ": keep it within the tensor by arith.minsi and arith.maxsi with "
+                                           "constants, or use array.gather";
     emitGuard(b, op, {PCRT_CHECK_INDEX, operand, int64_t(dim), {index, sizeOf(b, op, tensor, dim)}});
   }
   return success();
@@ -283,10 +291,7 @@ LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op, Value whole, int64_t
   auto offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(), strides = op.getMixedStrides();
   for (int64_t dim = 0; dim < int64_t(offsets.size()); ++dim)
     emitGuard(b, op,
-              {PCRT_CHECK_SLICE,
-               operand,
-               dim,
-               {offsets[dim], sizes[dim], strides[dim], sizeOf(b, op, whole, dim)}});
+              {PCRT_CHECK_SLICE, operand, dim, {offsets[dim], sizes[dim], strides[dim], sizeOf(b, op, whole, dim)}});
   return success();
 }
 

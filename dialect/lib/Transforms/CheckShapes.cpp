@@ -39,8 +39,8 @@ struct CheckShapes : impl::CheckShapesBase<CheckShapes> {
                      << ", which takes more bytes than 2**63 - 1";
       for (OpResult value : op->getResults())
         if (!isGood(value.getType()))
-          return op->emitOpError("result #") << value.getResultNumber() << " is " << value.getType()
-                                             << ", which takes more bytes than 2**63 - 1";
+          return op->emitOpError("result #")
+                 << value.getResultNumber() << " is " << value.getType() << ", which takes more bytes than 2**63 - 1";
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

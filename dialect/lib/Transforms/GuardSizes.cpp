@@ -1,6 +1,6 @@
-// array-guard-sizes: of a module that comes from elsewhere, what array-check-input left for when sizes are resolved. All
-// accesses of linalg on tensors rest on what is checked here: the sizes of an operation's operands fit its maps, slices
-// lie within what they are slices of, shapes have no negative sizes, what loops carry keeps its shape.
+// array-guard-sizes: of a module that comes from elsewhere, what array-check-input left for when sizes are resolved.
+// All accesses of linalg on tensors rest on what is checked here: the sizes of an operation's operands fit its maps,
+// slices lie within what they are slices of, shapes have no negative sizes, what loops carry keeps its shape.
 #include "Guards.h"
 #include "array/Conversion/Passes.h"
 #include "array/IR/Bytes.h"
@@ -43,9 +43,8 @@ public:
         .Case([&](scf::ForOp loop) { return guardCarry(loop); })
         .Case([&](scf::WhileOp loop) { return guardCarry(loop); })
         .Case<scf::IfOp, scf::IndexSwitchOp>([&](auto choice) { return guardBranches(choice); })
-        .Case([&](arith::SelectOp select) {
-          return guardSame(select, select.getFalseValue(), select.getTrueValue(), 2);
-        })
+        .Case(
+            [&](arith::SelectOp select) { return guardSame(select, select.getFalseValue(), select.getTrueValue(), 2); })
         .Case<tensor::CollapseShapeOp, tensor::InsertOp, RuntimeCallOp, OptimizationBarrierOp, scf::ExecuteRegionOp>(
             [&](auto) { return success(); })
         .Default([&](Operation *other) -> LogicalResult {
@@ -99,8 +98,8 @@ private:
   OpFoldResult sizeOf(Operation *op, Value tensor, int64_t dim) {
     if (OpFoldResult size = rawSize(tensor, dim))
       return size;
-    op->emitOpError("the size of dimension ") << dim << " of " << tensor.getType()
-                                              << " is not known where it must be checked";
+    op->emitOpError("the size of dimension ")
+        << dim << " of " << tensor.getType() << " is not known where it must be checked";
     return {};
   }
 
@@ -192,8 +191,9 @@ private:
     bool isSum = binary && binary.getKind() == AffineExprKind::Add;
     bool isProduct = binary && binary.getKind() == AffineExprKind::Mul && isa<AffineConstantExpr>(binary.getRHS());
     if (!isSum && !isProduct)
-      return op->emitOpError("reads its operand by ") << expression << ", which can't be checked for sizes that a call "
-                                                                       "decides";
+      return op->emitOpError("reads its operand by ") << textOf(expression)
+                                                      << ", which can't be checked for sizes that a call "
+                                                         "decides";
     FailureOr<Value> lhs = lastOf(op, binary.getLHS(), extents), rhs = lastOf(op, binary.getRHS(), extents);
     if (failed(lhs) || failed(rhs))
       return failure();
@@ -206,10 +206,8 @@ private:
       return success(); // of known sizes: those of array-check-input
     auto offsets = op.getMixedOffsets(), counts = op.getMixedSizes(), strides = op.getMixedStrides();
     for (int64_t dim = 0; dim < int64_t(offsets.size()); ++dim)
-      if (failed(check(op, {PCRT_CHECK_SLICE,
-                            operand,
-                            dim,
-                            {offsets[dim], counts[dim], strides[dim], sizeOf(op, whole, dim)}})))
+      if (failed(check(
+              op, {PCRT_CHECK_SLICE, operand, dim, {offsets[dim], counts[dim], strides[dim], sizeOf(op, whole, dim)}})))
         return failure();
     return success();
   }

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace mlir::array {
 
@@ -15,6 +16,12 @@ StringRef nameInErrors(Operation *op) {
   StringRef name = op->getName().getStringRef();
   name.consume_front(kNamePrefix);
   return name;
+}
+
+std::string textOf(AffineExpr expression) {
+  std::string text;
+  llvm::raw_string_ostream(text) << expression;
+  return text;
 }
 
 void keepName(Operation *op) { op->setLoc(NameLoc::get(op->getName().getIdentifier(), op->getLoc())); }

@@ -6,7 +6,9 @@
 #include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
+#include <string>
 
 namespace mlir::array {
 
@@ -25,6 +27,9 @@ struct Guard {
 
 /// What an operation is called in errors: "add" of the dialect, also where it has become others; "tensor.extract".
 StringRef nameInErrors(Operation *op);
+
+/// How an expression reads in errors.
+std::string textOf(AffineExpr expression);
 
 /// Has what is made of an operation know its name.
 void keepName(Operation *op);

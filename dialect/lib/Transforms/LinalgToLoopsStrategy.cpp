@@ -379,6 +379,8 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const 
     if (!isEligible(op, space, dim))
       continue;
     int64_t lanes = lanesFor(op, space, dim, registerBits);
+    if (lanes == 0) // an element is wider than the registers
+      continue;
     double cost = costOf(op, space, dim, lanes, registerBits);
     if (best.vectorDim && cost > bestCost)
       continue;

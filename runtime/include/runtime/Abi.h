@@ -148,7 +148,8 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
 //     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
 //     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Within a run of several participants only.
-//   check: no operands; params = {PcrtCheck, number of the operand, dimension, what PcrtCheck says}. PCRT_INVALID_ARGUMENT
+//   check: no operands; params = {PcrtCheck, number of the operand, dimension, what PcrtCheck says}.
+//   PCRT_INVALID_ARGUMENT
 //     unless it holds. On the host, wherever the program's arrays are.
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
   X(sort)                                                                                                              \

@@ -1,9 +1,7 @@
-// The library routine `check`: what compiled code asks of sizes and indices that it can't know before it runs. Modules
-// that were read from files have such calls (array-check-input, array-guard-sizes of the dialect).
-#include "../LibraryCalls.h"
-#include "runtime/RunContext.h"
+// See Check.h.
+#include "Check.h"
 
-#include <string>
+#include "runtime/Abi.h"
 
 using namespace pcrt;
 
@@ -56,20 +54,19 @@ std::string objectionTo(const int64_t *params) {
                ? ""
                : "takes " + number(0) + " elements of " + dimension + ", expected 0 to " + number(1) + ", its size";
   case PCRT_CHECK_INDEX:
-    return p[0] >= 0 && p[0] < p[1]
-               ? ""
-               : "the index in " + dimension + " is " + number(0) + ", expected 0 <= index < " + number(1) +
-                     ", its size";
+    return p[0] >= 0 && p[0] < p[1] ? ""
+                                    : "the index in " + dimension + " is " + number(0) + ", expected 0 <= index < " +
+                                          number(1) + ", its size";
   case PCRT_CHECK_SLICE:
     return slices(p[0], p[1], p[2], p[3])
                ? ""
                : "takes " + number(1) + " elements of " + dimension + " from " + number(0) + " on with the stride " +
                      number(2) + ", which do not lie within its size, " + number(3);
   case PCRT_CHECK_SHAPE:
-    return multiplied(p + 2, p[1], p[0], product)
-               ? ""
-               : "makes an array of the shape " + listed(p + 2, p[1]) + ", expected sizes of at least 0, and no more "
-                                                                        "than 2**63 - 1 bytes";
+    return multiplied(p + 2, p[1], p[0], product) ? ""
+                                                  : "makes an array of the shape " + listed(p + 2, p[1]) +
+                                                        ", expected sizes of at least 0, and no more "
+                                                        "than 2**63 - 1 bytes";
   case PCRT_CHECK_COUNT:
     return multiplied(p + 2, p[1], 1, product) && product == p[0]
                ? ""
@@ -97,14 +94,4 @@ bool holds(const int64_t *params) {
 
 } // namespace
 
-int32_t library::check(const PcrtFrame *frame, const PcrtTensor *, int32_t, const PcrtTensor *, int32_t,
-                       const int64_t *params) {
-  if (holds(params))
-    return PCRT_OK;
-  std::string objection = objectionTo(params);
-  if (objection.empty())
-    return PCRT_OK;
-  // An exported function has no run.
-  return frame->context ? RunContext::of(frame).fail(Status(Code::InvalidArgument, std::move(objection)))
-                        : static_cast<int32_t>(PCRT_INVALID_ARGUMENT);
-}
+std::string pcrt::objectionOf(const int64_t *params) { return holds(params) ? std::string() : objectionTo(params); }
