@@ -87,7 +87,7 @@ fuzz: build ## array-opt on programs that nobody would write, as text and byteco
 	PATH="$(LLVM_BIN):$$PATH" $(PY) tools/fuzz.py --seconds $(SECONDS)
 
 fuzz-programs: build ## programs that nobody would write, run in every way beside JAX; failures are printed as small tests; SECONDS=600
-	$(TEST_ENV) $(PY) tools/fuzz_programs --seconds $(SECONDS)
+	PYTHONPATH=tools $(TEST_ENV) $(PY) -m fuzz_programs --seconds $(SECONDS)
 
 bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.2 (benchmarks/README.md)
 	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt

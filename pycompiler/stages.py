@@ -79,7 +79,7 @@ def sharding_of_leaf(leaf: Any) -> Sharding | None:
     """Where an argument is, or is said to be, if that is said."""
     if isinstance(leaf, ShapeDtypeStruct):
         return leaf.sharding
-    if not isinstance(leaf, Array):
+    if type(leaf) is not Array:
         return None
     return leaf.sharding if leaf.committed or sharding_of(leaf) is not None else None
 

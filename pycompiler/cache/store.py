@@ -105,12 +105,13 @@ class Store:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
                 return None
-            data = _read(file, found.st_size)
+            try:
+                data = _read(file, found.st_size)
+            except MemoryError:
+                # Its head says as much, too: who opens the beginning alone finds it damaged.
+                data = b""
         except OSError:
             return None
-        except MemoryError:
-            # Its head says as much, too: who opens the beginning alone finds it damaged.
-            data = b""
         finally:
             os.close(file)
         if touch and time.time() - found.st_mtime > _HOUR:

@@ -86,6 +86,7 @@ _SCALARS = {
     "random": {"choice": "a", "permutation": "x"},
 }
 
+_NUMBERS: tuple[Any, ...] = (int, float, complex)
 _PLAIN = frozenset((bool, int, float, complex, str, type(None)))
 _ARRAYS = frozenset((Array, np.ndarray))
 
@@ -132,14 +133,14 @@ def is_settled(static: Static, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     positional, named, rest, _ = static
     count = len(positional)
     for place, value in enumerate(args):
-        kind = type(value)
+        kind: Any = value.__class__
         if kind in _PLAIN:
             continue
         integers = positional[place] if place < count else rest
         if kind not in _ARRAYS and not isinstance(value, Tracer) if integers is None else not _are_ints(value):
             return False
     for name, value in kwargs.items():
-        kind = type(value)
+        kind = value.__class__
         if kind in _PLAIN:
             continue
         if not _are_ints(value) if name in named else kind not in _ARRAYS and not isinstance(value, Tracer):
@@ -189,17 +190,17 @@ def as_integers(name: str, parameter: str, value: Any) -> Any:
 
     Raises TracerIntegerConversionError, naming the parameter, for a traced value.
     """
-    kind = type(value)
+    kind: Any = value.__class__
     if kind is int or (kind in _PLAIN and kind is not bool):
         return value
-    if isinstance(value, (tuple, list)):
+    if issubclass(kind, (tuple, list)):
         items = cast(Sequence[Any], value)
         if all(map(_is_int, items)):
             return value
         made = [as_integers(name, parameter, item) for item in items]
         if all(a is b for a, b in zip(made, items, strict=True)):
             return value
-        return value._make(made) if hasattr(value, "_make") else tuple(made)  # type: ignore[union-attr]
+        return value._make(made) if hasattr(value, "_make") else tuple(made)
     if getattr(value, "ndim", 0) != 0:
         return _elements(name, parameter, value)
     return as_index(name, parameter, value)
@@ -215,7 +216,7 @@ def as_index(name: str, parameter: str, value: Any) -> Any:
         return operator.index(found) if found.dtype.kind in "iu" else value
     if type(value) is int or not hasattr(value, "__index__") or isinstance(value, (type, Dim)):
         return value
-    if isinstance(value, (Array, np.ndarray, np.generic)) and _kind(value) not in "iu":
+    if _is_array(value) and _kind(value) not in "iu":
         return value
     return operator.index(value)
 
@@ -224,9 +225,13 @@ def _elements(name: str, parameter: str, value: Any) -> Any:
     """The elements of an array of integers as tuples of ints."""
     if isinstance(value, Tracer):
         value = _known(name, parameter, value)
-    if not isinstance(value, (Array, np.ndarray)) or _kind(value) not in "iu":
+    if not _is_array(value) or _kind(value) not in "iu":
         return value
     return _as_tuples(np.asarray(value).tolist())
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (Array, np.ndarray, np.generic))
 
 
 def _kind(value: Any) -> str:
@@ -234,7 +239,7 @@ def _kind(value: Any) -> str:
 
 
 def _as_tuples(nested: Any) -> Any:
-    return tuple([_as_tuples(item) for item in nested]) if isinstance(nested, list) else nested
+    return tuple(map(_as_tuples, nested)) if nested.__class__ is list else nested
 
 
 def _known(name: str, parameter: str, tracer: Tracer) -> Any:
@@ -261,15 +266,19 @@ def has_array(kind: type) -> bool:
 def array_of(value: Any) -> Any:
     """The array that a value stands for, also in lists and tuples; a scalar of a class of its own, as those of an
     IntEnum are, as the plain one; else the value."""
-    kind = type(value)
+    made_as: Any = type(cast(object, value))
+    kind = made_as
     if kind in _PLAIN or kind in _ARRAYS or isinstance(value, Tracer):
         return value
     if kind is list or kind is tuple:
-        kinds = set(map(type, value)) - _PLAIN - _ARRAYS
+        kinds = set(map(type, cast(Sequence[Any], value))) - _PLAIN - _ARRAYS
         if not kinds:
             return value
-        made = [array_of(item) for item in value]
-        return value if all(a is b for a, b in zip(made, value, strict=True)) else kind(made)
-    if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
-        return next(scalar(value) for scalar in (int, float, complex) if isinstance(value, scalar))
-    return value.__jax_array__() if has_array(kind) and not isinstance(value, type) else value
+        items = cast(Sequence[Any], value)
+        made = [array_of(item) for item in items]
+        return items if all(a is b for a, b in zip(made, items, strict=True)) else made_as(made)
+    if not issubclass(kind, np.generic):
+        for scalar in _NUMBERS:
+            if issubclass(kind, scalar):
+                return scalar(value)
+    return value.__jax_array__() if has_array(made_as) and not issubclass(made_as, type) else value

@@ -280,7 +280,8 @@ class Config:
     def set_scope(self, names: tuple[Hashable, ...]) -> None:
         """Make `names` part of this thread's key from now on."""
         self._local.scope = names
-        swap_context_key(self._key())
+        # A thread without values of its own follows the common ones, and changes of them.
+        swap_context_key(self._key() if names or self._local.overrides else None)
 
     def _setting(self, name: str) -> Setting:
         short = name.removeprefix("jax_")

@@ -323,7 +323,7 @@ def _below(left: Dim, right: object, sign: str, side: int, margin: int) -> bool:
 
 def _difference(a: Dimension, b: Dimension) -> Dimension:
     """a - b. Raises TypeError where one of them is no size, as a float."""
-    difference: object = a - b
+    difference: Any = a - b
     if isinstance(difference, (int, Dim)):
         return difference
     if isinstance(difference, np.integer):

@@ -70,12 +70,12 @@ class Equation:
         primitive = self.primitive
         if primitive.effects is not None:
             return primitive.effects(**self.params)
-        return NONE.union(*[graph.effects for graph in self.graphs])
+        # What holds graphs has several results.
+        return NONE.union(*[graph.effects for graph in self.graphs]) if primitive.multiple_results else NONE
 
     @property
     def graphs(self) -> list[ClosedGraph]:
         """Those that it holds: the parts of a loop, branches, what is called."""
-        # What holds graphs has several results.
         if not self.primitive.multiple_results:
             return []
         values: list[Any] = list(self.params.values())
@@ -104,7 +104,8 @@ class Graph:
     def effects(self) -> Effects:
         """Of all its equations."""
         if self._effects is None:
-            self._effects = NONE.union(*[equation.effects for equation in self.equations])
+            own = [e for e in self.equations if e.primitive.multiple_results or e.primitive.effects is not None]
+            self._effects = NONE.union(*[equation.effects for equation in own])
         return self._effects
 
     def as_text(self, places: bool = False) -> str:

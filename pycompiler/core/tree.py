@@ -39,7 +39,10 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of that structure with these leaves. Raises ValueError when their number differs."""
+    """The tree of that structure with these leaves. Raises ValueError when their number differs, TypeError for what is
+    no structure."""
+    if not isinstance(cast(object, treedef), PyTreeDef):
+        raise TypeError(f"tree_unflatten: takes a tree's structure first, got {treedef!r}; tree_structure gives it")
     return treedef.unflatten(leaves)
 
 

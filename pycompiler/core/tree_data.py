@@ -56,10 +56,10 @@ def _equal_objects(a: Any, b: Any) -> bool:
 
 def copy_data(x: Any) -> Any:
     """A copy that later changes of `x` don't reach; `x` itself where it can't be copied."""
-    kind: Any = x.__class__
+    made_as: Any = x.__class__
+    kind = made_as
     if kind in (tuple, list):
-        made: Any = kind(map(copy_data, x))
-        return made
+        return made_as([copy_data(item) for item in x])
     if kind is dict:
         return {key: copy_data(value) for key, value in x.items()}
     try:

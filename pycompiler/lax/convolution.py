@@ -37,6 +37,11 @@ ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, st
 def conv_general_permutations(dimension_numbers: Any) -> tuple[tuple[int, ...], ...]:
     """The orders of dimensions that strings like ('NHWC', 'HWIO', 'NHWC') describe. TypeError for what is none."""
     marks = (("N", "C"), ("O", "I"), ("N", "C"))
+    if not isinstance(dimension_numbers, (tuple, list)) or [type(text) for text in dimension_numbers] != [str] * 3:
+        raise TypeError(
+            "conv_general_permutations: dimension_numbers must be three strings as ('NHWC', 'HWIO', 'NHWC'), got "
+            f"{dimension_numbers!r}"
+        )
     for i, (text, pair) in enumerate(zip(dimension_numbers, marks, strict=True)):
         if any(text.count(mark) != 1 for mark in pair) or len(set(text)) != len(text):
             raise TypeError(

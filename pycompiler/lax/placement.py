@@ -142,7 +142,7 @@ def device_get(x: Any) -> Any:
     """
 
     def get(leaf: Any) -> Any:
-        if isinstance(leaf, RuntimeArray) and is_key(leaf.dtype):
+        if type(leaf) is RuntimeArray and is_key(leaf.dtype):
             return leaf if isinstance(leaf.device, Device) else put(leaf, default_device())
         return np.asarray(leaf) if isinstance(leaf, (RuntimeArray, Tracer)) else leaf
 

@@ -64,7 +64,8 @@ def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
     wanted, size = dtypes.canonicalize_requested(index_dtype, name), get_aval(operand).shape[axis]
     if not dtypes.is_integer(wanted):
         raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
-    if dtypes.position_dtype(name, size).itemsize > wanted.itemsize:
+    narrow = wanted.itemsize < 4 and isinstance(size, int) and size - 1 > int(dtypes.iinfo(wanted).max)
+    if narrow or dtypes.position_dtype(name, size).itemsize > max(wanted.itemsize, 4):
         raise OverflowError(f"{name}: {wanted.name} does not hold the positions among {size} elements; use int64")
     return wanted
 

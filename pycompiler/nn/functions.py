@@ -270,7 +270,8 @@ def _standardize(x: Array, *given: Array, axes: tuple[int, ...], which: tuple[st
         mean = reductions.mean(x, axes, keepdims=True, where=where)
     apart = ufuncs.subtract(x, mean)
     if variance is None:
-        variance = reductions.mean(ufuncs.square(apart), axes, keepdims=True, where=where)
+        size = ufuncs.abs(apart) if dtypes.is_complex(get_aval(apart).dtype) else apart
+        variance = reductions.mean(ufuncs.square(size), axes, keepdims=True, where=where)
     scale = cast(lax.rsqrt(ufuncs.add(variance, named["epsilon"])), get_aval(x).dtype)
     return ufuncs.multiply(apart, scale)
 

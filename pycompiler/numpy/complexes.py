@@ -10,7 +10,7 @@ from pycompiler.core.aval import as_array, get_aval, is_array
 from pycompiler.lax import complexes, reduction
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
-from pycompiler.numpy.promotion import converted, promoted_inexact
+from pycompiler.numpy.promotion import converted
 
 
 def _is_complex(x: Any) -> bool:
@@ -49,7 +49,11 @@ def angle(z: Any, deg: bool = False) -> Array:
     >>> pnp.angle(pnp.array([1j]), deg=True)
     Array([90.], dtype=float32)
     """
-    (z,) = promoted_inexact("angle", z)
+    check_arrays("angle", z)
+    aval = get_aval(z)
+    # As JAX has it: integers, and real numbers without dimensions, count as the default floats.
+    if not (dtypes.is_complex(aval.dtype) or (dtypes.is_floating(aval.dtype) and aval.shape)):
+        z = cast(z, dtypes.scalar_dtype(float))
     found = lax.atan2(imag(z), real(z))
     return lax.mul(found, 180 / np.pi) if deg else found
 

@@ -226,10 +226,12 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     kind = get_aval(x).dtype
     if dtype is None and (kind == dtypes.bool_ or dtypes.is_integer(kind)):
         x = cast(x, widened(kind))
-    return reduce.reduce_sum(on_diagonal(x, axes, diagonal_offset("trace", offset)), axes)
+    shape = get_aval(x).shape
+    bounded = bounded_diagonal(offset, *(shape[axis] for axis in axes))
+    return reduce.reduce_sum(on_diagonal(x, axes, diagonal_offset("trace", bounded)), axes)
 
 
-def on_diagonal(x: Any, axes: Sequence[int], offset: int = 0) -> Array:
+def on_diagonal(x: Any, axes: Sequence[int], offset: Any = 0) -> Array:
     """x with zeros off the diagonal of two axes."""
     aval = get_aval(x)
     offset = bounded_diagonal(offset, *(aval.shape[axis] for axis in axes))

@@ -446,7 +446,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     first, last = broadcast("geomspace", cast(start, kind), cast(stop, kind))
     sign = elementwise.sign(first)
     logarithms = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
-    exponents, _ = line_between(*logarithms, num, endpoint, kind)
+    exponents, _ = line_between(logarithms[0], logarithms[1], num, endpoint, kind)
     result = elementwise.mul(*broadcast("geomspace", sign, elementwise.exp(exponents)))
     # The ends are what was given, and not what their logarithms give.
     shape = get_aval(result).shape

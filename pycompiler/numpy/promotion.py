@@ -96,6 +96,18 @@ def never_weak(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
+def weak_scalars(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator for functions whose result, as JAX's, is weakly typed for weakly typed numbers, but not for arrays of
+    such: constants of their dtype meet these."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Any:
+        result: Any = function(*args, **kwargs)
+        return weakly(result, False) if get_aval(result).shape else result
+
+    return call
+
+
 def inexact(dtype: Any) -> Any:
     """The floating-point (or complex) dtype of results whose arguments have another."""
     if dtypes.is_inexact(dtype):

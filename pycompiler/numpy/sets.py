@@ -266,7 +266,8 @@ def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any)
         return movement.full(
             (0 if size is None else size,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
         )
-    return _of_kept(name, *fused(_kept_first, x, mask), size, fill_value)
+    values, kept = fused(_kept_first, x, mask)
+    return _of_kept(name, values, kept, size, fill_value)
 
 
 def _of_kept(name: str, values: Array, kept: Array, size: int | None, fill_value: Any) -> Array:
@@ -324,7 +325,8 @@ def setxor1d(
     x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
     both = movement.concatenate([x, y], 0)
     if assume_unique and get_aval(both).shape[0] != 0:
-        return _of_kept("setxor1d", *fused(_kept_alone, both), size, fill_value)
+        values, kept = fused(_kept_alone, both)
+        return _of_kept("setxor1d", values, kept, size, fill_value)
     mask = movement.concatenate([isin(x, y, invert=True), isin(y, x, invert=True)], 0)
     return _set_of("setxor1d", both, size, mask, fill_value)
 

@@ -67,7 +67,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     for places, along in zip(shifts, axes, strict=True) if count else ():
         total = get_aval(a).shape[along]
         if isinstance(places, Array | Tracer):
-            a = _rolled_by(a, places, along)
+            a = _rolled_by(a, as_array(places), along)
             continue
         if isinstance(total, Dim) or isinstance(places, Dim):
             a = _rolled(a, places, along)
@@ -81,14 +81,15 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 def _shifts(shift: Any) -> list[Any]:
     """The numbers of places, one for each axis: ints, dimensions, and arrays of ours that are integers."""
-    if isinstance(shift, Sequence):
+    if isinstance(shift, Sequence) and not isinstance(shift, str):
         return [one for part in shift for one in _shifts(part)]
     if isinstance(shift, Dim) or type(shift) is int:
         return [shift]
     check_arrays("roll", shift)
     aval = get_aval(shift)
     if not (dtypes.is_integer(aval.dtype) or aval.dtype == dtypes.bool_):
-        raise TypeError(f"roll: a shift is an integer, got {short(aval)}; convert it by .astype(int)")
+        way = ".astype(int)" if hasattr(shift, "astype") else "int()"
+        raise TypeError(f"roll: a shift is an integer, got {short(aval)}; convert it by {way}")
     if isinstance(shift, Array | Tracer):
         return [shift] if not aval.shape else unstack(ravel(shift))  # type: ignore[list-item]
     return [int(one) for one in np.asarray(shift).ravel()]

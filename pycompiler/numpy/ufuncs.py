@@ -17,7 +17,7 @@ from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
-from pycompiler.numpy.promotion import broadcast_of, converted, never_weak, promoted, promoted_inexact
+from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
@@ -71,8 +71,8 @@ arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hype
 arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
-degrees = rad2deg = _float_function("degrees", lambda x: weakly(lax.mul(x, 180 / pi), False), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", lambda x: weakly(lax.mul(x, pi / 180), False), "Degrees in radians.")
+degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
 fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
 
 
@@ -190,9 +190,12 @@ def sign(x: Any, /) -> Array:
 
 
 def square(x: Any, /) -> Array:
-    """x * x; of bools and."""
+    """x * x; of bools as int32."""
     check_arrays("square", x)
-    return lax.square(x) if dtypes.is_complex(get_aval(x).dtype) else multiply(x, x)
+    dtype = get_aval(x).dtype
+    if dtype == dtypes.bool_:
+        return as_array(cast(x, dtypes.int32))
+    return lax.square(x) if dtypes.is_complex(dtype) else multiply(x, x)
 
 
 def reciprocal(x: Any, /) -> Array:
@@ -288,20 +291,28 @@ _zero_like.defjvps(None, lambda tangent, *_: tangent)
 
 
 def power(x: Any, y: Any, /) -> Array:
-    """x to the power of y. A Python integer y is a product; of integers the power must not be negative."""
+    """x to the power of y. A Python integer y is a product; of integers the power must not be negative. Bools count
+    as int32."""
     check_arrays("power", x, y)
-    dtype = get_aval(x).dtype
-    if type(y) is int and dtype != dtypes.bool_:
+    if type(y) is int:
         # A Python scalar x has no fixed width, which the product needs.
         (base,) = converted("power", x)
-        return lax.integer_pow(base, y)
-    x, y = promoted("power", x, y)
+        return lax.integer_pow(_numbers(base), y)
+    whole = dtypes.is_integer(get_aval(y).dtype)
+    weak = get_aval(x).weak_type and get_aval(y).weak_type
+    x, y = map(_numbers, promoted("power", x, y))
     if dtypes.is_inexact(get_aval(x).dtype):
-        return lax.pow(x, y)
+        # To the power of integers, which JAX doesn't promote, the dtype is weak where both are.
+        found = lax.pow(x, y)
+        return weakly(found, weak) if whole else found
     return _integer_power(x, y)
 
 
 pow = power
+
+
+def _numbers(x: Array) -> Array:
+    return cast(x, dtypes.int32) if get_aval(x).dtype == dtypes.bool_ else x
 
 
 def float_power(x: Any, y: Any, /) -> Array:
@@ -312,7 +323,7 @@ def float_power(x: Any, y: Any, /) -> Array:
 def _integer_power(x: Array, y: Array) -> Array:
     """By repeated squaring over the bits of the exponent; a negative one counts as 0 beyond its sign."""
     dtype = get_aval(x).dtype
-    result = broadcast_to(cast(1, dtype), get_aval(x).shape)
+    result = broadcast_to(cast(1, dtype, get_aval(x).weak_type), get_aval(x).shape)
     for bit in range(dtype.itemsize * 8 - dtypes.is_signed(dtype)):
         if bit:
             x = lax.mul(x, x)
@@ -372,17 +383,18 @@ def _finite(x: Array) -> Array:
     return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
+@weak_scalars
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    return fused(_sinc, x)
+    return weakly(fused(_sinc, x), get_aval(x).weak_type)
 
 
 def _sinc(x: Array) -> Array:
     return sin_quotient(lax.mul(x, pi))
 
 
-@never_weak
+@weak_scalars
 def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
@@ -412,7 +424,15 @@ def trunc(x: Any) -> Array:
 _towards_zero = _integers_unchanged(
     "trunc", lambda x: lax.select(lax.lt(x, 0), lax.ceil(x), lax.floor(x)), "The next integer towards zero."
 )
-rint = _float_function("rint", lambda x: round(x), "The nearest integer as a float, ties to even.")
+
+
+def rint(x: Any, /) -> Array:
+    """The nearest integer as a float, ties to even. Integers are taken as the default floats."""
+    check_arrays("rint", x)
+    if not dtypes.is_inexact(get_aval(x).dtype):
+        return as_array(cast(x, dtypes.scalar_dtype(float)))
+    (x,) = converted("rint", x)
+    return round(x)
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:

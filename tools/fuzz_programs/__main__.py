@@ -2,7 +2,7 @@
 """Programs that nobody would write, run in every way there is, beside JAX; what fails is printed as a small test.
 
     make fuzz-programs SECONDS=600
-    .venv/bin/python tools/fuzz_programs --seconds 600 --seed 1
+    PYTHONPATH=tools .venv/bin/python -m fuzz_programs --seconds 600 --seed 1
 
 A program has shapes of no to four dimensions, sizes 0 and 1 among them, all dtypes, 5 to 30 operations of all families,
 loops, branches and callbacks. It is run eagerly, compiled, differentiated, mapped, in a scan, with symbolic sizes, on
@@ -25,7 +25,7 @@ os.environ.setdefault("PYCOMPILER_NUM_CPU_DEVICES", "2")
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from fuzzing import ORACLE, fuzz
+from fuzz_programs.fuzzing import ORACLE, fuzz
 
 # A process of its own draws so many programs: one that ends it costs no more than these.
 _BATCH = 25
@@ -55,7 +55,7 @@ def _run_batch(seed: str, seconds: float) -> bool:
     """Whether one of a batch fails. A process that JAX ends says nothing of this project."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / "stage"
-        command = [sys.executable, str(Path(__file__).parent), "--batch", f"{seed}:{stage}", "--seconds", str(seconds)]
+        command = [sys.executable, "-m", "fuzz_programs", "--batch", f"{seed}:{stage}", "--seconds", str(seconds)]
         try:
             ended = subprocess.run(command, timeout=_BATCH_SECONDS, capture_output=True, text=True)
         except subprocess.TimeoutExpired:

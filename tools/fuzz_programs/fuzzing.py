@@ -9,12 +9,12 @@ import warnings
 from pathlib import Path
 
 import jax
-from generate import draw_program
-from programs import Program, literal
-from shrink import shrink
-from ways import WAYS, Failure, Reference, check
 
 import pycompiler as pc
+from fuzz_programs.generate import draw_program
+from fuzz_programs.programs import Program, literal
+from fuzz_programs.shrink import shrink
+from fuzz_programs.ways import WAYS, Failure, Reference, check
 
 ORACLE = "# the oracle"
 """How the file that says how far a process came begins while JAX computes."""

@@ -13,9 +13,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from libraries import JAX_NAMES
-from operations import FAMILIES, Maker
-from programs import Body, Line, Program
+
+from fuzz_programs.libraries import JAX_NAMES
+from fuzz_programs.operations import FAMILIES, Maker
+from fuzz_programs.programs import Body, Line, Program
 
 _MOST_ELEMENTS = 256
 _TRIES = 12

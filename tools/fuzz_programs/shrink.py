@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from libraries import JAX_NAMES
-from programs import Body, Line, Program, substitute
+
+from fuzz_programs.libraries import JAX_NAMES
+from fuzz_programs.programs import Body, Line, Program, substitute
 
 Fails = Callable[[Program], bool]
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import libraries
 import numpy as np
-from libraries import JAX_NAMES, OUR_NAMES
-from programs import Program
 
 import pycompiler as pc
+from fuzz_programs import libraries
+from fuzz_programs.libraries import JAX_NAMES, OUR_NAMES
+from fuzz_programs.programs import Program
 from pycompiler import export
 from pycompiler.sharding import NamedSharding, PartitionSpec
 

@@ -22,6 +22,8 @@ namespace mlir::array {
 void registerOwnPasses() {
   registerArrayConversionPasses();
   registerArrayTransformsPasses();
+  registerBufferizePasses();
+  registerCheckCallsPass();
   registerArrayGpuPasses();
   registerArrayGpuCollectivePasses();
   registerArrayPipelines();
@@ -31,8 +33,6 @@ void registerOwnPasses() {
 void registerPipelinePasses() {
   registerOwnPasses();
   registerTransformsPasses();
-  registerBufferizePasses();
-  registerCheckCallsPass();
   bufferization::registerEmptyTensorEliminationPass();
   bufferization::registerOneShotBufferizePass();
   memref::registerExpandStridedMetadataPass();

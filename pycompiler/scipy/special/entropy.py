@@ -10,7 +10,7 @@ from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
-from pycompiler.numpy.promotion import never_weak, promoted_inexact
+from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.ops import special as ops
 from pycompiler.ops.quotients import expm1_quotient
 from pycompiler.transforms import custom_jvp
@@ -71,7 +71,6 @@ def _complex_xlog1py(x: Array, y: Array) -> Array:
     return _weighted_log1p(x, y)
 
 
-@never_weak
 def logit(x: Any) -> Array:
     """log(x / (1 - x)), the inverse of expit.
 
@@ -110,7 +109,7 @@ def _entr(x: Array) -> Array:
     return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.sub(_constant(x, 0), ops.xlogy.bind(x, x)))
 
 
-@never_weak
+@weak_scalars
 def rel_entr(p: Any, q: Any) -> Array:
     """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
     return fused(_rel_entr, *promoted_inexact("rel_entr", p, q))
@@ -140,7 +139,7 @@ def _rel_entr(p: Array, q: Array) -> Array:
     return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
 
 
-@never_weak
+@weak_scalars
 def kl_div(p: Any, q: Any) -> Array:
     """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
     return fused(_kl_div, *promoted_inexact("kl_div", p, q))

@@ -52,7 +52,7 @@ def ndtr(x: Any) -> Array:
 
     >>> from pycompiler.scipy import special
     >>> special.ndtr(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
     return fused(_ndtr, wide_float("ndtr", x))
 
@@ -80,7 +80,7 @@ def ndtri(p: Any) -> Array:
 
     >>> from pycompiler.scipy import special
     >>> special.ndtri(0.975)
-    Array(1.9599644, dtype=float32, weak_type=True)
+    Array(1.9599644, dtype=float32)
     """
     return ops.ndtri.bind(wide_float("ndtri", p))
 

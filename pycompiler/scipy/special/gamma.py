@@ -61,7 +61,7 @@ def gamma(x: Any) -> Array:
 
     >>> from pycompiler.scipy import special
     >>> special.gamma(5.0)
-    Array(24., dtype=float32, weak_type=True)
+    Array(24., dtype=float32)
     """
     (x,) = promoted_inexact("gamma", x)
     return fused(plane.complex_gamma, x) if plane.is_complex(x) else ops.gamma.bind(x)
@@ -160,7 +160,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
 
     >>> from pycompiler.scipy import special
     >>> special.comb(5, 2).round(2)
-    Array(10., dtype=float32, weak_type=True)
+    Array(10., dtype=float32)
     """
     return fused(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
 

@@ -103,6 +103,8 @@ def test_products_of_bools_say_whether_any_holds():
 @pytest.mark.parametrize("function", [lax.argmax, lax.argmin])
 def test_an_index_is_an_integer(function):
     assert function(pnp.asarray([3, 1, 4]), 0, np.uint8).dtype == np.uint8
+    with pytest.raises(OverflowError, match="int8 does not hold the positions among 129 elements"):
+        function(pnp.zeros(129), 0, np.int8)
     for bad in (np.float32, pnp.bfloat16, bool, complex):
         with pytest.raises(TypeError, match="index_dtype"):
             function(pnp.asarray([3, 1, 4]), 0, bad)

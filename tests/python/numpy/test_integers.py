@@ -58,7 +58,7 @@ CALLS = {
     "trace": lambda i: pnp.trace(X, i(1), i(0), i(1)),
     "diag_indices": lambda i: pnp.diag_indices(i(3), i(3)),
     "indices": lambda i: pnp.indices((i(2), i(3))),
-    "arange": lambda i: pnp.arange(i(2), i(9), i(3)),
+    "arange": lambda i: pnp.arange(i(2), i(9), i(3), dtype="int32"),
     "linspace": lambda i: pnp.linspace(0, 1, i(5), axis=i(0)),
     "logspace": lambda i: pnp.logspace(0, 1, num=i(4)),
     "geomspace": lambda i: pnp.geomspace(1, 8, i(4)),

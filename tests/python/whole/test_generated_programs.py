@@ -17,14 +17,14 @@ DEVICES = 2
 ROOT = Path(__file__).resolve().parents[3]
 if os.environ.get("PYCOMPILER_NUM_CPU_DEVICES") == str(DEVICES):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
-sys.path.append(str(ROOT / "tools" / "fuzz_programs"))
+sys.path.append(str(ROOT / "tools"))
 
-import libraries  # noqa: E402 (a tool, which is no package)
-from fuzzing import Finding, fuzz  # noqa: E402
-from generate import draw_program  # noqa: E402
-from programs import Body, Line, Program, literal  # noqa: E402
-from shrink import shrink  # noqa: E402
-from ways import WAYS, check, difference  # noqa: E402
+from fuzz_programs import libraries  # noqa: E402 (a tool, which is not installed)
+from fuzz_programs.fuzzing import Finding, fuzz  # noqa: E402
+from fuzz_programs.generate import draw_program  # noqa: E402
+from fuzz_programs.programs import Body, Line, Program, literal  # noqa: E402
+from fuzz_programs.shrink import shrink  # noqa: E402
+from fuzz_programs.ways import WAYS, check, difference  # noqa: E402
 
 
 def printed(findings: list[Finding]) -> str:
@@ -113,7 +113,7 @@ FAULTS = {
 def test_a_fault_is_found_and_made_small(monkeypatch, name):
     functions, middle, way = FAULTS[name]
     names = {**libraries.OUR_NAMES, "pnp": Changed(pnp, **functions)}
-    monkeypatch.setattr("ways.OUR_NAMES", names)
+    monkeypatch.setattr("fuzz_programs.ways.OUR_NAMES", names)
     program = long_program(middle)
     failure = check(program, way)
     assert failure is not None
@@ -131,7 +131,7 @@ def test_lost_callbacks_are_found(monkeypatch):
     )
     assert check(program, "jit") is None
     quiet = Changed(pc.debug, callback=lambda function, x: None)
-    monkeypatch.setattr("ways.OUR_NAMES", {**libraries.OUR_NAMES, "debug": quiet})
+    monkeypatch.setattr("fuzz_programs.ways.OUR_NAMES", {**libraries.OUR_NAMES, "debug": quiet})
     assert check(program, "jit").message == "0 callbacks were called instead of 1"
 
 
