@@ -15,7 +15,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -37,13 +36,8 @@ bool isTaken(StringRef dialect) {
 /// Routines that look at all that they are given before they use it.
 bool checksItsOperands(RuntimeCallOp call) {
   ArrayRef<int64_t> given = call.getParams();
-  if (call.getName() == "check") {
-    constexpr size_t first = 3;
-    size_t rank = given.size() > first + 1 && given[first + 1] >= 0 ? given[first + 1] : 0;
-    size_t values[] = {2, 2, 2, 4, 2 + rank, 2 + rank, 1};
-    return !given.empty() && given[0] >= 0 && size_t(given[0]) < std::size(values) &&
-           given.size() == first + values[given[0]];
-  }
+  if (call.getName() == "check")
+    return isCheck(given);
   size_t params = llvm::StringSwitch<size_t>(call.getName())
                       .Cases({"sort", "cumulative"}, 3)
                       .Case("special", 1)
@@ -272,10 +266,13 @@ LogicalResult guardIndices(Operation *op, Value tensor, int64_t operand, ValueRa
     Range range = rangeOf(index);
     if (range.low >= 0 && !type.isDynamicDim(dim) && range.high < type.getDimSize(dim))
       continue;
+    auto extract = dyn_cast<tensor::ExtractOp>(op);
+    if (isInside && extract && guardIndexOfBody(extract, dim))
+      continue;
     if (isInside)
       return op->emitOpError("index #") << dim
-                                        << " is computed in the body of an operation on tensors, where it can't "
-                                           "be checked against "
+                                        << " is computed in a region of the body of an operation on tensors, where it "
+                                           "can't be checked against "
                                         << type
                                         << ": keep it within the tensor by arith.minsi and arith.maxsi with "
                                            "constants, or use array.gather";
@@ -331,119 +328,6 @@ bool isDivision(Operation *op) {
              arith::CeilDivUIOp>(op);
 }
 
-//===--- Operations of the dialect on dynamic sizes ---------------------------------------------------------------===//
-
-bool isDynamic(Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped && shaped.hasRank() && !shaped.hasStaticShape();
-}
-
-/// What bodies of its lowering index by: array-guard-sizes sees the sizes of operands, and not these.
-class DialectGuards {
-public:
-  explicit DialectGuards(Operation *op) : op(op), b(op) {}
-
-  void emit() {
-    llvm::TypeSwitch<Operation *>(op)
-        .Case([&](GatherOp gather) { guard(gather); })
-        .Case([&](ScatterOp scatter) { guard(scatter); })
-        .Case([&](ScanOp scan) { guard(scan); })
-        .Case<CholeskyOp, TriangularSolveOp, LuOp, LuPivotsToPermutationOp, LinearSolveOp, TridiagonalSolveOp,
-              CholeskyUpdateOp, QrOp, GeqrfOp, Geqp3Op, HouseholderProductOp, OrmqrOp, HessenbergOp, TridiagonalOp,
-              EighOp, EigOp, SvdOp, SchurOp, SylvesterOp, ExpmOp, ExpmFrechetOp>(
-            [&](auto matrix) { guardMatrices(matrix.getShapes()); });
-  }
-
-private:
-  OpFoldResult size(int64_t operand, int64_t dim) { return sizeOf(b, op, op->getOperand(operand), dim); }
-  void check(PcrtCheck kind, int64_t operand, int64_t dim, SmallVector<OpFoldResult> values) {
-    emitGuard(b, op, {kind, operand, dim, std::move(values)});
-  }
-
-  void guard(GatherOp gather) {
-    ValueRange given = gather.getSizes();
-    for (auto [dim, taken] : llvm::enumerate(gather.getSliceSizes())) {
-      OpFoldResult size = b.getIndexAttr(taken);
-      if (ShapedType::isDynamic(taken)) {
-        size = given.front();
-        given = given.drop_front();
-      }
-      if (taken != -1)
-        check(PCRT_CHECK_AT_MOST, 0, dim, {size, this->size(0, dim)});
-    }
-    for (auto [dim, ofIndices] : llvm::zip(gather.getOperandBatchingDims(), gather.getStartIndicesBatchingDims()))
-      check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), size(1, ofIndices)});
-  }
-
-  void guard(ScatterOp scatter) {
-    ArrayRef<int64_t> windowDims = scatter.getUpdateWindowDims();
-    for (int64_t dim = 0; dim < scatter.getOperand().getType().getRank(); ++dim) {
-      if (llvm::is_contained(scatter.getInsertedWindowDims(), dim) ||
-          llvm::is_contained(scatter.getOperandBatchingDims(), dim)) {
-        check(PCRT_CHECK_AT_MOST, 0, dim, {b.getIndexAttr(scatter.getIndices().empty() ? 0 : 1), size(0, dim)});
-        continue;
-      }
-      check(PCRT_CHECK_AT_MOST, 0, dim, {size(1, windowDims.front()), size(0, dim)});
-      windowDims = windowDims.drop_front();
-    }
-    for (unsigned index = 0; index < scatter.getIndices().size(); ++index) {
-      int64_t ofIndices = 0;
-      for (int64_t dim = 0; dim < scatter.getUpdates().getType().getRank(); ++dim)
-        if (!llvm::is_contained(scatter.getUpdateWindowDims(), dim))
-          check(PCRT_CHECK_EQUAL, index + 2, ofIndices, {size(index + 2, ofIndices), size(1, dim)}), ++ofIndices;
-    }
-    for (auto [dim, ofIndices] : llvm::zip(scatter.getOperandBatchingDims(), scatter.getScatterIndicesBatchingDims()))
-      check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), size(2, ofIndices)});
-  }
-
-  void guard(ScanOp scan) {
-    OpFoldResult length = b.getIndexAttr(scan.getLength());
-    if (!scan.getSizes().empty())
-      length = scan.getSizes().front();
-    check(PCRT_CHECK_AT_MOST, -1, 0, {length, length});
-    for (unsigned index = 0; index < scan.getXs().size(); ++index) {
-      int64_t operand = scan.getInits().size() + index;
-      check(PCRT_CHECK_EQUAL, operand, 0, {size(operand, 0), length});
-    }
-    // The joined slices.
-    ValueRange given = scan.getOutputDims();
-    for (Type type : TypeRange(scan.getResultTypes()).drop_front(scan.getInits().size())) {
-      auto joined = cast<RankedTensorType>(type);
-      if (joined.isDynamicDim(0) && !given.empty())
-        check(PCRT_CHECK_EQUAL, -1, 0, {given.front(), length});
-      given = given.drop_front(std::min<size_t>(joined.getNumDynamicDims(), given.size()));
-    }
-  }
-
-  /// Equal letters are equal sizes.
-  void guardMatrices(StringRef shapes) {
-    SmallVector<StringRef> words;
-    shapes.split("->").first.split(words, ',');
-    llvm::SmallDenseMap<char, OpFoldResult> known;
-    SmallVector<OpFoldResult> batch;
-    int64_t operand = 0;
-    for (StringRef word : words) {
-      StringRef letters = word.contains(':') ? word.drop_front(2) : word;
-      int64_t batchRank = cast<RankedTensorType>(op->getOperand(operand).getType()).getRank() - letters.size();
-      for (int64_t dim = 0; dim < batchRank; ++dim) {
-        if (operand == 0)
-          batch.push_back(size(operand, dim));
-        else
-          check(PCRT_CHECK_EQUAL, operand, dim, {size(operand, dim), batch[dim]});
-      }
-      for (auto [index, letter] : llvm::enumerate(letters)) {
-        OpFoldResult one = size(operand, batchRank + index);
-        OpFoldResult &first = known.try_emplace(letter, one).first->second;
-        check(PCRT_CHECK_EQUAL, operand, batchRank + index, {one, first});
-      }
-      ++operand;
-    }
-  }
-
-  Operation *op;
-  OpBuilder b;
-};
-
 //===--- The pass -------------------------------------------------------------------------------------------------===//
 
 struct CheckInput : impl::CheckInputBase<CheckInput> {
@@ -490,11 +374,7 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
         step = arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), step);
       emitGuard(b, op, {PCRT_CHECK_STEP, 2, 0, {step}});
     }
-    if (isa_and_nonnull<ArrayDialect>(op->getDialect()) &&
-        (llvm::any_of(op->getOperandTypes(), isDynamic) || llvm::any_of(op->getResultTypes(), isDynamic))) {
-      keepName(op);
-      DialectGuards(op).emit();
-    }
+    guardDialect(op);
     return success();
   }
 };

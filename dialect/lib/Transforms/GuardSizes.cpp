@@ -1,6 +1,9 @@
 // array-guard-sizes: of a module that comes from elsewhere, what array-check-input left for when sizes are resolved.
 // All accesses of linalg on tensors rest on what is checked here: the sizes of an operation's operands fit its maps,
 // slices lie within what they are slices of, shapes have no negative sizes, what loops carry keeps its shape.
+//
+// A check stands before all that could compute into the memory that it is about: as early in its block as the sizes are
+// known. Bufferization has operands computed in place, so that right before the operation would be too late.
 #include "Guards.h"
 #include "array/Conversion/Passes.h"
 #include "array/IR/Bytes.h"
@@ -45,7 +48,8 @@ public:
         .Case<scf::IfOp, scf::IndexSwitchOp>([&](auto choice) { return guardBranches(choice); })
         .Case(
             [&](arith::SelectOp select) { return guardSame(select, select.getFalseValue(), select.getTrueValue(), 2); })
-        .Case<tensor::CollapseShapeOp, tensor::InsertOp, RuntimeCallOp, OptimizationBarrierOp, scf::ExecuteRegionOp>(
+        .Case([&](RuntimeCallOp call) { return guardRoutine(call); })
+        .Case<tensor::CollapseShapeOp, tensor::InsertOp, OptimizationBarrierOp, scf::ExecuteRegionOp>(
             [&](auto) { return success(); })
         .Default([&](Operation *other) -> LogicalResult {
           if (llvm::none_of(other->getResults(), isDynamic))
@@ -89,9 +93,27 @@ private:
              least(values[3] - values[1] - values[0]) >= 0;
     case PCRT_CHECK_STEP:
       return least(values[0]) >= 1;
+    case PCRT_CHECK_COUNT: // of an array that is there
+      return isSameCount(values.take_front(1), values.drop_front(2));
+    case PCRT_CHECK_RESHAPE: {
+      int64_t rank = cast<AffineConstantExpr>(values[0]).getValue();
+      return isSameCount(values.slice(1, rank), values.drop_front(rank + 2));
+    }
     default: // a product may be beyond what can be counted, whatever its factors are
       return false;
     }
+  }
+
+  /// Whether the sizes of an array have the product of others, none of which is negative.
+  bool isSameCount(ArrayRef<AffineExpr> sizes, ArrayRef<AffineExpr> others) {
+    auto product = [&](ArrayRef<AffineExpr> factors) {
+      AffineExpr all = getAffineConstantExpr(1, b.getContext());
+      for (AffineExpr factor : factors)
+        all = all * factor;
+      return simplifyAffineExpr(all, /*numDims=*/0, symbols);
+    };
+    return product(sizes) == product(others) &&
+           llvm::all_of(others, [&](AffineExpr size) { return this->sizes.factsOf(size).min >= 0; });
   }
 
   /// The size of a dimension; null, with a diagnostic, where it can't be seen.
@@ -153,6 +175,14 @@ private:
       }
       return success();
     };
+    // What one operand knows is what is expected of the others.
+    auto takeKnown = [&](OpOperand &operand, int64_t dim, AffineExpr expression) -> LogicalResult {
+      auto type = cast<RankedTensorType>(operand.get().getType());
+      auto loop = dyn_cast<AffineDimExpr>(expression);
+      if (loop && !extents[loop.getPosition()] && !type.isDynamicDim(dim))
+        extents[loop.getPosition()] = b.getIndexAttr(type.getDimSize(dim));
+      return success();
+    };
     auto checkDim = [&](OpOperand &operand, int64_t dim, AffineExpr expression) -> LogicalResult {
       auto loop = dyn_cast<AffineDimExpr>(expression);
       if (!loop)
@@ -173,7 +203,18 @@ private:
       end = arith::MaxSIOp::create(b, op->getLoc(), end, arith::ConstantIndexOp::create(b, op->getLoc(), 0));
       return check(op, {PCRT_CHECK_AT_MOST, operand.getOperandNumber(), dim, {end, sizeOf(op, operand.get(), dim)}});
     };
+    (void)forEach(takeKnown);
     return failed(forEach(checkDim)) ? failure() : forEach(checkOther);
+  }
+
+  /// Of elements at the same places.
+  LogicalResult guardRoutine(RuntimeCallOp call) {
+    if (!llvm::is_contained({"sort", "special", "select_and_gather"}, call.getName()))
+      return success();
+    for (unsigned operand = 1; operand < call.getIns().size(); ++operand)
+      if (failed(guardSame(call, call.getIns()[operand], call.getIns().front(), operand)))
+        return failure();
+    return success();
   }
 
   /// The greatest value of an expression of loops.
@@ -333,6 +374,46 @@ private:
   DenseMap<Block *, SmallVector<SmallVector<OpFoldResult>>> shapes;
 };
 
+/// Moves checks, in their order, to where what they are given is known, within their blocks.
+class EarlyChecks {
+public:
+  void move(Operation *check) {
+    Operation *behind = gather(check);
+    Operation *&last = behind ? lastBehind[behind] : lastAtStart[check->getBlock()];
+    if (last)
+      check->moveAfter(last);
+    else if (behind)
+      check->moveAfter(behind);
+    else
+      check->moveBefore(&check->getBlock()->front());
+    last = check;
+  }
+
+private:
+  /// The last of the operations of the block that compute the operands. Arithmetic is moved up like checks.
+  Operation *gather(Operation *op) {
+    Operation *behind = nullptr;
+    for (Value operand : op->getOperands()) {
+      Operation *made = operand.getDefiningOp();
+      if (!made || made->getBlock() != op->getBlock())
+        continue;
+      if (isa<arith::ArithDialect>(made->getDialect()) && moved.insert(made).second) {
+        if (Operation *before = gather(made))
+          made->moveAfter(before);
+        else
+          made->moveBefore(&made->getBlock()->front());
+      }
+      if (!behind || behind->isBeforeInBlock(made))
+        behind = made;
+    }
+    return behind;
+  }
+
+  DenseMap<Operation *, Operation *> lastBehind;
+  DenseMap<Block *, Operation *> lastAtStart;
+  DenseSet<Operation *> moved;
+};
+
 struct GuardSizes : impl::GuardSizesBase<GuardSizes> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -354,6 +435,14 @@ struct GuardSizes : impl::GuardSizesBase<GuardSizes> {
         return signalPassFailure();
       }
     }
+    SmallVector<RuntimeCallOp> checks;
+    function.walk([&](RuntimeCallOp call) {
+      if (call.getName() == "check")
+        checks.push_back(call);
+    });
+    EarlyChecks early;
+    for (RuntimeCallOp check : checks)
+      early.move(check);
   }
 };
 

@@ -10,9 +10,17 @@ namespace mlir::array {
 
 static constexpr llvm::StringLiteral kNamePrefix = "array.";
 
+/// Of the function that was inlined: a call of it has none.
+static StringRef nameKeptIn(Location location) {
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return nameKeptIn(call.getCallee());
+  auto name = dyn_cast<NameLoc>(location);
+  return name && name.getName().strref().starts_with(kNamePrefix) ? name.getName().strref() : StringRef();
+}
+
 StringRef nameInErrors(Operation *op) {
-  if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && name.getName().strref().starts_with(kNamePrefix))
-    return name.getName().strref().drop_front(kNamePrefix.size());
+  if (StringRef name = nameKeptIn(op->getLoc()); !name.empty())
+    return name.drop_front(kNamePrefix.size());
   StringRef name = op->getName().getStringRef();
   name.consume_front(kNamePrefix);
   return name;
@@ -44,11 +52,43 @@ static bool isKnownToHold(const Guard &guard) {
     return known[0] >= 0 && known[0] < known[1];
   case PCRT_CHECK_SLICE: {
     std::optional<int64_t> last = llvm::checkedMulAdd(known[1] - 1, known[2], known[0]);
-    return known[0] >= 0 && known[1] >= 0 && known[0] <= known[3] &&
-           (known[1] == 0 || (last && *last >= 0 && *last < known[3] && known[0] < known[3]));
+    return known[1] == 0 || (known[1] > 0 && known[0] >= 0 && known[0] < known[3] && last && *last >= 0 &&
+                             *last < known[3]);
   }
   case PCRT_CHECK_STEP:
     return known[0] > 0;
+  default:
+    return false;
+  }
+}
+
+bool isCheck(ArrayRef<int64_t> params) {
+  constexpr size_t first = 3;
+  if (params.size() < first)
+    return false;
+  ArrayRef<int64_t> values = params.drop_front(first);
+  auto isShapeAt = [&](size_t place, bool isLast) -> std::optional<size_t> {
+    if (place >= values.size() || values[place] < 0 || uint64_t(values[place]) > values.size() - place - 1)
+      return std::nullopt;
+    size_t end = place + 1 + values[place];
+    return isLast && end != values.size() ? std::nullopt : std::optional(end);
+  };
+  switch (params[0]) {
+  case PCRT_CHECK_EQUAL:
+  case PCRT_CHECK_AT_MOST:
+  case PCRT_CHECK_INDEX:
+    return values.size() == 2;
+  case PCRT_CHECK_SLICE:
+    return values.size() == 4;
+  case PCRT_CHECK_SHAPE:
+  case PCRT_CHECK_COUNT:
+    return isShapeAt(1, /*isLast=*/true).has_value();
+  case PCRT_CHECK_STEP:
+    return values.size() == 1;
+  case PCRT_CHECK_RESHAPE: {
+    std::optional<size_t> second = isShapeAt(0, /*isLast=*/false);
+    return second && isShapeAt(*second, /*isLast=*/true);
+  }
   default:
     return false;
   }
@@ -68,7 +108,7 @@ void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard) {
     sizes.push_back(known ? arith::ConstantIndexOp::create(builder, op->getLoc(), *known).getResult()
                           : cast<Value>(value));
   }
-  auto call = RuntimeCallOp::create(builder, op->getLoc(), TypeRange(), "check", params, builder.getArrayAttr({}),
+  auto call = RuntimeCallOp::create(builder, op->getLoc(), TypeRange(), "check", params, builder.getTypeArrayAttr(TypeRange()),
                                     ValueRange(), ValueRange(), sizes, /*effectful=*/true);
   call->setAttr(kStandsForAttr, builder.getStringAttr(nameInErrors(op)));
 }

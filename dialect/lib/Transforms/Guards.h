@@ -6,6 +6,7 @@
 #include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
 #include <string>
@@ -36,6 +37,16 @@ void keepName(Operation *op);
 
 /// Has the run check it where the builder stands, unless it is known to hold.
 void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard);
+
+/// Whether a call of `check` has the params of its kind.
+bool isCheck(ArrayRef<int64_t> params);
+
+/// Has the run check what an operation of the dialect asks of sizes that a call decides.
+void guardDialect(Operation *op);
+
+/// Has the run check one index of a tensor.extract in the body of a linalg.generic, before that. Returns false where
+/// it can't be done.
+bool guardIndexOfBody(tensor::ExtractOp extract, int64_t dim);
 
 } // namespace mlir::array
 

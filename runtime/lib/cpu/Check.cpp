@@ -31,12 +31,11 @@ bool multiplied(const int64_t *sizes, int64_t rank, int64_t factor, int64_t &pro
   return true;
 }
 
+/// Nothing lies anywhere.
 bool slices(int64_t offset, int64_t count, int64_t stride, int64_t size) {
-  if (offset < 0 || count < 0 || offset > size)
-    return false;
   int64_t last;
-  return count == 0 || (!__builtin_mul_overflow(count - 1, stride, &last) &&
-                        !__builtin_add_overflow(last, offset, &last) && last >= 0 && last < size && offset < size);
+  return count == 0 || (count > 0 && offset >= 0 && offset < size && !__builtin_mul_overflow(count - 1, stride, &last) &&
+                        !__builtin_add_overflow(last, offset, &last) && last >= 0 && last < size);
 }
 
 /// What is wrong; empty where nothing is.
@@ -45,7 +44,7 @@ std::string objectionTo(const int64_t *params) {
   std::string dimension = "dimension " + std::to_string(params[2]) + " of " + of;
   const int64_t *p = params + 3;
   auto number = [&](int i) { return std::to_string(p[i]); };
-  int64_t product;
+  int64_t product, other;
   switch (params[0]) {
   case PCRT_CHECK_EQUAL:
     return p[0] == p[1] ? "" : dimension + " has the size " + number(0) + ", expected " + number(1);
@@ -73,6 +72,13 @@ std::string objectionTo(const int64_t *params) {
                : dimension + " has the size " + number(0) + ", which can't be cut into " + listed(p + 2, p[1]);
   case PCRT_CHECK_STEP:
     return p[0] > 0 ? "" : "the step is " + number(0) + ", expected at least 1";
+  case PCRT_CHECK_RESHAPE: {
+    const int64_t *q = p + 1 + p[0];
+    return multiplied(p + 1, p[0], 1, product) && multiplied(q + 1, q[0], 1, other) && product == other
+               ? ""
+               : "operand #" + std::to_string(params[1]) + " has the shape " + listed(p + 1, p[0]) +
+                     ", which can't be reshaped to " + listed(q + 1, q[0]);
+  }
   default:
     return "asks for the unknown check " + std::to_string(params[0]);
   }

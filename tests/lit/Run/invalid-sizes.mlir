@@ -138,8 +138,8 @@ func.func @reshape(%x: tensor<?xf32>) -> tensor<?x2xf32> {
 // SOLVE: triangular_solve: dimension 0 of operand #1 has the size 2, expected 3
 func.func @solve(%a: tensor<?x?xf32> {array.dims = affine_map<()[n, m] -> (n, n)>},
                  %b: tensor<?x4xf32> {array.dims = affine_map<()[n, m] -> (m, 4)>}) -> tensor<?x4xf32> {
-  %y = array.triangular_solve %a, %b left_side = true lower = true transpose_a = false conjugate_a = false
-         unit_diagonal = false : (tensor<?x?xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %y = array.triangular_solve %a, %b {left_side = true, lower = true, transpose_a = false, conjugate_a = false,
+         unit_diagonal = false} : (tensor<?x?xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
 

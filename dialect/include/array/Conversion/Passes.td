@@ -59,7 +59,7 @@ def CheckInput : Pass<"array-check-input", "ModuleOp"> {
 
     The module gets the attribute `array.checked`, by which array-guard-sizes knows it.
   }];
-  let dependentDialects = ["arith::ArithDialect", "tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def GuardSizes : Pass<"array-guard-sizes", "func::FuncOp"> {
@@ -69,7 +69,7 @@ def GuardSizes : Pass<"array-guard-sizes", "func::FuncOp"> {
     them being equal, or within others. What does not follow from how they are computed is checked where the operation
     stands, by the routine `check`; of the checks that are there already those that follow go.
   }];
-  let dependentDialects = ["arith::ArithDialect", "tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif // ARRAY_CONVERSION_PASSES_TD
