@@ -82,3 +82,44 @@ func.func @body(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// Another one is looked at before the operation: the run says which is wrong.
+// RUN: array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, 1, 0, 2]' --expect='[3, 2, 1, 3]'
+// RUN: not array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, 1, 3, 2]' 2>&1 | FileCheck %s --check-prefix=LOOSE
+// RUN: not array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, -5, 0, 2]' 2>&1 | FileCheck %s --check-prefix=UNDER
+// RUN: not array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, 0, 0, 9000000000000000000]' 2>&1 | FileCheck %s --check-prefix=OVER
+// LOOSE: tensor.extract: the index in dimension 0 of operand #0 is 3, expected 0 <= index < 3, its size
+// UNDER: tensor.extract: the index in dimension 0 of operand #0 is -5, expected
+// OVER: tensor.extract: the index in dimension 0 of operand #0 is 9000000000000000000, expected
+func.func @loose(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
+  %init = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%i : tensor<4xi64>) outs(%init : tensor<4xf32>) {
+  ^bb0(%n: i64, %o: f32):
+    %k = arith.index_cast %n : i64 to index
+    %e = tensor.extract %x[%k] : tensor<3xf32>
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// Rows of a table by indices of a table, of which one indexes the other: each is looked at.
+// RUN: array-run %s --entry=nested --sizes=3,2 --input='[1, 2, 3]' --input='[2, 1]' --input='[[1, 0], [0, 1]]' --expect='[[2, 3], [3, 2]]'
+// RUN: not array-run %s --entry=nested --sizes=3,2 --input='[1, 2, 3]' --input='[2, 7]' --input='[[1, 0], [0, 1]]' 2>&1 | FileCheck %s --check-prefix=INNER
+// RUN: not array-run %s --entry=nested --sizes=3,2 --input='[1, 2, 3]' --input='[2, 1]' --input='[[1, 0], [0, 2]]' 2>&1 | FileCheck %s --check-prefix=OUTER
+// INNER: tensor.extract: the index in dimension 0 of operand #0 is 7, expected 0 <= index < 3, its size
+// OUTER: tensor.extract: the index in dimension 0 of operand #0 is 2, expected 0 <= index < 2, its size
+func.func @nested(%x: tensor<?xf32>, %j: tensor<?xi64>, %i: tensor<2x2xi64>) -> tensor<2x2xf32> {
+  %init = tensor.empty() : tensor<2x2xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<2x2xi64>) outs(%init : tensor<2x2xf32>) {
+  ^bb0(%n: i64, %o: f32):
+    %k = arith.index_cast %n : i64 to index
+    %m = tensor.extract %j[%k] : tensor<?xi64>
+    %l = arith.index_cast %m : i64 to index
+    %e = tensor.extract %x[%l] : tensor<?xf32>
+    linalg.yield %e : f32
+  } -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}

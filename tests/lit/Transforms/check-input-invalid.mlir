@@ -40,15 +40,22 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = 
 
 // -----
 
-func.func @main(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
+// An index of a body is looked at before the operation, but not one of a region of the body.
+func.func @main(%x: tensor<3xf32>, %i: tensor<4xi64>, %p: i1) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
   %init = tensor.empty() : tensor<4xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%i : tensor<4xi64>) outs(%init : tensor<4xf32>) {
   ^bb0(%n: i64, %o: f32):
     %k = arith.index_cast %n : i64 to index
-    // expected-error @+1 {{'tensor.extract' op index #0 is computed in the body of an operation on tensors, where it can't be checked against 'tensor<3xf32>'}}
-    %e = tensor.extract %x[%k] : tensor<3xf32>
-    linalg.yield %e : f32
+    %v = scf.if %p -> f32 {
+      // expected-error @+1 {{'tensor.extract' op index #0 is computed in a region of the body of an operation on tensors, where it can't be checked against 'tensor<3xf32>'}}
+      %e = tensor.extract %x[%k] : tensor<3xf32>
+      scf.yield %e : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    linalg.yield %v : f32
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

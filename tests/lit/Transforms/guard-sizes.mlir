@@ -22,4 +22,24 @@ module attributes {array.checked} {
     %t = linalg.add ins(%x, %s : tensor<?xf32>, tensor<?xf32>) outs(%other : tensor<?xf32>) -> tensor<?xf32>
     return %t : tensor<?xf32>
   }
+
+  // A branch computes into the memory of the result: it checks its sizes first.
+  // CHECK-LABEL: func.func @branches
+  // CHECK:         scf.if
+  // CHECK:         else
+  // CHECK:           array.runtime_call "check" {{.*}} params = [0, 0, 0, ?, ?] {{.*}} {array.stands_for = "scf.if"}
+  // CHECK-NOT:       runtime_call
+  // CHECK:           linalg.exp
+  func.func @branches(%p: i1, %x: tensor<?xf32> {array.dims = affine_map<()[n, m] -> (n)>},
+                      %y: tensor<?xf32> {array.dims = affine_map<()[n, m] -> (m)>}) -> tensor<?xf32> {
+    %m = array.symbol 1 : index
+    %init = tensor.empty(%m) : tensor<?xf32>
+    %r = scf.if %p -> tensor<?xf32> {
+      scf.yield %x : tensor<?xf32>
+    } else {
+      %e = linalg.exp ins(%y : tensor<?xf32>) outs(%init : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %e : tensor<?xf32>
+    }
+    return %r : tensor<?xf32>
+  }
 }
