@@ -35,7 +35,8 @@ public:
             [&](auto matrix) { guardMatrices(matrix.getShapes()); });
     if (auto swaps = dyn_cast<LuPivotsToPermutationOp>(op)) {
       int64_t last = swaps.getPivots().getType().getRank() - 1;
-      check(PCRT_CHECK_AT_MOST, 0, last, {size(0, last), taken({swaps.getPermutationSize()}, swaps.getSizes()).front()});
+      check(PCRT_CHECK_AT_MOST, 0, last,
+            {size(0, last), taken({int64_t(swaps.getPermutationSize())}, swaps.getSizes()).front()});
     }
   }
 

@@ -52,8 +52,8 @@ static bool isKnownToHold(const Guard &guard) {
     return known[0] >= 0 && known[0] < known[1];
   case PCRT_CHECK_SLICE: {
     std::optional<int64_t> last = llvm::checkedMulAdd(known[1] - 1, known[2], known[0]);
-    return known[1] == 0 || (known[1] > 0 && known[0] >= 0 && known[0] < known[3] && last && *last >= 0 &&
-                             *last < known[3]);
+    return known[1] == 0 ||
+           (known[1] > 0 && known[0] >= 0 && known[0] < known[3] && last && *last >= 0 && *last < known[3]);
   }
   case PCRT_CHECK_STEP:
     return known[0] > 0;
@@ -108,8 +108,9 @@ void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard) {
     sizes.push_back(known ? arith::ConstantIndexOp::create(builder, op->getLoc(), *known).getResult()
                           : cast<Value>(value));
   }
-  auto call = RuntimeCallOp::create(builder, op->getLoc(), TypeRange(), "check", params, builder.getTypeArrayAttr(TypeRange()),
-                                    ValueRange(), ValueRange(), sizes, /*effectful=*/true);
+  auto call =
+      RuntimeCallOp::create(builder, op->getLoc(), TypeRange(), "check", params, builder.getTypeArrayAttr(TypeRange()),
+                            ValueRange(), ValueRange(), sizes, /*effectful=*/true);
   call->setAttr(kStandsForAttr, builder.getStringAttr(nameInErrors(op)));
 }
 

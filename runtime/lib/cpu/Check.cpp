@@ -34,8 +34,9 @@ bool multiplied(const int64_t *sizes, int64_t rank, int64_t factor, int64_t &pro
 /// Nothing lies anywhere.
 bool slices(int64_t offset, int64_t count, int64_t stride, int64_t size) {
   int64_t last;
-  return count == 0 || (count > 0 && offset >= 0 && offset < size && !__builtin_mul_overflow(count - 1, stride, &last) &&
-                        !__builtin_add_overflow(last, offset, &last) && last >= 0 && last < size);
+  return count == 0 ||
+         (count > 0 && offset >= 0 && offset < size && !__builtin_mul_overflow(count - 1, stride, &last) &&
+          !__builtin_add_overflow(last, offset, &last) && last >= 0 && last < size);
 }
 
 /// What is wrong; empty where nothing is.

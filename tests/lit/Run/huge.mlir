@@ -3,21 +3,21 @@
 // 2**64.
 
 // RUN: not array-run %s --entry=result --input=1 2>&1 | FileCheck %s --check-prefix=RESULT
-// RESULT: array-run: error: result #0 of @result has the type tensor<4611686018427387905xf32>, which takes more bytes than 2**63 - 1
+// RESULT: huge.mlir:[[#@LINE+2]]:{{.*}}: error: 'array.broadcast_in_dim' op result #0 is 'tensor<4611686018427387905xf32>', which takes more bytes than 2**63 - 1
 func.func @result(%a: tensor<f32>) -> tensor<4611686018427387905xf32> {
   %b = array.broadcast_in_dim %a broadcast_dimensions = [] : (tensor<f32>) -> tensor<4611686018427387905xf32>
   return %b : tensor<4611686018427387905xf32>
 }
 
 // RUN: not array-run %s --entry=square --input=1 2>&1 | FileCheck %s --check-prefix=SQUARE
-// SQUARE: result #0 of @square has the type tensor<4294967296x4294967296xf32>, which takes more bytes than 2**63 - 1
+// SQUARE: error: 'array.broadcast_in_dim' op result #0 is 'tensor<4294967296x4294967296xf32>', which takes more bytes than 2**63 - 1
 func.func @square(%a: tensor<f32>) -> tensor<4294967296x4294967296xf32> {
   %b = array.broadcast_in_dim %a broadcast_dimensions = [] : (tensor<f32>) -> tensor<4294967296x4294967296xf32>
   return %b : tensor<4294967296x4294967296xf32>
 }
 
 // RUN: not array-run %s --entry=temporary --input=1 2>&1 | FileCheck %s --check-prefix=TEMPORARY
-// TEMPORARY: huge.mlir:[[#@LINE+2]]:{{.*}}: error: a temporary has more bytes than 2**63 - 1: it is 'memref<4611686018427387905xf32>'
+// TEMPORARY: huge.mlir:[[#@LINE+2]]:{{.*}}: error: 'array.broadcast_in_dim' op result #0 is 'tensor<4611686018427387905xf32>', which takes more bytes than 2**63 - 1
 func.func @temporary(%a: tensor<f32>) -> tensor<1xf32> {
   %b = array.broadcast_in_dim %a broadcast_dimensions = [] : (tensor<f32>) -> tensor<4611686018427387905xf32>
   %c = array.cumsum %b axis = 0 reverse = false : (tensor<4611686018427387905xf32>) -> tensor<4611686018427387905xf32>
@@ -32,7 +32,7 @@ func.func @argument(%a: tensor<1152921504606846976xf32>) {
 }
 
 // RUN: not array-run %s --entry=wraps --input=fill:1 2>&1 | FileCheck %s --check-prefix=ARGUMENT
-// ARGUMENT: argument #0 of @wraps has the type tensor<0x4294967296x4294967296xf32>, which takes more bytes
+// ARGUMENT: error: argument #0 is 'tensor<0x4294967296x4294967296xf32>', which takes more bytes than 2**63 - 1
 func.func @wraps(%a: tensor<0x4294967296x4294967296xf32>) {
   return
 }
