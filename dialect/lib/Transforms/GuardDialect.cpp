@@ -24,6 +24,7 @@ public:
         .Case([&](GatherOp gather) { guard(gather); })
         .Case([&](ScatterOp scatter) { guard(scatter); })
         .Case([&](ScanOp scan) { guard(scan); })
+        .Case([&](BroadcastInDimOp spread) { guard(spread); })
         .Case([&](ConcatenateOp join) { guard(join); })
         .Case([&](ReshapeOp reshape) { guard(reshape); })
         .Case([&](FftOp fft) { guard(fft); })
@@ -61,6 +62,13 @@ private:
       given = given.drop_front();
     }
     return values;
+  }
+
+  void guard(BroadcastInDimOp spread) {
+    SmallVector<OpFoldResult> result = taken(spread.getType().getShape(), spread.getOutputDims());
+    for (auto [dim, place] : llvm::enumerate(spread.getBroadcastDimensions()))
+      if (getConstantIntValue(size(0, dim)) != 1)
+        check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), result[place]});
   }
 
   void guard(ConcatenateOp join) {
@@ -129,7 +137,8 @@ private:
 
   void guard(GatherOp gather) {
     for (auto [dim, count] : llvm::enumerate(taken(gather.getSliceSizes(), gather.getSizes())))
-      check(PCRT_CHECK_AT_MOST, 0, dim, {count, size(0, dim)});
+      if (getConstantIntValue(count) != -1) // all of the dimension
+        check(PCRT_CHECK_AT_MOST, 0, dim, {count, size(0, dim)});
     for (auto [dim, ofIndices] : llvm::zip(gather.getOperandBatchingDims(), gather.getStartIndicesBatchingDims()))
       check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), size(1, ofIndices)});
   }

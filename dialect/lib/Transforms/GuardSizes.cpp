@@ -443,6 +443,9 @@ struct GuardSizes : impl::GuardSizesBase<GuardSizes> {
     EarlyChecks early;
     for (RuntimeCallOp check : checks)
       early.move(check);
+    for (RuntimeCallOp check : checks)
+      if (failed(settle(check)))
+        return signalPassFailure();
   }
 };
 

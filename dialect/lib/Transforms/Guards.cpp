@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir::array {
@@ -19,6 +20,8 @@ static StringRef nameKeptIn(Location location) {
 }
 
 StringRef nameInErrors(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>(kStandsForAttr))
+    return name.getValue();
   if (StringRef name = nameKeptIn(op->getLoc()); !name.empty())
     return name.drop_front(kNamePrefix.size());
   StringRef name = op->getName().getStringRef();
@@ -34,32 +37,72 @@ std::string textOf(AffineExpr expression) {
 
 void keepName(Operation *op) { op->setLoc(NameLoc::get(op->getName().getIdentifier(), op->getLoc())); }
 
-/// Whether constants say already that it holds.
-static bool isKnownToHold(const Guard &guard) {
-  SmallVector<int64_t> known;
-  for (OpFoldResult value : guard.values) {
-    std::optional<int64_t> number = getConstantIntValue(value);
-    if (!number)
-      return guard.kind == PCRT_CHECK_EQUAL && guard.values[0] == guard.values[1];
-    known.push_back(*number);
-  }
-  switch (guard.kind) {
+/// The number of elements of a shape; nothing where it has none.
+static std::optional<int64_t> countOf(ArrayRef<int64_t> sizes, int64_t factor = 1) {
+  std::optional<int64_t> count = factor;
+  for (int64_t size : sizes)
+    if (size < 0 || !count)
+      return std::nullopt;
+    else if (size != 0) // a size of 0 hides none of the others
+      count = llvm::checkedMul(*count, size);
+  if (count && llvm::is_contained(sizes, 0))
+    count = 0;
+  return count;
+}
+
+/// As the runtime's `check`.
+static bool holds(PcrtCheck kind, ArrayRef<int64_t> values) {
+  switch (kind) {
   case PCRT_CHECK_EQUAL:
-    return known[0] == known[1];
+    return values[0] == values[1];
   case PCRT_CHECK_AT_MOST:
-    return known[0] >= 0 && known[0] <= known[1];
+    return values[0] >= 0 && values[0] <= values[1];
   case PCRT_CHECK_INDEX:
-    return known[0] >= 0 && known[0] < known[1];
+    return values[0] >= 0 && values[0] < values[1];
   case PCRT_CHECK_SLICE: {
-    std::optional<int64_t> last = llvm::checkedMulAdd(known[1] - 1, known[2], known[0]);
-    return known[1] == 0 ||
-           (known[1] > 0 && known[0] >= 0 && known[0] < known[3] && last && *last >= 0 && *last < known[3]);
+    std::optional<int64_t> last = llvm::checkedMulAdd(values[1] - 1, values[2], values[0]);
+    return values[1] == 0 ||
+           (values[1] > 0 && values[0] >= 0 && values[0] < values[3] && last && *last >= 0 && *last < values[3]);
   }
+  case PCRT_CHECK_SHAPE:
+    return countOf(values.drop_front(2), values[0]).has_value();
+  case PCRT_CHECK_COUNT:
+    return countOf(values.drop_front(2)) == values[0];
   case PCRT_CHECK_STEP:
-    return known[0] > 0;
-  default:
-    return false;
+    return values[0] > 0;
+  case PCRT_CHECK_RESHAPE: {
+    std::optional<int64_t> count = countOf(values.slice(1, values[0]));
+    return count && count == countOf(values.drop_front(values[0] + 2));
   }
+  }
+  return false;
+}
+
+static bool isKnown(ArrayRef<int64_t> numbers) { return llvm::none_of(numbers, ShapedType::isDynamic); }
+
+LogicalResult settle(RuntimeCallOp check) {
+  ArrayRef<int64_t> params = check.getParams(), values = params.drop_front(3);
+  if (!isKnown(values))
+    return success();
+  if (holds(static_cast<PcrtCheck>(params[0]), values)) {
+    check.erase();
+    return success();
+  }
+  static constexpr StringRef expected[] = {"size, expected size",
+                                           "count, size: 0 <= count <= size",
+                                           "index, size: 0 <= index < size",
+                                           "offset, count, stride, size",
+                                           "bytes of an element, rank, sizes",
+                                           "size, number of parts, parts",
+                                           "step: at least 1",
+                                           "rank, sizes, rank, sizes of the result"};
+  InFlightDiagnostic error = mlir::emitError(check.getLoc());
+  error << nameInErrors(check) << ": sizes that don't fit, at dimension " << params[2] << " of ";
+  if (params[1] < 0)
+    error << "the result";
+  else
+    error << "operand #" << params[1];
+  return error << ": " << llvm::interleaved_array(values).str() << " (" << expected[params[0]] << ")";
 }
 
 bool isCheck(ArrayRef<int64_t> params) {
@@ -95,7 +138,7 @@ bool isCheck(ArrayRef<int64_t> params) {
 }
 
 void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard) {
-  if (isKnownToHold(guard))
+  if (guard.kind == PCRT_CHECK_EQUAL && guard.values[0] == guard.values[1])
     return;
   SmallVector<int64_t> params = {guard.kind, guard.operand, guard.dimension};
   SmallVector<Value> sizes;

@@ -38,6 +38,9 @@ void keepName(Operation *op);
 /// Has the run check it where the builder stands, unless it is known to hold.
 void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard);
 
+/// Removes a check of constants that holds. On failure a diagnostic has been emitted: one of constants that doesn't.
+LogicalResult settle(RuntimeCallOp check);
+
 /// Whether a call of `check` has the params of its kind.
 bool isCheck(ArrayRef<int64_t> params);
 

@@ -6,9 +6,9 @@ module attributes {array.checked} {
   // CHECK-DAG:     %[[N:.*]] = array.symbol 0
   // CHECK-DAG:     %[[M:.*]] = array.symbol 1
   // CHECK:         array.runtime_call "check" effectful params = [4, -1, 0, 4, 1, ?] element_types = [] sizes(%[[N]]) {array.stands_for = "tensor.empty"}
-  // CHECK-NEXT:    tensor.empty(%[[N]])
   // CHECK-NEXT:    array.runtime_call "check" effectful params = [0, 1, 0, ?, ?] element_types = [] sizes(%[[M]], %[[N]]) {array.stands_for = "linalg.add"}
   // CHECK-NOT:     runtime_call
+  // CHECK:         tensor.empty(%[[N]])
   // CHECK:         linalg.add
   // CHECK-NOT:     runtime_call
   // CHECK:         linalg.add
