@@ -25,6 +25,7 @@ public:
         .Case([&](ScatterOp scatter) { guard(scatter); })
         .Case([&](ScanOp scan) { guard(scan); })
         .Case([&](BroadcastInDimOp spread) { guard(spread); })
+        .Case([&](SliceOp slice) { guard(slice); })
         .Case([&](ConcatenateOp join) { guard(join); })
         .Case([&](ReshapeOp reshape) { guard(reshape); })
         .Case([&](FftOp fft) { guard(fft); })
@@ -69,6 +70,21 @@ private:
     for (auto [dim, place] : llvm::enumerate(spread.getBroadcastDimensions()))
       if (getConstantIntValue(size(0, dim)) != 1)
         check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), result[place]});
+  }
+
+  /// The limit lies within the dimension, also where a stride leaves out the last ones.
+  void guard(SliceOp slice) {
+    SmallVector<int64_t> numbers(slice.getStartIndices());
+    llvm::append_range(numbers, slice.getLimitIndices());
+    SmallVector<OpFoldResult> all = taken(numbers, slice.getSizes());
+    for (auto [dim, stride] : llvm::enumerate(slice.getStrides())) {
+      if (stride == 1)
+        continue;
+      auto [start, limit] = std::pair(all[dim], all[rank(0) + dim]);
+      Value count = arith::SubIOp::create(b, op->getLoc(), getValueOrCreateConstantIndexOp(b, op->getLoc(), limit),
+                                          getValueOrCreateConstantIndexOp(b, op->getLoc(), start));
+      check(PCRT_CHECK_SLICE, 0, dim, {start, count, b.getIndexAttr(1), size(0, dim)});
+    }
   }
 
   void guard(ConcatenateOp join) {
