@@ -139,9 +139,78 @@ def test_an_index_outside_of_a_tensor_is_an_error_of_the_run(index):
     f = module_function(EXTRACT, name="extracting")
     assert float(f(X, np.int32(2))[0]) == 3
     for call in (f, pc.jit(f)):
-        with pytest.raises(ExecutionError, match=rf"tensor\.extract: the index in dimension 0 of operand #0 is {index}, e"):
+        with pytest.raises(
+            ExecutionError, match=rf"tensor\.extract: the index in dimension 0 of operand #0 is {index}, e"
+        ):
             call(X, np.int32(index))[0].block_until_ready()
     assert float(f(X, np.int32(0))[0]) == 1  # the next call works
+
+
+SLICES = """
+func.func @main(%x: tensor<3xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<3xf32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %n = arith.index_cast %e : i32 to index
+  %f = tensor.extract %j[] : tensor<i32>
+  %m = arith.index_cast %f : i32 to index
+  %s = tensor.extract_slice %x[0] [%n] [1] : tensor<3xf32> to tensor<?xf32>
+  %r = tensor.insert_slice %s into %x[1] [%m] [1] : tensor<?xf32> into tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "put", "message"),
+    [
+        (4, 4, r"tensor\.extract_slice: takes 4 elements of dimension 0 of operand #0 from 0 .* within its size, 3"),
+        (10**9, 10**9, r"tensor\.extract_slice: takes 1000000000 elements"),
+        (-1, -1, r"tensor\.extract_slice: takes -1 elements"),
+        (3, 3, r"tensor\.insert_slice: takes 3 elements of dimension 0 of operand #1 from 1 .* within its size, 3"),
+        (2, 1, r"tensor\.insert_slice: dimension 0 of operand #0 has the size 2, expected 1"),
+    ],
+)
+def test_slices_of_sizes_that_data_decides(taken, put, message):
+    f = module_function(SLICES, name="slicing")
+    assert np.asarray(f(X, np.int32(2), np.int32(2))[0]).tolist() == [1, 1, 2]
+    with pytest.raises(ExecutionError, match=message):
+        f(X, np.int32(taken), np.int32(put))[0].block_until_ready()
+    assert np.asarray(f(X, np.int32(0), np.int32(0))[0]).tolist() == [1, 2, 3]
+
+
+def test_the_indices_of_a_loop():
+    f = module_function("""
+      func.func @main(%x: tensor<3xf32>, %i: tensor<i32>) -> tensor<f32> {
+        %e = tensor.extract %i[] : tensor<i32>
+        %n = arith.index_cast %e : i32 to index
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %z = arith.constant 0.0 : f32
+        %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %z) -> (f32) {
+          %v = tensor.extract %x[%k] : tensor<3xf32>
+          %b = arith.addf %a, %v : f32
+          scf.yield %b : f32
+        }
+        %r = tensor.from_elements %s : tensor<f32>
+        return %r : tensor<f32>
+      }""")
+    assert float(f(X, np.int32(3))[0]) == 6
+    with pytest.raises(
+        ExecutionError, match=r"tensor\.extract: the index in dimension 0 of operand #0 is 3, expected 0"
+    ):
+        f(X, np.int32(10**9))[0].block_until_ready()
+
+
+def test_constant_sizes_that_do_not_fit_are_refused():
+    f = module_function("""
+      func.func @main(%x: tensor<3xf32>, %y: tensor<4xf32>) -> tensor<f32> {
+        %a = tensor.cast %x : tensor<3xf32> to tensor<?xf32>
+        %b = tensor.cast %y : tensor<4xf32> to tensor<?xf32>
+        %s = array.add %a, %b : tensor<?xf32>
+        %r = array.reduce_sum %s axes = [0] : (tensor<?xf32>) -> tensor<f32>
+        return %r : tensor<f32>
+      }""")
+    with pytest.raises(ir.MLIRError, match=r"add: sizes that don't fit, at dimension 0 of operand #1: \[4, 3\]"):
+        f(X, np.ones(4, np.float32))
 
 
 def test_an_integer_divided_by_zero():
