@@ -145,10 +145,11 @@ def repeat(
     Array([1, 1, 2, 2], dtype=int32)
     """
     check_arrays("repeat", a)
-    if axis is None:
+    # A scalar counts as a vector of one, as in NumPy.
+    axis = axis if axis is None else canonical_axis("repeat", axis, len(get_aval(a).shape) or 1)
+    if axis is None or get_aval(a).shape == ():
         a, axis = flattened(a), 0
     sizes = get_aval(a).shape
-    axis = canonical_axis("repeat", axis, len(sizes))
     count = sizes[axis]
     if isinstance(repeats, Dim):
         wide = broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], repeats, *sizes[axis + 1 :]))

@@ -15,6 +15,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import movement
+from pycompiler.lax.branches import switch
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import arange, asarray
@@ -222,12 +223,18 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"piecewise: {len(conditions)} conditions need as many functions or one more, not {len(funclist)}"
         )
     pieces = [*(funclist[-1:] if rest else [0]), *funclist[: len(conditions)]]
-    values: list[Array] = []
-    for piece in pieces:
+    chosen: Any = np.int32(0)
+    for number, condition in enumerate(conditions, start=1):
+        chosen = ufuncs.where(condition, np.int32(number), chosen)
+    numbers = [asarray(0 if callable(piece) else piece) for piece in pieces]
+
+    def branch(place: int, piece: Any) -> Callable[..., Any]:
         if callable(piece):
-            piece = vectorize(lambda one, piece=piece: piece(one, *args, **kw))(x)
-        values.append(broadcast_to(cast(asarray(piece), aval.dtype), aval.shape))
-    result = values[0]
-    for condition, value in zip(conditions, values[1:], strict=True):
-        result = ufuncs.where(condition, value, result)
-    return result
+            return lambda one, *_: cast(asarray(piece(one, *args, **kw)), aval.dtype)
+        return lambda _, *numbers: cast(numbers[place], aval.dtype)
+
+    # By branches, so that an element has no part in the derivatives of functions that are not its own.
+    branches = [branch(place, piece) for place, piece in enumerate(pieces)]
+    return vectorize(lambda which, one, *numbers: switch(which, branches, one, *numbers))(
+        broadcast_to(asarray(chosen), aval.shape), x, *[broadcast_to(number, aval.shape) for number in numbers]
+    )

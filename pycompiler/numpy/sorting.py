@@ -82,15 +82,20 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The indices that sort by several keys, the last of which counts most.
+    """The indices that sort by several keys, the last of which counts most. Of scalars that is 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.lexsort((pnp.array([1, 0, 0]), pnp.array([1, 2, 1])))
     Array([2, 0, 1], dtype=int32)
     """
     arrays = list(keys)
+    if not arrays:
+        raise TypeError("lexsort: takes at least one key, got none")
     check_arrays("lexsort", *arrays)
-    axis = canonical_axis("lexsort", axis, len(get_aval(arrays[0]).shape))
+    # A scalar counts as a vector of one, as in NumPy.
+    axis = canonical_axis("lexsort", axis, len(get_aval(arrays[0]).shape) or 1)
+    if all(get_aval(key).shape == () for key in arrays):
+        return movement.full((), 0, dtypes.scalar_dtype(int))
     numbers = movement.broadcasted_iota(dtypes.scalar_dtype(int), get_aval(arrays[0]).shape, axis)
     return reduction.sort((*reversed(arrays), numbers), axis, num_keys=len(arrays))[-1]
 

@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def _run_batch(seed: str, seconds: float) -> bool:
-    """Whether one of a batch fails. A process that JAX ends says nothing of this project."""
+    """Whether one of a batch fails, which is printed. A process that JAX ends says nothing of this project."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / "stage"
         command = [sys.executable, "-m", "fuzz_programs", "--batch", f"{seed}:{stage}", "--seconds", str(seconds)]

@@ -306,12 +306,14 @@ def check(program: Program, way: str, reference: Reference | None = None, wide: 
         return Failure(way, "wrong", found) if found else None
 
 
-# What is refused on purpose: callbacks in files, effects and groups of as many members as a call decides; and, as NumPy
-# refuses them, transforms and means of nothing.
+# What is refused on purpose: callbacks in files, effects and groups of as many members as a call decides, loops without
+# a bound under grad (JAX gives 0 where it finds nothing to differentiate); and, as NumPy refuses them, transforms and
+# means of nothing.
 _DOCUMENTED = (
     "calls a function of this process",
     "it can't run once for each element",
     "a fixed number of groups",
+    "or count them by fori_loop or scan",
     "the lengths of a transform must be positive",
     "is empty, so that mode",
 )

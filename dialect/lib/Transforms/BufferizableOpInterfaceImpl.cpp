@@ -71,6 +71,12 @@ struct BarrierBufferization : BufferizableOpInterface::ExternalModel<BarrierBuff
     return {{op->getResult(operand.getOperandNumber()), BufferRelation::Equivalent}};
   }
 
+  // By default, what is before the operand is looked through: in a chain for each of its links.
+  bool resultBufferizesToMemoryWrite(Operation *, OpResult, const AnalysisState &) const { return false; }
+  AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value, const AnalysisState &) const {
+    return {{&op->getOpOperand(cast<OpResult>(value).getResultNumber()), BufferRelation::Equivalent}};
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
                           BufferizationState &state) const {
     SmallVector<Value> buffers;

@@ -252,7 +252,7 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
 
 /// Decides which updates are computed where they are written, and gives the others memory of their own. `updates` are
 /// in the order in which they are written: what a later one reads must not lie where an earlier one is written.
-void placeUpdates(RewriterBase &rewriter, ArrayRef<Update> updates) {
+void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
   llvm::SetVector<Value> readLater;
   for (const Update &update : llvm::reverse(updates)) {
     llvm::SetVector<Value> origins = originsOf(update.next);
@@ -267,6 +267,10 @@ void placeUpdates(RewriterBase &rewriter, ArrayRef<Update> updates) {
       if (!isFree)
         place =
             bufferization::AllocTensorOp::create(rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+      // A tensor without elements is nothing but empty, and may be the next carry itself.
+      for (Update &other : updates)
+        if (other.next == empty.getResult())
+          other.next = place;
       rewriter.replaceOp(empty, place);
     }
     readLater.insert_range(origins);
@@ -307,10 +311,14 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
   }
   placeUpdates(rewriter, ordered);
   rewriter.setInsertionPoint(yield);
-  for (Update &update : ordered)
-    update.yielded->set(bufferization::MaterializeInDestinationOp::create(
-                            rewriter, yield->getLoc(), update.next.getType(), update.next, update.current)
-                            .getResult());
+  for (Update &update : ordered) {
+    Value written = update.current;
+    if (update.next != update.current)
+      written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), update.next.getType(),
+                                                                  update.next, update.current)
+                    .getResult();
+    update.yielded->set(written);
+  }
 }
 
 /// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each

@@ -314,3 +314,19 @@ func.func @element(%a: tensor<8xf32>) -> tensor<f32> {
   } {array.control_flow}
   return %r : tensor<f32>
 }
+
+// A tensor without elements is yielded as it was made: nothing is written to the carry.
+// CHECK-LABEL: func.func @nothing(
+// CHECK: scf.for %{{.*}} iter_args(%[[V:.*]] = %{{.*}}) -> (tensor<0x2xf32>)
+// CHECK-NOT: tensor.empty
+// CHECK: scf.yield %[[V]] : tensor<0x2xf32>
+func.func @nothing(%x: tensor<0x2xf32>) -> tensor<0x2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%v = %x) -> (tensor<0x2xf32>) {
+    %f = tensor.empty() : tensor<0x2xf32>
+    scf.yield %f : tensor<0x2xf32>
+  } {array.control_flow}
+  return %r : tensor<0x2xf32>
+}

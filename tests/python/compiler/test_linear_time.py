@@ -119,6 +119,19 @@ def side_by_side(name: str) -> Callable[[int], Callable[..., Any]]:
     )
 
 
+def in_a_chain(name: str) -> Callable[[int], Callable[..., Any]] | None:
+    """Each link takes the first result of the one before; None where that is of another type than the operand."""
+    primitive, sample = PRIMITIVES[name], sample_of(name)
+
+    def link(*args: Any) -> Any:
+        return pc.tree.leaves(primitive.bind(*args, **sample.params))[0]
+
+    first, result = pnp.asarray(sample.args[0]), pc.eval_shape(link, *sample.args)
+    if (first.shape, first.dtype) != (result.shape, result.dtype):
+        return None
+    return lambda length: lambda first, *rest: repeated(lambda x, _: link(x, *rest))(length)(first)
+
+
 # Without operands nothing tells one from another.
 NAMES = [name for name in sorted(PRIMITIVES) if name not in ("iota", "dim_as_value", "rng_bit_generator")]
 FEW = {"concatenate", "dynamic_update_slice", "scatter", "pow", "reduce_window_max"}
@@ -129,6 +142,18 @@ SOME = [name if name in FEW else pytest.param(name, marks=pytest.mark.full) for 
 @pytest.mark.parametrize("name", SOME)
 def test_primitives_beside_each_other(name: str) -> None:
     check_growth(side_by_side(name), (100, 200), *sample_of(name).args)
+
+
+LINKED = {"optimization_barrier", "cumsum", "dynamic_update_slice", "scatter"}
+LINKS = [name if name in LINKED else pytest.param(name, marks=pytest.mark.full) for name in NAMES if in_a_chain(name)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LINKS)
+def test_primitives_in_a_chain(name: str) -> None:
+    of_length = in_a_chain(name)
+    assert of_length is not None
+    check_growth(of_length, (100, 200, 400), *sample_of(name).args)
 
 
 @pytest.mark.parametrize("base", [np.array(3), np.array([[2, 3, -1, 5]]), np.array([[2], [3], [7]])])

@@ -405,7 +405,12 @@ for _name, _cases in {
     "tri": [lambda m: m.tri(2, 3, k=1, dtype=bool)],
     "diag": [lambda m: m.diag(F, -1), lambda m: m.diag(INT[0], 2)],
     "diagonal": [lambda m: m.diagonal(F, offset=-2), lambda m: m.diagonal(CUBE, axis1=2, axis2=0)],
-    "lexsort": [lambda m: m.lexsort((F, INT), axis=0), lambda m: m.lexsort(INT)],
+    "lexsort": [
+        lambda m: m.lexsort((F, INT), axis=0),
+        lambda m: m.lexsort(INT),
+        lambda m: m.lexsort(INT[0]),
+        lambda m: m.lexsort((F[0, 0], INT[0, 0])),
+    ],
     "sort": [lambda m: m.sort(BOOL, 0), lambda m: m.sort(U8, stable=False), lambda m: m.sort(NAN, axis=0, kind=None)],
     "float_power": [lambda m: m.float_power(POSITIVE, INT[0, :2]), lambda m: m.float_power(2, 3)],
     "power": [

@@ -316,7 +316,12 @@ CASES = {
     "rot90": [lambda m: [m.rot90(CUBE, k, (0, 2)) for k in range(4)]],
     "roll": [lambda m: m.roll(F, 2), lambda m: m.roll(F, -1, 1), lambda m: m.roll(CUBE, (1, 2), (0, 2))],
     "tile": [lambda m: m.tile(F, 2), lambda m: m.tile(F, (2, 1, 3)), lambda m: m.tile(V, (2, 2))],
-    "repeat": [lambda m: m.repeat(F, 3), lambda m: m.repeat(F, 2, 1), lambda m: m.repeat(F, np.array([1, 0, 2]), 0)],
+    "repeat": [
+        lambda m: m.repeat(F, 3),
+        lambda m: m.repeat(F, 2, 1),
+        lambda m: m.repeat(F[0, 0], 3, 0),
+        lambda m: m.repeat(F, np.array([1, 0, 2]), 0),
+    ],
     "pad": [
         lambda m: m.pad(F, 1),
         lambda m: m.pad(F, ((1, 2), (0, 3)), constant_values=4),

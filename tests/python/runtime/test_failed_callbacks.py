@@ -52,8 +52,9 @@ def test_every_result_of_a_failed_call_fails(call, result):
         with pytest.raises(UnluckyError, match="number 3"):
             (out * 2).block_until_ready()
     # The results told of it; that of an effect without order may come after their reads, and is told of once more.
-    with contextlib.suppress(UnluckyError):
-        pc.effects_barrier()
+    if "io" in call:
+        with contextlib.suppress(UnluckyError):
+            pc.effects_barrier()
     pc.effects_barrier()
     assert float(x[3]) == 3
 

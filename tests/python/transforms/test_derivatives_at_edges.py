@@ -276,3 +276,16 @@ def test_slopes_at_the_ends_of_the_range():
         np.testing.assert_allclose(np.array(slopes) * size, [2 / 5, -1 / 5], rtol=2e-6)
     second = pc.hessian(lambda v: pnp.arctan2(v[0], v[1]))(np.array([1e-10, 2e-10], np.float32))
     np.testing.assert_allclose(second * 1e-20, [[-4 / 25, -3 / 25], [-3 / 25, 4 / 25]], rtol=2e-6)
+
+
+def test_pieces_have_no_part_in_each_others_derivatives():
+    x = np.array([4.0, 0.0, -1.0], np.float32)
+
+    def f(x):
+        return pnp.piecewise(x, [x > 0, x < 0], [pnp.sqrt, lambda v: pnp.log(-v), lambda v: 3 * v])
+
+    np.testing.assert_array_equal(f(x), [2, 0, 0])
+    for transform in (lambda f: f, pc.jit):
+        np.testing.assert_allclose(transform(pc.grad(lambda x: f(x).sum()))(x), [0.25, 3, -1])
+        np.testing.assert_allclose(transform(pc.jacfwd(f))(x), np.diag([0.25, 3, -1]))
+        np.testing.assert_allclose(transform(pc.hessian(lambda x: f(x).sum()))(x), np.diag([-1 / 32, 0, -1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,10 +39,13 @@ def test_drawn_programs_agree(seed):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(100, 140))
-def test_many_drawn_programs_agree(seed):
-    found = fuzz(random.Random(seed), seconds=600, programs=20)
-    assert not found, printed(found)
+def test_many_drawn_programs_agree():
+    """For ten minutes, as `make fuzz-programs` does: JAX ends a process now and then, which is no fault here."""
+    command = [sys.executable, "-m", "fuzz_programs", "--seconds", "600", "--seed", "100"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "batches of" in done.stdout
 
 
 def test_a_seed_gives_the_same_programs():

@@ -139,8 +139,8 @@ def Array_ScatterOp : Array_InferredOp<"scatter"> {
     - C5: the other dimensions of the updates are compatible with those of the indices.
     - C6: `scatter_indices_batching_dims` are distinct dimensions of the indices, compatible with
       `operand_batching_dims`.
-    - C7: `mode` is `clip`, `fill` or `promise_in_bounds`; `kind` is `set`, for numbers `add` or `mul`, for complex numbers
-      `add`, for bools and numbers `min` or `max`.
+    - C7: `mode` is `clip`, `fill` or `promise_in_bounds`; `kind` is `set`, for numbers `add` or `mul`, for bools and
+      numbers `min` or `max`, which order complex numbers by their real, then their imaginary parts.
     - C8: `updates` has the element type of `operand`.
   }]>.description;
   let arguments = (ins Array_Tensor:$operand, Array_Tensor:$updates, Variadic<Array_IndexTensor>:$indices,
