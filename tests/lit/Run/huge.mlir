@@ -67,3 +67,12 @@ func.func @many(%k: tensor<?x0xf32>, %l: tensor<?x0xf32>, %a: tensor<f32>) -> te
   %s = array.reduce_sum %c axes = [0, 1] : (tensor<?x?xf32>) -> tensor<f32>
   return %s : tensor<f32>
 }
+
+// A number of a routine that no number is: it stands for a size that a call decides.
+// RUN: not array-run %s --entry=number --input=fill:1 --input=fill:1 --input='[0, 1]' 2>&1 | FileCheck %s --check-prefix=NUMBER
+// NUMBER: error: a number that the routine takes is -9223372036854775808, which stands for a size
+func.func @number(%a: tensor<2x2xf64>, %b: tensor<2x1xf64>, %p: tensor<2xi32>) -> tensor<2x1xf64> {
+  %x = array.linear_solve %a, %a, %p, %b {transpose_a = -9223372036854775808}
+         : (tensor<2x2xf64>, tensor<2x2xf64>, tensor<2xi32>, tensor<2x1xf64>) -> tensor<2x1xf64>
+  return %x : tensor<2x1xf64>
+}
