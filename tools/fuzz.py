@@ -2,10 +2,11 @@
 accepted must compile, and run, or be refused with one. Nothing may crash, hang or take all memory.
 
 Programs are those of tests/lit with parts exchanged: for array-opt as text and as bytecode, for array-run with inputs
-and sizes, for array-translate those of StableHLO; and the files of exported functions, of which a part of what they say
-is something else. `make fuzz SECONDS=600`. What ends a tool by a signal is kept under build/fuzz, with the command that
-repeats it; the exit status is 1 if it was in this project's code. A run is repeated by its `--seed`, up to how far it
-gets.
+and sizes, for array-translate those of StableHLO; for array-run also drawn ones with sizes at the edges of what fits
+(`fuzz_sizes`), where what fits must run and what does not must be refused; and the files of exported functions, of
+which a part of what they say is something else. `make fuzz SECONDS=600`. What ends a tool by a signal is kept under
+build/fuzz, with the command that repeats it; the exit status is 1 if it was in this project's code. A run is repeated
+by its `--seed`, up to how far it gets.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzz_sizes import SizesProgram
+
 ROOT = Path(__file__).resolve().parent.parent
 SEPARATOR = "\n// -----\n"
 # Programs in one process, as text; of bytecode a process takes one.
@@ -48,6 +51,11 @@ class Mode:
     corpus: str = ""
     programs: int = BATCH
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether programs are made, of none of tests/lit."""
+        return self.corpus == "sizes"
+
 
 MODES = [
     Mode((), 3),
@@ -56,6 +64,7 @@ MODES = [
     Mode(("--array-to-llvm",), 4),
     Mode(("--array-to-gpu",), 1),
     Mode(("--print=type",), 4, "array-run", "Run"),
+    Mode((), 3, "array-run", "sizes"),
     Mode(("--stablehlo-to-array",), 3, "array-translate", "Stablehlo"),
     Mode((), 2, "exports"),
 ]
@@ -336,6 +345,8 @@ class Ended:
     why: str
     frames: list[str] = field(default_factory=list)
     accepted: int = 0
+    status: int | None = None
+    told: str = ""
 
     @property
     def signature(self) -> str:
@@ -412,7 +423,7 @@ class Fuzzer:
         if why and mode.tool == "array-run" and not any("mlir::" in frame for frame in read_frames(trace)):
             return Ended("")  # the program itself has no end
         if not why and process.returncode in (0, 1):
-            return Ended("", accepted=printed.count(b"module"))
+            return Ended("", accepted=printed.count(b"module"), status=process.returncode, told=trace)
         if "out of memory" in trace.lower() or "bad_alloc" in trace:
             why = "out of memory"
         if why:
@@ -439,7 +450,7 @@ def exported_function() -> bytes:
 
 
 def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODES) -> dict[str, Ended]:
-    corpora = {mode.corpus: read_corpus(ROOT / "tests" / "lit" / mode.corpus) for mode in modes}
+    corpora = {mode.corpus: read_corpus(ROOT / "tests" / "lit" / mode.corpus) for mode in modes if not mode.is_drawn}
     exported = exported_function() if any(mode.tool == "exports" for mode in modes) else b""
     usable = [mode for mode in modes if fuzzer.has(mode) and (mode.tool != "exports" or exported)]
     deadline = time.monotonic() + seconds
@@ -460,6 +471,20 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODE
         rng = random.Random(f"{seed}/{batch}")
         batch += 1
         mode = rng.choices(usable, [mode.weight for mode in usable])[0]
+        if mode.is_drawn:
+            for _ in range(BATCH):
+                drawn = SizesProgram.draw(rng)
+                code = drawn.text.encode()
+                ended = fuzzer.run(code, drawn.options, SECONDS_OF_ONE, mode)
+                counts["sizes"] += 1
+                objection = ended.why
+                if ended.status is not None:
+                    objection = drawn.objection(ended.status, ended.told)
+                if objection:
+                    note(code, drawn.options, Ended(objection, ended.frames or [ended.told[:200]]), mode)
+                if time.monotonic() > deadline:
+                    break
+            continue
         programs, arguments = corpora[mode.corpus], mode.arguments
         mutator = Mutator(programs, rng)
         if mode.tool != "array-opt":
@@ -505,8 +530,9 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODE
     ours = sum(ended.is_ours for ended in found.values())
     print(
         f"seed {seed}: {counts['texts']} texts and {counts['bytecodes']} bytecode files, of which {counts['accepted']} "
-        f"were accepted; {counts['array-run']} runs, {counts['array-translate']} translations, {counts['exports']} "
-        f"exported files; {counts['crashes']} crashes of {len(found)} kinds, {ours} of them in this project's code"
+        f"were accepted; {counts['array-run']} runs, {counts['sizes']} of drawn sizes, "
+        f"{counts['array-translate']} translations, {counts['exports']} exported files; "
+        f"{counts['crashes']} crashes of {len(found)} kinds, {ours} of them in this project's code"
     )
     return found
 

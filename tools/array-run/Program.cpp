@@ -5,6 +5,8 @@
 #include "array/IR/Array.h"
 #include "array/Target/Compile.h"
 #include "array/Transforms/Entry.h"
+#include "array/Transforms/Link.h"
+#include "array/Transforms/Sizes.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
 
@@ -201,6 +203,33 @@ static bool isSized(mlir::FunctionType type) {
   return llvm::any_of(type.getInputs(), isDynamic) || llvm::any_of(type.getResults(), isDynamic);
 }
 
+static std::string describe(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// What the code rests on: see array.symbols.
+static Error checkSizes(llvm::ArrayRef<int64_t> sizes, mlir::ArrayAttr symbols) {
+  for (auto [number, size] : llvm::enumerate(sizes)) {
+    if (size < 0)
+      return failure("--sizes: a size is not negative");
+    auto known = symbols && number < symbols.size() ? mlir::dyn_cast<mlir::DictionaryAttr>(symbols[number])
+                                                    : mlir::DictionaryAttr();
+    auto read = [&](StringRef name, int64_t otherwise) {
+      auto given = known ? known.getAs<mlir::IntegerAttr>(name) : mlir::IntegerAttr();
+      return given ? given.getInt() : otherwise;
+    };
+    int64_t least = read("min", 0), most = read("max", std::numeric_limits<int64_t>::max()),
+            factor = read("multiple_of", 1);
+    if (size < least || size > most || size % std::max<int64_t>(factor, 1) != 0)
+      return failure("--sizes: the size of symbol " + llvm::Twine(number) + " is " + llvm::Twine(size) +
+                     ", but the module is for multiples of " + llvm::Twine(factor) + " from " + llvm::Twine(least) +
+                     " to " + llvm::Twine(most));
+  }
+  return Error::success();
+}
+
 /// The types with the sizes that the symbols give them.
 static Expected<llvm::SmallVector<mlir::Type>> atSizes(mlir::TypeRange types, llvm::ArrayRef<mlir::AffineMap> dims,
                                                        llvm::ArrayRef<int64_t> sizes) {
@@ -215,20 +244,26 @@ static Expected<llvm::SmallVector<mlir::Type>> atSizes(mlir::TypeRange types, ll
       symbols.push_back(b.getIndexAttr(size));
     if (mlir::failed(map.constantFold(symbols, shape)))
       return failure("the sizes of a result don't follow from --sizes");
-    sized.back() = mlir::cast<mlir::RankedTensorType>(type).clone(
-        llvm::map_to_vector(shape, [](mlir::Attribute size) { return mlir::cast<mlir::IntegerAttr>(size).getInt(); }));
+    auto tensor = mlir::cast<mlir::RankedTensorType>(type);
+    auto values =
+        llvm::map_to_vector(shape, [](mlir::Attribute size) { return mlir::cast<mlir::IntegerAttr>(size).getInt(); });
+    for (auto [dim, size] : llvm::enumerate(values))
+      if (size < 0 || (!tensor.isDynamicDim(dim) && size != tensor.getDimSize(dim)))
+        return failure("--sizes give dimension " + llvm::Twine(dim) + " of " + describe(type) + " the size " +
+                       llvm::Twine(size));
+    sized.back() = tensor.clone(values);
   }
   return sized;
 }
 
 /// Takes the sizes that were given, and binds the code to them.
-static Error takeSizes(Program &program, mlir::FunctionType type, const mlir::array::CompiledObject &code,
-                       const Target &target) {
+static Error takeSizes(Program &program, mlir::FunctionType type, mlir::ArrayAttr symbols,
+                       const mlir::array::CompiledObject &code, const Target &target) {
   if (target.sizes.size() != code.symbols)
     return failure("@" + llvm::Twine(program.entry) + " has " + llvm::Twine(code.symbols) +
                    " sizes that a call decides: give all by --sizes, in the order of their symbols");
-  if (llvm::any_of(target.sizes, [](int64_t size) { return size < 0; }))
-    return failure("--sizes: a size is not negative");
+  if (Error error = checkSizes(target.sizes, symbols))
+    return error;
   auto arguments = atSizes(type.getInputs(), code.argumentDims, target.sizes),
        results = atSizes(type.getResults(), code.resultDims, target.sizes);
   if (!arguments || !results)
@@ -250,7 +285,10 @@ Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, cons
   Expected<FuncOp> function = chooseEntry(module, entry);
   if (!function)
     return function.takeError();
+  if (mlir::failed(mlir::array::checkInput(module)))
+    return failure("");
   mlir::FunctionType type = function->getFunctionType();
+  auto symbols = (*function)->getAttrOfType<mlir::ArrayAttr>(mlir::array::kSymbolsAttr);
   bool sized = isSized(type);
   if (!sized && !target.sizes.empty())
     return failure("--sizes is for a function whose types have `?`, which @" + entry + " has not");
@@ -271,7 +309,7 @@ Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, cons
     return executable.takeError();
   program.executable = std::move(*executable);
   if (sized)
-    if (Error error = takeSizes(program, type, *code, target))
+    if (Error error = takeSizes(program, type, symbols, *code, target))
       return error;
   program.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return program;

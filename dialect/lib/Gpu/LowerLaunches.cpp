@@ -31,7 +31,7 @@ namespace {
 constexpr int64_t kArgumentBytes = 8;
 
 /// What the runtime does itself, wherever the operands are.
-bool isHostRoutine(StringRef name) { return name == "host_call" || name == "collective"; }
+bool isHostRoutine(StringRef name) { return name == "host_call" || name == "collective" || name == "check"; }
 
 /// Whether a load is of the device's memory: constants of the module are the host's.
 bool isOfDevice(memref::LoadOp load) {

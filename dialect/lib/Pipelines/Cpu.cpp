@@ -22,6 +22,7 @@ namespace mlir::array {
 
 /// A GPU has threads for elements, and multiplies narrow factors as they are; its runtime moves memory alone.
 static void buildToLinalg(OpPassManager &pm, bool isGpu) {
+  pm.addPass(createCheckShapes());
   // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
   // The inliner's own clean-up of every function is left out: canonicalization follows.
   pm.addPass(createCheckCalls());
@@ -34,6 +35,7 @@ static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   pm.addPass(createExpandComplex());
   pm.addPass(createConvertArrayToLinalg({/*hasThreads=*/isGpu, /*narrowFactors=*/isGpu}));
   pm.addNestedPass<func::FuncOp>(createResolveSizes());
+  pm.addNestedPass<func::FuncOp>(createGuardSizes());
 }
 
 void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*/false); }

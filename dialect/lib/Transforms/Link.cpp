@@ -1,10 +1,13 @@
 // See array/Transforms/Link.h.
 #include "array/Transforms/Link.h"
 
+#include "Guards.h"
+#include "array/Conversion/Passes.h"
 #include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -20,6 +23,13 @@ FailureOr<FunctionType> array::functionTypeOf(ModuleOp module, StringRef name) {
          << name << "'; its functions are " << (names.empty() ? "none" : llvm::join(names, ", "));
 }
 
+LogicalResult array::checkInput(ModuleOp module) {
+  PassManager passes(module->getName());
+  passes.addPass(createCheckShapes());
+  passes.addPass(createCheckInput());
+  return passes.run(module);
+}
+
 FailureOr<StringAttr> array::linkFunctions(ModuleOp into, ModuleOp from, StringRef entry) {
   if (failed(functionTypeOf(from, entry)))
     return failure();
@@ -28,6 +38,9 @@ FailureOr<StringAttr> array::linkFunctions(ModuleOp into, ModuleOp from, StringR
       return op.emitError("a module that is called holds functions alone");
 
   OwningOpRef<ModuleOp> copy(from.clone());
+  if (failed(checkInput(*copy)))
+    return failure();
+  into->setAttr(kCheckedAttr, UnitAttr::get(into.getContext()));
   SymbolTable taken(into), own(*copy);
   auto main = own.lookup<func::FuncOp>(entry);
   for (auto function : llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {

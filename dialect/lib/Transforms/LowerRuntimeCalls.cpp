@@ -78,6 +78,8 @@ LogicalResult lower(TableCalls &calls, RuntimeCallOp call, Sizes &sizes) {
     return failure();
   Value params = calls.reserve(call.getParams().size() * sizeof(int64_t));
   ValueRange ofParams = call.getSizes();
+  if (llvm::count_if(call.getParams(), ShapedType::isDynamic) != int64_t(ofParams.size()))
+    return call.emitError("a number that the routine takes is ") << ShapedType::kDynamic << ", which stands for a size";
   for (auto [index, param] : llvm::enumerate(call.getParams())) {
     Value value;
     if (ShapedType::isDynamic(param)) {

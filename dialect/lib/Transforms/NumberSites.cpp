@@ -1,6 +1,7 @@
 // array-number-sites: gives every operation that can fail while the compiled code runs a number, under which the module
 // says what it is and where the program asked for it. array-lower-runtime-calls returns the number; lib/Target takes
 // the table along with the object, and the runtime puts both into the error.
+#include "Guards.h"
 #include "array/IR/Array.h"
 #include "array/Transforms/Passes.h"
 #include "array/Transforms/Sites.h"
@@ -35,6 +36,8 @@ std::string placeText(Location location) {
 
 /// The op of the dialect that a call stands for.
 static StringRef primitiveOf(RuntimeCallOp call) {
+  if (auto name = call->getAttrOfType<StringAttr>(kStandsForAttr))
+    return name.getValue();
   if (call.getName() == "special" && call.getParams().size() == 1) {
     switch (call.getParams()[0]) {
 #define PCRT_FUNCTION_NAME(name, code, inputs)                                                                         \

@@ -2,6 +2,7 @@
 // nothing. It runs when all temporaries are known, and how much of each: contractions have asked for their packing
 // buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
 #include "BufferUses.h"
+#include "Guards.h"
 #include "array/IR/Array.h"
 #include "array/IR/Bytes.h"
 #include "array/Transforms/Entry.h"
@@ -271,7 +272,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   }
 
   /// The bytes of a temporary that a call sizes, as whole cache lines. What they are about, as a float that does not
-  /// wrap, is added to `about`; it is huge where a size is negative.
+  /// wrap, is added to `about`; it is huge where a size is negative. Modules from elsewhere check their sizes when they
+  /// run, and say then which operation has a negative one.
   static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, Sizes &sizes, Value &about) {
     Location loc = alloc.getLoc();
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
@@ -279,10 +281,13 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);
       return arith::UIToFPOp::create(builder, loc, builder.getF64Type(), word);
     };
+    bool mayBeNegative = alloc->getParentOfType<ModuleOp>()->hasAttr(kCheckedAttr);
     Value bytes = constant(bytesOfElement(alloc.getType().getElementType()));
     Value own = toFloat(bytes);
     for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim) {
       Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes.sizeOf(alloc, dim));
+      if (mayBeNegative)
+        size = arith::MaxSIOp::create(builder, loc, size, constant(0));
       bytes = arith::MulIOp::create(builder, loc, bytes, size);
       // A size of 0 hides none of the others.
       own = arith::MulFOp::create(builder, loc, own, toFloat(arith::MaxUIOp::create(builder, loc, size, constant(1))));

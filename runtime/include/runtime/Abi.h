@@ -148,6 +148,8 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
 //     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
 //     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Within a run of several participants only.
+//   check: no operands; params = {PcrtCheck, number of the operand, dimension, what PcrtCheck says};
+//     PCRT_INVALID_ARGUMENT unless it holds. On the host, wherever the program's arrays are.
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
   X(sort)                                                                                                              \
   PCRT_LINEAR_ALGEBRA_CALLS(X)                                                                                         \
@@ -156,7 +158,21 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
   X(fft)                                                                                                               \
   X(collective)                                                                                                        \
   X(host_call)                                                                                                         \
-  X(product)
+  X(product)                                                                                                           \
+  X(check)
+
+// What `check` is about, and the params that follow the operand's number and the dimension. The codes are part of the
+// ABI: never renumber.
+enum PcrtCheck {
+  PCRT_CHECK_EQUAL = 0,   // {size, expected}: they are the same
+  PCRT_CHECK_AT_MOST = 1, // {size, bound}: 0 <= size <= bound
+  PCRT_CHECK_INDEX = 2,   // {index, size}: 0 <= index < size
+  PCRT_CHECK_SLICE = 3,   // {offset, count, stride, size}: all of the slice's elements are among the dimension's
+  PCRT_CHECK_SHAPE = 4,   // {bytes of an element, rank, sizes...}: no size is negative, and the bytes can be counted
+  PCRT_CHECK_COUNT = 5,   // {count, rank, sizes...}: none is negative, and their product is the count
+  PCRT_CHECK_STEP = 6,    // {step}: it is positive
+  PCRT_CHECK_RESHAPE = 7  // {rank, sizes..., rank, sizes...}: both shapes have as many elements
+};
 
 // The params of `product`: result[b, i, j] = the sum over l of left[b, i, l] * right[b, l, j]. Each factor is a batch
 // of matrices, of which one dimension has the step 1; the result's rows lie side by side. Sums are float64 of float64,

@@ -3,6 +3,7 @@
 #include "runtime/Exported.h"
 
 #include "../LibraryCalls.h"
+#include "../cpu/Check.h"
 #include "runtime/Lapack.h"
 #include "runtime/ThreadPool.h"
 
@@ -66,6 +67,12 @@ int32_t library::read(const PcrtFrame *, const void *, void *, int64_t) { return
 PCRT_REFUSED(collective)
 PCRT_REFUSED(host_call)
 PCRT_REFUSED(product)
+
+// There is no run that takes the text.
+int32_t library::check(const PcrtFrame *, const PcrtTensor *, int32_t, const PcrtTensor *, int32_t,
+                       const int64_t *params) {
+  return objectionOf(params).empty() ? PCRT_OK : PCRT_INVALID_ARGUMENT;
+}
 
 static const PcrtTable table = {PCRT_ABI_VERSION, library::parallelFor, library::launch, library::read,
 #define PCRT_SLOT(name) library::name,

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "tools"))
 
 import fuzz  # noqa: E402 (a tool, which is no package)
+import fuzz_sizes  # noqa: E402
 
 from pycompiler import export  # noqa: E402
 from pycompiler.export import container  # noqa: E402
@@ -47,7 +48,10 @@ def test_what_hangs_is_found(tmp_path: Path) -> None:
     assert fuzzer.run(b"", [], 0.2).why == "takes more than 0 s"
 
 
-@pytest.mark.parametrize("mode", [mode for mode in fuzz.MODES if mode.tool not in ("array-opt", "exports")])
+OTHERS = [mode for mode in fuzz.MODES if mode.tool not in ("array-opt", "exports")]
+
+
+@pytest.mark.parametrize("mode", [mode for mode in OTHERS if not mode.is_drawn])
 def test_other_tools_are_run_beside_it(tmp_path: Path, mode: fuzz.Mode) -> None:
     make_tool(tmp_path, "exit 1")
     (tmp_path / mode.tool).write_text('#!/bin/sh\nif grep -q "add" "$1"; then kill -BUS $$; fi; exit 1\n')
@@ -57,6 +61,34 @@ def test_other_tools_are_run_beside_it(tmp_path: Path, mode: fuzz.Mode) -> None:
     assert [ended.why for ended in found.values()] == ["SIGBUS"]
     (told,) = (tmp_path / "kept").glob("*.txt")
     assert told.read_text().startswith(f"{tmp_path / mode.tool} {tmp_path / 'kept'}")
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("exit 0", "accepts sizes that don't fit"),
+        ("exit 1", "refuses sizes that fit"),
+        ('echo "does not follow from" >&2; exit 1', None),
+        ("kill -SEGV $$", "SIGSEGV"),
+    ],
+)
+def test_sizes_are_refused_exactly_where_they_do_not_fit(tmp_path: Path, script: str, why: str | None) -> None:
+    make_tool(tmp_path, script).rename(tmp_path / "array-run")
+    fuzzer = fuzz.Fuzzer(tmp_path / "array-opt", tmp_path / "kept")
+    found = fuzz.fuzz(fuzzer, 1, seed=1, modes=[mode for mode in OTHERS if mode.is_drawn])
+    assert [ended.why for ended in found.values()] == ([why] if why else [])
+
+
+def test_drawn_sizes_fit_or_not() -> None:
+    drawn = [fuzz.SizesProgram.draw(random.Random(seed)) for seed in range(200)]
+    assert {program.fits for program in drawn} == {True, False, None}
+    assert [fuzz.SizesProgram.draw(random.Random(seed)).text for seed in range(200)] == [p.text for p in drawn]
+    by_hand = fuzz.SizesProgram(random.Random(0), arrays=[fuzz_sizes.Array("%a", (2, 3))], indices=[("%n", 3)])
+    by_hand.product()
+    assert (by_hand.fits, by_hand.arrays[-1].shape) == (False, (2, 3))
+    assert by_hand.lines == [
+        "%v1 = array.dot_general %a, %a contracting = [1] x [0] : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>"
+    ]
 
 
 def test_runs_have_inputs_and_sizes() -> None:

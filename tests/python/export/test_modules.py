@@ -6,7 +6,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
-from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.errors import ExecutionError, NotDifferentiableError
 from pycompiler.imported import module_function
 
 NESTED = """
@@ -119,3 +119,135 @@ def test_a_module_of_a_later_version_of_the_dialect_is_refused():
             except ir.MLIRError as error:
                 messages.append(str(error))
     assert any("of version 2 of the array dialect, and this compiler reads versions up to 1" in m for m in messages)
+
+
+# What a module's run can't rest on is checked: docs/array-run.md, Modules from elsewhere.
+
+EXTRACT = """
+func.func @main(%x: tensor<3xf32>, %i: tensor<i32>) -> tensor<f32> {
+  %n = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %n : i32 to index
+  %e = tensor.extract %x[%k] : tensor<3xf32>
+  %y = tensor.from_elements %e : tensor<f32>
+  return %y : tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("index", [-1, 3, 10**9, -(2**31)])
+def test_an_index_outside_of_a_tensor_is_an_error_of_the_run(index):
+    f = module_function(EXTRACT, name="extracting")
+    assert float(f(X, np.int32(2))[0]) == 3
+    for call in (f, pc.jit(f)):
+        with pytest.raises(
+            ExecutionError, match=rf"tensor\.extract: the index in dimension 0 of operand #0 is {index}, e"
+        ):
+            call(X, np.int32(index))[0].block_until_ready()
+    assert float(f(X, np.int32(0))[0]) == 1  # the next call works
+
+
+SLICES = """
+func.func @main(%x: tensor<3xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<3xf32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %n = arith.index_cast %e : i32 to index
+  %f = tensor.extract %j[] : tensor<i32>
+  %m = arith.index_cast %f : i32 to index
+  %s = tensor.extract_slice %x[0] [%n] [1] : tensor<3xf32> to tensor<?xf32>
+  %r = tensor.insert_slice %s into %x[1] [%m] [1] : tensor<?xf32> into tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "put", "message"),
+    [
+        (4, 4, r"tensor\.extract_slice: takes 4 elements of dimension 0 of operand #0 from 0 .* within its size, 3"),
+        (10**9, 10**9, r"tensor\.extract_slice: takes 1000000000 elements"),
+        (-1, -1, r"tensor\.extract_slice: takes -1 elements"),
+        (3, 3, r"tensor\.insert_slice: takes 3 elements of dimension 0 of operand #1 from 1 .* within its size, 3"),
+        (2, 1, r"tensor\.insert_slice: dimension 0 of operand #0 has the size 2, expected 1"),
+    ],
+)
+def test_slices_of_sizes_that_data_decides(taken, put, message):
+    f = module_function(SLICES, name="slicing")
+    assert np.asarray(f(X, np.int32(2), np.int32(2))[0]).tolist() == [1, 1, 2]
+    with pytest.raises(ExecutionError, match=message):
+        f(X, np.int32(taken), np.int32(put))[0].block_until_ready()
+    assert np.asarray(f(X, np.int32(0), np.int32(0))[0]).tolist() == [1, 2, 3]
+
+
+def test_the_indices_of_a_loop():
+    f = module_function("""
+      func.func @main(%x: tensor<3xf32>, %i: tensor<i32>) -> tensor<f32> {
+        %e = tensor.extract %i[] : tensor<i32>
+        %n = arith.index_cast %e : i32 to index
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %z = arith.constant 0.0 : f32
+        %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %z) -> (f32) {
+          %v = tensor.extract %x[%k] : tensor<3xf32>
+          %b = arith.addf %a, %v : f32
+          scf.yield %b : f32
+        }
+        %r = tensor.from_elements %s : tensor<f32>
+        return %r : tensor<f32>
+      }""")
+    assert float(f(X, np.int32(3))[0]) == 6
+    with pytest.raises(
+        ExecutionError, match=r"tensor\.extract: the index in dimension 0 of operand #0 is 3, expected 0"
+    ):
+        f(X, np.int32(10**9))[0].block_until_ready()
+
+
+def test_constant_sizes_that_do_not_fit_are_refused():
+    f = module_function("""
+      func.func @main(%x: tensor<3xf32>, %y: tensor<4xf32>) -> tensor<f32> {
+        %a = tensor.cast %x : tensor<3xf32> to tensor<?xf32>
+        %b = tensor.cast %y : tensor<4xf32> to tensor<?xf32>
+        %s = array.add %a, %b : tensor<?xf32>
+        %r = array.reduce_sum %s axes = [0] : (tensor<?xf32>) -> tensor<f32>
+        return %r : tensor<f32>
+      }""")
+    with pytest.raises(ir.MLIRError, match=r"add: sizes that don't fit, at dimension 0 of operand #1: \[4, 3\]"):
+        f(X, np.ones(4, np.float32))
+
+
+def test_an_integer_divided_by_zero():
+    f = module_function("""
+      func.func @main(%x: tensor<i32>, %y: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+        %a = tensor.extract %x[] : tensor<i32>
+        %b = tensor.extract %y[] : tensor<i32>
+        %q = arith.divsi %a, %b : i32
+        %r = arith.remsi %a, %b : i32
+        %p = tensor.from_elements %q : tensor<i32>
+        %s = tensor.from_elements %r : tensor<i32>
+        return %p, %s : tensor<i32>, tensor<i32>
+      }""")
+    for x, y, expected in [(7, 0, (-1, 7)), (-(2**31), -1, (-(2**31), 0)), (7, -2, (-3, 1))]:
+        assert tuple(map(int, f(np.int32(x), np.int32(y)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("%m = memref.alloc() : memref<4xf32>", r"memref\.alloc.* what it does to memory can't be checked"),
+        ("%z = array.constant dense<1.0> : tensor<f32>\n%b = array.broadcast_in_dim %z broadcast_dimensions = [] : "
+         "(tensor<f32>) -> tensor<4611686018427387905xf32>", r"takes more bytes than 2\*\*63 - 1"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_checked_is_refused(body, message):
+    text = f"func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{\n{body}\nreturn %x : tensor<3xf32>\n}}"
+    with pytest.raises(ir.MLIRError, match=message):
+        module_function(text)(X)
+
+
+def test_an_attribute_of_another_kind_is_refused():
+    with pytest.raises(ir.MLIRError, match="collapsed_slice_dims"):
+        module_function("""
+          func.func @main(%x: tensor<3x8xf32>, %i: tensor<2xi32>) -> tensor<2x8xf32> {
+            %y = array.gather %x at(%i) {collapsed_slice_dims = @main, mode = "clip", offset_dims = array<i64: 1>,
+                   slice_sizes = array<i64: 1, 8>, start_index_map = array<i64: 0>}
+                   : (tensor<3x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+            return %y : tensor<2x8xf32>
+          }""")

@@ -5,6 +5,10 @@
 
 #include "mlir/Pass/Pass.h"
 
+namespace mlir::func {
+class FuncOp;
+} // namespace mlir::func
+
 namespace mlir::array {
 
 #define GEN_PASS_DECL

@@ -40,4 +40,36 @@ def LowerViews : Pass<"array-lower-views"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def CheckShapes : Pass<"array-check-shapes", "ModuleOp"> {
+  let summary = "Refuse types of more bytes than can be counted";
+  let description = [{
+    Sizes, strides and bytes are numbers of 64 bits from here on. The shape of every value has to fit (array/IR/Bytes.h): a
+    product that wraps would become a buffer that is too small. It stands at the beginning of every pipeline.
+  }];
+}
+
+def CheckInput : Pass<"array-check-input", "ModuleOp"> {
+  let summary = "Check a module that comes from elsewhere, and make it check what it can't know before it runs";
+  let description = [{
+    For modules that were read from files: those that this package traces are right by construction. What works on memory by
+    address is refused, and so are attributes and operations that only passes make. What is undefined when it goes wrong is
+    defined: an index outside of a tensor and a step that is not positive are errors of the run (the routine `check` of the
+    runtime), an integer divided by 0 is -1 of signed, the largest number of unsigned ones, with the remainder of the
+    dividend.
+
+    The module gets the attribute `array.checked`, by which array-guard-sizes knows it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def GuardSizes : Pass<"array-guard-sizes", "func::FuncOp"> {
+  let summary = "Check, in modules from elsewhere, that sizes which a call decides fit each other";
+  let description = [{
+    In modules with `array.checked`, after array-resolve-sizes. Every operation on tensors of dynamic sizes rests on some of
+    them being equal, or within others. What does not follow from how they are computed is checked where the operation
+    stands, by the routine `check`; of the checks that are there already those that follow go.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // ARRAY_CONVERSION_PASSES_TD

@@ -13,9 +13,13 @@ namespace mlir::array {
 /// that are there.
 FailureOr<FunctionType> functionTypeOf(ModuleOp module, StringRef name);
 
+/// Checks a module that comes from elsewhere, which a pipeline will compile: array-check-input. On failure a diagnostic
+/// has been emitted.
+LogicalResult checkInput(ModuleOp module);
+
 /// Gives `into` a copy of every function of `from`, of the same context: private, and of names that are free in both.
-/// Which arguments are donated is the caller's to say, and forgotten. Returns the new name of `entry`. On failure a
-/// diagnostic has been emitted, and `into` is as it was.
+/// Which arguments are donated is the caller's to say, and forgotten. They are checked as `checkInput` does. Returns
+/// the new name of `entry`. On failure a diagnostic has been emitted, and `into` is as it was.
 FailureOr<StringAttr> linkFunctions(ModuleOp into, ModuleOp from, StringRef entry);
 
 } // namespace mlir::array

@@ -1,0 +1,95 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
+// Sizes that don't fit where operands are computed in the memory of a result, and those of routines.
+
+// RUN: array-run %s --entry=branches --sizes=2,2 --input=1 --input=fill:1 --input=fill:1 --expect='[-1, -1]'
+// RUN: not array-run %s --entry=branches --sizes=1,100000000 --input=1 --input=fill:1 --input=fill:1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=BRANCHES
+// RUN: array-run %s --entry=branches --sizes=2,3 --input=0 --input=fill:1 --input=fill:1 --expect='[-1, -1]'
+// BRANCHES: cond: dimension 0 of operand #0 has the size 100000000, expected 1
+func.func @branches(%i: tensor<i32>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = array.cond %i : (tensor<i32>) -> tensor<?xf32> {
+    %a = array.neg %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  }, {
+    %b = array.neg %y : tensor<?xf32>
+    array.yield %b : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// RUN: not array-run %s --entry=carried --sizes=2,1000000 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=CARRIED
+// CARRIED: while: dimension 0 of operand #0 has the size 1000002, expected 2
+func.func @carried(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = array.while(%x) : (tensor<?xf32>) -> tensor<?xf32> cond {
+  ^bb0(%c: tensor<?xf32>):
+    %five = array.constant dense<5.0> : tensor<f32>
+    %s = array.reduce_sum %c axes = [0] : (tensor<?xf32>) -> tensor<f32>
+    %p = array.lt %s, %five : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    array.yield %p : tensor<i1>
+  } body {
+  ^bb0(%c: tensor<?xf32>):
+    %d = array.concatenate %c, %y dimension = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    array.yield %d : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// RUN: array-run %s --entry=joined --sizes=1,2,1,2 --input=fill:1 --input=fill:1 --expect='[[1, 1], [-1, -1]]'
+// RUN: not array-run %s --entry=joined --sizes=2,3,2,100000 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not array-run %s --entry=joined --sizes=2,3,2,1 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=NARROW
+// WIDE: concatenate: dimension 1 of operand #1 has the size 100000, expected 3
+// NARROW: concatenate: dimension 1 of operand #1 has the size 1, expected 3
+func.func @joined(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %n = array.neg %y : tensor<?x?xf32>
+  %r = array.concatenate %x, %n dimension = 0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// RUN: array-run %s --entry=flat --sizes=2,3,6 --input=fill:1 --input=fill:1 --print=type
+// RUN: not array-run %s --entry=flat --sizes=2,3,7 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=FLAT
+// FLAT: reshape: operand #0 has the shape [2, 3], which can't be reshaped to [7]
+func.func @flat(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %n = array.symbol 2 : index
+  %r = array.reshape %x output_dims(%n) : (tensor<?x?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// RUN: not array-run %s --entry=sorted --sizes=3,2 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=SORTED
+// SORTED: sort: dimension 0 of operand #1 has the size 2, expected 3
+func.func @sorted(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %r:2 = array.sort %x, %y dimension = 0 num_keys = 1 is_stable = true : (tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>)
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// RUN: not array-run %s --entry=spectrum --sizes=4,5 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=SPECTRUM
+// SPECTRUM: fft: dimension 0 of operand #0 has the size 4, expected 5
+func.func @spectrum(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xcomplex<f32>> {
+  %n = array.symbol 1 : index
+  %r = array.fft %x type = "RFFT" fft_lengths = [?] sizes(%n) : (tensor<?xf32>) -> tensor<?xcomplex<f32>>
+  return %r : tensor<?xcomplex<f32>>
+}
+
+// RUN: array-run %s --entry=selected --sizes=4,2 --input=fill:1 --input=fill:1 --print=type
+// RUN: not array-run %s --entry=selected --sizes=4,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=SELECTED
+// SELECTED: select_and_scatter: dimension 0 of operand #0 has the size 3, expected 2
+func.func @selected(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = array.select_and_scatter %y, %x greatest = true window_dimensions = [2] window_strides = [2] low = [0] high = [0]
+         base_dilation = [1] window_dilation = [1] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// What is cut away leaves nothing, or more than there is.
+// RUN: array-run %s --entry=cut --sizes=4,5 --input=fill:1 --input=fill:1 --expect=0
+// RUN: not array-run %s --entry=cut --sizes=4,6 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=CUT
+// CUT: pad: makes an array of the shape [-1], expected sizes of at least 0
+func.func @cut(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<f32> {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %n = array.symbol 1 : index
+  %c0 = arith.constant 0 : index
+  %less = arith.subi %c0, %n : index
+  %p = array.pad %x, %zero low = [1] high = [?] interior = [0] sizes(%less) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %t = array.tanh %p : tensor<?xf32>
+  %r = array.reduce_sum %t axes = [0] : (tensor<?xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
