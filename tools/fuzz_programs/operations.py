@@ -99,6 +99,10 @@ def binary(v: Values) -> str:
     operation = v.rng.choice(_BINARY)
     if operation == "arctan2":  # of complex numbers it is JAX's only
         a, b = v.pick("fi"), v.pick("fi")
+    if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
+        a = f"pnp.abs({a})"
+    if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
+        return f"(pnp.floor_divide({a}, {b}) + 0)"
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
@@ -110,7 +114,8 @@ def integers(v: Values) -> str:
 
 
 def powers(v: Values) -> str:
-    return f"{v.pick()} ** {v.rng.choice(['2', '3', '0', '1', '-1', '0.5', v.pick()])}"
+    a, exponent = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
+    return f"{a} ** {exponent}" if exponent.isdigit() else f"pnp.abs({a}) ** {exponent}"
 
 
 def reduction(v: Values) -> str:

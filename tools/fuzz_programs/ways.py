@@ -121,7 +121,8 @@ class Reference:
         wanted = floats(self.args)
         if not wanted:
             raise NoAnswerError("no floats")
-        if not all(np.all(np.isfinite(x)) for each in self.values for x in each if _is_inexact(x)):
+        known = [*self.args, *(x for each in self.values for x in each)]
+        if not all(np.all(np.isfinite(x)) for x in known if _is_inexact(x)):
             raise NoAnswerError("nothing to differentiate where a result is none")
         return self._run(jax.grad(loss(JAX_NAMES, self.program.function(JAX_NAMES)), tuple(wanted)))
 
@@ -316,6 +317,7 @@ _DOCUMENTED = (
     "it can't run once for each element",
     "a fixed number of groups",
     "or count them by fori_loop or scan",
+    "pure_callback has no derivative",
     "the lengths of a transform must be positive",
     "is empty, so that mode",
 )
