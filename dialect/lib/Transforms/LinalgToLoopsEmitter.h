@@ -52,6 +52,8 @@ struct Search {
 
 /// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
+/// A constant of a type: the value, or a vector of it.
+Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value);
 /// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
 /// nest reads in order.
 std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
@@ -130,16 +132,20 @@ private:
   // Long reductions, in blocks.
   int64_t tripsOf(unsigned level, int64_t size) const;
   bool hasStaticTrips(unsigned level) const;
-  int64_t staticIterationsOfBlock(unsigned level) const;
-  Value iterationsOfBlock(unsigned level);
+  SmallVector<int64_t> staticBlocks(unsigned level) const;
+  int64_t unitsOfBlock(unsigned level, int64_t block) const;
+  Values blocksOf(unsigned level);
   bool hasFloatSums() const;
   Values neutralValues(ArrayRef<Value> like);
   Values combineValues(ArrayRef<Value> totals, ArrayRef<Value> values);
-  Values emitBlocks(unsigned level, Value end, int64_t each, Value block, ArrayRef<Value> carried);
+  Values emitBlocks(unsigned level, Value begin, Value end, int64_t each, ArrayRef<Value> blocks,
+                    std::optional<int64_t> total, ArrayRef<Value> carried);
+  Value endOfBlock(Value start, Value block, Value end, std::optional<int64_t> total);
   void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
   void setToNeutral();
   void findBlocksOfRows();
   void emitBlocksOfRows(unsigned level);
+  void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<Value> blocks, std::optional<int64_t> total);
 
   // The place of an extreme value.
   void findSearch();
@@ -157,6 +163,8 @@ private:
   Value noNans(Type element);
   Value withNans(Value nans, Value x);
 
+  /// Whether the accumulators are rows in memory, to which tiles of rows are added.
+  bool hasRowsInMemory() const { return strategy.tileDim && space.dims[*strategy.tileDim].reduced; }
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
@@ -181,6 +189,7 @@ private:
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
   std::optional<unsigned> rowsLevel; // whose iterations are taken in blocks, with rows of accumulators
+  int64_t depthOfRows = 0;           // how many of these the stack has place for
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;

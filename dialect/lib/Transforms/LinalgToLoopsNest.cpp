@@ -116,10 +116,14 @@ NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carri
     setToNeutral();
   if (level != reductionLevel)
     return emitLoop(level, carried);
-  if (search)
+  if (search) {
     emitSearch(level);
-  else
-    finishAccumulators(emitLoop(level, startAccumulators()));
+    return {};
+  }
+  Values start = startAccumulators();
+  // A tile of rows is added up before it is added to the row.
+  bool isBlock = rowsLevel && levels[level].kind == Level::TileElements && strategy.tileSize > 1;
+  finishAccumulators(isBlock ? combineValues(start, emitLoop(level, neutralValues(start))) : emitLoop(level, start));
   return {};
 }
 
@@ -190,8 +194,14 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   }
   switch (levels[level].kind) {
   case Level::Scalar:
-    if (Value block = !carried.empty() && hasFloatSums() ? iterationsOfBlock(level) : Value())
-      return emitBlocks(level, indices.get(b, loc, sizeOf(levels[level].dim)), 1, block, carried);
+    if (!carried.empty() && hasFloatSums()) {
+      Extent size = sizeOf(levels[level].dim);
+      std::optional<int64_t> total;
+      if (size.isStatic())
+        total = size.factor;
+      if (Values blocks = blocksOf(level); !blocks.empty())
+        return emitBlocks(level, indices.index(b, 0), indices.get(b, loc, size), 1, blocks, total, carried);
+    }
     return loop(1);
   case Level::Unrolled:
     return emitUnrolled(level, carried);
@@ -333,7 +343,13 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
   bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
-  bool isSum = isVectorReduced() && !carried.empty() && hasFloatSums() && !search;
+  auto blocksOfLanes = [&] {
+    bool isSum = isVectorReduced() && !carried.empty() && hasFloatSums() && !search;
+    Values blocks = isSum ? blocksOf(level) : Values();
+    for (Value &block : blocks)
+      block = indices.mul(b, loc, block, indices.index(b, lanes));
+    return blocks;
+  };
   if (transposes && !isWhole(dim, lanes)) {
     // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
@@ -352,17 +368,16 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
       rest = indices.remainder(b, loc, main, lanes);
       main = indices.sub(b, loc, main, rest);
     }
-    if (Value block = isSum ? iterationsOfBlock(level) : Value())
-      results = emitBlocks(level, main, lanes, indices.mul(b, loc, block, indices.index(b, lanes)), results);
+    if (Values blocks = blocksOfLanes(); !blocks.empty())
+      results = emitBlocks(level, indices.index(b, 0), main, lanes, blocks, std::nullopt, results);
     else
       results = emitLevelFor(level, indices.index(b, 0), main, lanes, results, whole);
     if (rest)
       results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    int64_t block = isSum ? staticIterationsOfBlock(level) * lanes : 0;
-    if (block > 0)
-      results = emitBlocks(level, indices.index(b, main), lanes, indices.index(b, block), results);
+    if (Values blocks = blocksOfLanes(); !blocks.empty())
+      results = emitBlocks(level, indices.index(b, 0), indices.index(b, main), lanes, blocks, main, results);
     else if (main == lanes)
       results = emitStep(level, indices.index(b, 0), results);
     else if (main > 0)

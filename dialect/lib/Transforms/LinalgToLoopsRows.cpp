@@ -10,6 +10,8 @@ namespace mlir::array::loops {
 
 /// More blocks of rows than this are not worth the memory of a row for each.
 static constexpr int64_t mostBlocks = 64;
+/// So many results of blocks of a reduction are combined before they are combined with the total.
+static constexpr int64_t blocksOfBlock = 16;
 
 /// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of one
 /// row. Returns the number of blocks, at most.
@@ -83,7 +85,7 @@ static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, Array
 }
 
 /// A reduction that was cut into blocks: their results, in a buffer for each output, and then the results' combination,
-/// in the order of the blocks.
+/// in the order of the blocks. Many results are combined in blocks as well.
 static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, const Blocks &blocks, double costNs) {
   linalg::LinalgOp op = nest.op;
   Location loc = op.getLoc();
@@ -129,21 +131,43 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
       if (hasColumns)
         start.back() = memory.toVector(start.back());
     }
-    auto loop =
-        scf::ForOp::create(b, loc, indices.index(b, 0), indices.get(b, loc, blocks.count), indices.index(b, 1), start);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value at = indices.advance(b, loc, column, loop.getInductionVar(), Extent(columns));
+    auto combined = [&](ValueRange before, function_ref<Value(Output &)> valueOf) {
       SmallVector<Value> next;
-      for (auto [output, before] : llvm::zip_equal(outputs, loop.getRegionIterArgs())) {
+      for (auto [output, value] : llvm::zip_equal(outputs, before))
+        next.push_back(combine(b, output.combiner, output.whole.argument, value, valueOf(output)));
+      return next;
+    };
+    auto loop = [&](Value from, Value to, int64_t step, ValueRange before,
+                    function_ref<SmallVector<Value>(Value, ValueRange)> body) -> ValueRange {
+      auto added = scf::ForOp::create(b, loc, from, to, indices.index(b, step), before);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(added.getBody());
+      scf::YieldOp::create(b, loc, body(added.getInductionVar(), added.getRegionIterArgs()));
+      return added.getResults();
+    };
+    auto addBlock = [&](Value block, ValueRange before) {
+      Value at = indices.advance(b, loc, column, block, Extent(columns));
+      return combined(before, [&](Output &output) {
         Value place = indices.add(b, loc, indices.get(b, loc, output.start), at);
-        Value result = memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
-        next.push_back(combine(b, output.combiner, output.whole.argument, before, result));
-      }
-      scf::YieldOp::create(b, loc, next);
+        return memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
+      });
+    };
+    Value count = indices.get(b, loc, blocks.count), zero = indices.index(b, 0);
+    ValueRange results;
+    if (blocks.most <= blocksOfBlock) {
+      results = loop(zero, count, 1, start, addBlock);
+    } else {
+      results = loop(zero, count, blocksOfBlock, start, [&](Value first, ValueRange before) {
+        SmallVector<Value> neutral;
+        for (auto [output, value] : llvm::zip_equal(outputs, before))
+          neutral.push_back(splat(b, indices, value.getType(), output.combiner.neutral));
+        Value stop = indices.minimum(b, loc, indices.add(b, loc, first, indices.index(b, blocksOfBlock)), count);
+        ValueRange values = loop(first, stop, 1, neutral, addBlock);
+        unsigned number = 0;
+        return combined(before, [&](Output &) { return values[number++]; });
+      });
     }
-    for (auto [output, place, result] : llvm::zip_equal(outputs, places, loop.getResults()))
+    for (auto [output, place, result] : llvm::zip_equal(outputs, places, results))
       memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : Extent(0));
   };
   if (!hasColumns)

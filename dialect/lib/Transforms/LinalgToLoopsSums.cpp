@@ -1,18 +1,24 @@
 // Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
-// combined with the total. The rounding error of a plain sum grows with its length, that of two nested ones with their
-// lengths' sum (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Where the blocks end depends on
-// sizes alone, so that neither threads nor caches change a bit.
+// combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length, that
+// of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2): so
+// short blocks within blocks lose hardly more than a sum in pairs, and cost an addition for each of the shortest. Where
+// blocks end depends on sizes alone, so that neither threads nor caches change a bit.
 #include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <cmath>
 
 namespace mlir::array::loops {
 
-/// The least steps of a block. A very long sum has about as many blocks as there are steps in each.
-static constexpr int64_t stepsOfBlock = 128;
+/// The steps of the shortest blocks, and how many blocks a longer one consists of.
+static constexpr int64_t stepsOfBlock = 8, blocksOfBlock = 16;
+/// The rows of the shortest blocks whose accumulators are a row in memory, which costs more to begin and to add. The
+/// tiles of rows are blocks as well.
+static constexpr int64_t rowsOfBlock = 64;
+/// A sum of less steps has no blocks.
+static constexpr int64_t leastSteps = 32;
+/// How deep blocks are nested where the number of steps is not known.
+static constexpr int64_t dynamicDepth = 3;
 /// The accumulators of a row that a block may have of its own: they lie on the stack.
 static constexpr int64_t mostBytesOfRow = 128 << 10;
 
@@ -34,58 +40,66 @@ bool NestEmitter::hasStaticTrips(unsigned level) const {
          (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
 }
 
-/// The iterations of the loop at `level` that are a block; 0 when the loop has no blocks, or sizes are not known.
-int64_t NestEmitter::staticIterationsOfBlock(unsigned level) const {
+/// The iterations of the loop at `level` that are a block, of each size, in increasing order; none when the loop has no
+/// blocks, or sizes are not known.
+SmallVector<int64_t> NestEmitter::staticBlocks(unsigned level) const {
   int64_t trips = tripsOf(level, space.dims[levels[level].dim].size.factor), inside = 1;
   for (unsigned inner = level; inner < levels.size(); ++inner) {
     if (!space.dims[levels[inner].dim].reduced)
       continue;
     if (!hasStaticTrips(inner))
-      return 0;
+      return {};
     inside *= inner == level ? 1 : tripsOf(inner, space.dims[levels[inner].dim].size.factor);
   }
-  if (trips * inside < 2 * stepsOfBlock)
-    return 0;
-  int64_t steps = std::max<int64_t>(stepsOfBlock, llvm::PowerOf2Ceil(std::sqrt(double(trips) * double(inside))));
-  int64_t block = llvm::divideCeil(steps, inside);
-  if (levels[level].kind == Level::TileBlocks)
-    block = llvm::alignTo(block, stepsOfBlock); // of whole tiles
-  return block * 2 <= trips ? block : 0;
+  SmallVector<int64_t> blocks;
+  if (inside == 0 || trips < llvm::divideCeil(leastSteps, inside))
+    return blocks;
+  for (int64_t steps = hasRowsInMemory() ? rowsOfBlock : stepsOfBlock;; steps *= blocksOfBlock) {
+    int64_t block = unitsOfBlock(level, llvm::divideCeil(steps, inside));
+    if (block > trips / 2)
+      return blocks;
+    if (blocks.empty() || block > blocks.back())
+      blocks.push_back(block);
+  }
 }
 
-/// The same for sizes that may not be known; null when the loop has no blocks. Of a loop whose length is not known all
-/// may be one block.
-Value NestEmitter::iterationsOfBlock(unsigned level) {
-  if (int64_t block = staticIterationsOfBlock(level))
-    return indices.index(b, block);
-  if (hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < 2 * stepsOfBlock)
-    return {};
-  auto trips = [&](unsigned l) -> Value {
-    int64_t each = levels[l].kind == Level::Vector ? strategy.lanes : 1;
-    if (levels[l].kind == Level::TileElements)
-      return indices.index(b, 1);
-    return indices.ceilDiv(b, loc, indices.get(b, loc, sizeOf(levels[l].dim)), indices.index(b, each));
-  };
+/// A number of iterations, rounded up to whole tiles where there are some.
+int64_t NestEmitter::unitsOfBlock(unsigned level, int64_t block) const {
+  return levels[level].kind == Level::TileBlocks ? llvm::alignTo(block, strategy.tileSize) : block;
+}
+
+/// The same for sizes that may not be known. Of a loop whose length is not known all may be one block.
+NestEmitter::Values NestEmitter::blocksOf(unsigned level) {
+  Values blocks;
+  for (int64_t block : staticBlocks(level))
+    blocks.push_back(indices.index(b, block));
+  if (!blocks.empty() || hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < leastSteps)
+    return blocks;
   Value inside = indices.index(b, 1);
-  for (unsigned inner = level + 1; inner < levels.size(); ++inner)
-    if (space.dims[levels[inner].dim].reduced)
-      inside = indices.mul(b, loc, inside, trips(inner));
-  // A power of two that is next to the root.
-  Value all = indices.mul(b, loc, trips(level), inside);
-  Value steps = indices.once(b, loc, "root", {all, indices.index(b, 65), indices.index(b, 1)}, [&](OpBuilder &at) {
-    Value zeros = math::CountLeadingZerosOp::create(at, loc, arith::IndexCastOp::create(at, loc, at.getI64Type(), all));
-    zeros = arith::IndexCastOp::create(at, loc, at.getIndexType(), zeros);
-    Value half = arith::SubIOp::create(at, loc, indices.index(b, 65), zeros);
-    half = arith::ShRUIOp::create(at, loc, half, indices.index(b, 1));
-    return arith::ShLIOp::create(at, loc, indices.index(b, 1), half).getResult();
-  });
-  steps = indices.maximum(b, loc, steps, indices.index(b, stepsOfBlock));
-  Value block = indices.ceilDiv(b, loc, steps, inside);
-  if (levels[level].kind == Level::TileBlocks) { // of whole tiles
-    Value unit = indices.index(b, stepsOfBlock);
-    block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
+  for (unsigned inner = level + 1; inner < levels.size(); ++inner) {
+    if (!space.dims[levels[inner].dim].reduced || levels[inner].kind == Level::TileElements)
+      continue;
+    int64_t each = levels[inner].kind == Level::Vector ? strategy.lanes : 1;
+    Value size = indices.get(b, loc, sizeOf(levels[inner].dim));
+    inside = indices.mul(b, loc, inside, indices.ceilDiv(b, loc, size, indices.index(b, each)));
   }
-  return block;
+  inside = indices.maximum(b, loc, inside, indices.index(b, 1));
+  int64_t steps = hasRowsInMemory() ? rowsOfBlock : stepsOfBlock;
+  for (int64_t depth = 0; depth < dynamicDepth; ++depth, steps *= blocksOfBlock) {
+    Value block = indices.ceilDiv(b, loc, indices.index(b, steps), inside);
+    if (Value unit = indices.index(b, unitsOfBlock(level, 1)); !isOneInteger(unit))
+      block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+/// The start of a block. The negative zero is what an addition to it folds away.
+static TypedAttr startOf(const Combiner &combiner) {
+  auto zero = dyn_cast<FloatAttr>(combiner.neutral);
+  if (!zero || combiner.kind != vector::CombiningKind::ADD)
+    return combiner.neutral;
+  return FloatAttr::get(zero.getType(), -0.0);
 }
 
 /// Whether blocks gain anything, and can be joined: some accumulator is a sum of floats.
@@ -97,7 +111,7 @@ bool NestEmitter::hasFloatSums() const {
          });
 }
 
-static Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
+Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
   if (auto vector = dyn_cast<VectorType>(type))
     return indices.constant(b, DenseElementsAttr::get(vector, Attribute(value)));
   return indices.constant(b, value);
@@ -118,7 +132,7 @@ NestEmitter::Values NestEmitter::neutralValues(ArrayRef<Value> like) {
     size_t number = i % valuesOfInstance();
     Type type = like[i].getType();
     values.push_back(number < accumulators.size()
-                         ? splat(b, indices, type, accumulators[number].combiner->neutral)
+                         ? splat(b, indices, type, startOf(*accumulators[number].combiner))
                          : indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // no nans yet
   }
   return values;
@@ -144,20 +158,30 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
   return results;
 }
 
-/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements, in blocks of `block` elements.
-NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value end, int64_t each, Value block,
+/// The loop at `level` from `begin` to `end`, of which each iteration does `each` elements, in blocks of so many
+/// elements, which consist of blocks in turn. `total` is where the whole loop ends, if that is known.
+NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
+                                            ArrayRef<Value> blocks, std::optional<int64_t> total,
                                             ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  std::optional<int64_t> all = getConstantIntValue(end), length = getConstantIntValue(block);
-  return emitFor(indices.index(b, 0), end, block, carried, [&](Value start, ArrayRef<Value> totals) {
+  if (blocks.empty())
+    return emitFor(begin, end, each, carried, step);
+  Value block = blocks.back();
+  std::optional<int64_t> length = getConstantIntValue(block);
+  return emitFor(begin, end, block, carried, [&](Value start, ArrayRef<Value> totals) {
     Values values = neutralValues(totals);
     if (length == each)
       return combineValues(totals, step(start, values));
-    Value stop = indices.add(b, loc, start, block);
-    if (!all || !length || *all % *length != 0)
-      stop = indices.minimum(b, loc, stop, end);
-    return combineValues(totals, emitFor(start, stop, each, values, step));
+    Value stop = endOfBlock(start, block, end, total);
+    return combineValues(totals, emitBlocks(level, start, stop, each, blocks.drop_back(), total, values));
   });
+}
+
+/// Where a block ends: of blocks that do not fill a loop the last one is shorter.
+Value NestEmitter::endOfBlock(Value start, Value block, Value end, std::optional<int64_t> total) {
+  Value stop = indices.add(b, loc, start, block);
+  std::optional<int64_t> length = getConstantIntValue(block);
+  return total && length && *total % *length == 0 ? stop : indices.minimum(b, loc, stop, end);
 }
 
 //===--- Accumulators in memory -----------------------------------------------------------------------------------===//
@@ -194,7 +218,7 @@ void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Exten
 /// The level whose iterations form blocks, where the accumulators are rows in memory: the innermost loop over rows that
 /// is long enough.
 void NestEmitter::findBlocksOfRows() {
-  if (!strategy.tileDim || !space.dims[*strategy.tileDim].reduced || accumulators.empty() || !hasFloatSums())
+  if (!hasRowsInMemory() || accumulators.empty() || !hasFloatSums())
     return;
   const Extent &columns = space.dims[*strategy.vectorDim].size;
   int64_t bytes = 0;
@@ -204,12 +228,13 @@ void NestEmitter::findBlocksOfRows() {
     return;
   // Of few rows, as one expects them, there are none.
   auto hasBlocks = [&](unsigned level) {
-    return staticIterationsOfBlock(level) > 0 ||
-           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * stepsOfBlock);
+    return !staticBlocks(level).empty() ||
+           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * rowsOfBlock);
   };
   for (unsigned level = levels.size(); level-- > 0 && !rowsLevel;)
     if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && hasBlocks(level))
       rowsLevel = level;
+  depthOfRows = bytes == 0 ? 0 : mostBytesOfRow / bytes;
 }
 
 /// The accumulators of a row in memory, a vector of columns after the other.
@@ -233,12 +258,26 @@ void NestEmitter::setToNeutral() {
   });
 }
 
-/// Blocks of rows, whose accumulators are a row of their own.
+/// Blocks of rows, whose accumulators are a row of their own for each size of block. Where the stack has no place for
+/// all of these, it is the shorter blocks that there are.
 void NestEmitter::emitBlocksOfRows(unsigned level) {
   Extent size = sizeOf(levels[level].dim);
-  Value block = iterationsOfBlock(level), last = indices.get(b, loc, size);
-  std::optional<int64_t> length = getConstantIntValue(block);
-  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+  Values blocks = blocksOf(level);
+  if (int64_t(blocks.size()) > depthOfRows)
+    blocks.truncate(depthOfRows);
+  std::optional<int64_t> total;
+  if (size.isStatic())
+    total = size.factor;
+  emitBlocksOfRows(level, indices.index(b, 0), indices.get(b, loc, size), blocks, total);
+}
+
+void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<Value> blocks,
+                                   std::optional<int64_t> total) {
+  if (blocks.empty()) {
+    int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+    emitFor(begin, end, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+    return;
+  }
   unsigned dim = *strategy.vectorDim;
   Instance &instance = instances.front();
   SmallVector<Access, 4> totals = accesses;
@@ -246,8 +285,8 @@ void NestEmitter::emitBlocksOfRows(unsigned level) {
   SmallVector<std::pair<Value, Extent>> places;
   for (const Accumulator &accumulator : accumulators)
     places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
-                               numberOf(*accumulator.access)));
-  emitFor(indices.index(b, 0), last, block, {}, [&](Value start, ArrayRef<Value>) {
+                               numberOf(*accumulator.access) + accesses.size() * blocks.size()));
+  emitFor(begin, end, blocks.back(), {}, [&](Value start, ArrayRef<Value>) {
     for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
       unsigned number = numberOf(*accumulator.access);
       Access &access = accesses[number];
@@ -258,22 +297,19 @@ void NestEmitter::emitBlocksOfRows(unsigned level) {
       instance.position[number] = indices.get(b, loc, access.start);
     }
     setToNeutral();
-    Value stop = indices.add(b, loc, start, block);
-    if (!size.isStatic() || !length || size.factor % *length != 0)
-      stop = indices.minimum(b, loc, stop, last);
-    emitFor(start, stop, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+    emitBlocksOfRows(level, start, endOfBlock(start, blocks.back(), end, total), blocks.drop_back(), total);
     SmallVector<Access, 4> rows(accesses);
     llvm::copy(totals, accesses.begin());
     instance.position = position;
     sweepRows([&](const Accumulator &accumulator, Value column) {
       unsigned number = numberOf(*accumulator.access);
-      const Access &total = accesses[number];
-      Value at = indices.advance(b, loc, position[number], column, total.strides[dim]);
-      Value before = instance.body.load(loc, total.flat, at, total.strides[dim]);
+      const Access &whole = accesses[number];
+      Value at = indices.advance(b, loc, position[number], column, whole.strides[dim]);
+      Value before = instance.body.load(loc, whole.flat, at, whole.strides[dim]);
       Value row = indices.advance(b, loc, indices.get(b, loc, rows[number].start), column, Extent(1));
       Value value = instance.body.load(loc, rows[number].flat, row, Extent(1));
-      value = combine(b, *accumulator.combiner, total.argument, before, value);
-      instance.body.store(loc, value, total.flat, at, total.strides[dim]);
+      value = combine(b, *accumulator.combiner, whole.argument, before, value);
+      instance.body.store(loc, value, whole.flat, at, whole.strides[dim]);
     });
     return Values();
   });
