@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build wheel stubs demo test test-fast test-full test-sanitizers test-gpu soak fuzz bench bench-gpu docs lint fmt clean system configure
+.PHONY: help build wheel stubs demo test test-fast test-full test-sanitizers test-gpu soak fuzz fuzz-programs bench bench-gpu docs lint fmt clean system configure
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -85,6 +85,9 @@ soak: build ## 8 threads, mixed programs and sizes, failures among them, checked
 
 fuzz: build ## array-opt on programs that nobody would write, as text and bytecode: none may crash; SECONDS=600
 	PATH="$(LLVM_BIN):$$PATH" $(PY) tools/fuzz.py --seconds $(SECONDS)
+
+fuzz-programs: build ## programs that nobody would write, run in every way beside JAX; failures are printed as small tests; SECONDS=600
+	PYTHONPATH=tools $(TEST_ENV) $(PY) -m fuzz_programs --seconds $(SECONDS)
 
 bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.2 (benchmarks/README.md)
 	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt

@@ -16,6 +16,12 @@ endfunction()
 
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
 target_link_libraries(_runtime PRIVATE PyCompilerRuntime)
+# The raw types call Python, which may end a thread in such a call when the interpreter is ending, by pthread_exit. What
+# has no exceptions is passed by then as C is; else what is destroyed on the way would need the GIL, and what is noexcept
+# would abort. Gil.h says what becomes of the others.
+file(GLOB raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
+list(FILTER raw_sources EXCLUDE REGEX "/(Gil|Module|Notifier|Profiling|Spmd)\\.cpp$")
+set_property(SOURCE ${raw_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions)
 # Of `python -m pycompiler`, which loads no LLVM to say it.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_LLVM_VERSION=\"${LLVM_PACKAGE_VERSION}\"")

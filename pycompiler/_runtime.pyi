@@ -127,7 +127,7 @@ def first_rows(array: Array, count: int) -> Array:
     """The first rows of an array: a view of its memory, or a copy of few."""
 
 def sharded_array(aval: ShapedArray, shards: tuple[Array, ...], sharding: Any) -> Array:
-    """An array whose elements are those of the arrays of several devices."""
+    """An array whose elements are those of the arrays of several devices, which it shares."""
 
 def sharding_of(array: Array) -> Any:
     """The sharding of an array of several devices; None for one of a single device."""
@@ -143,6 +143,15 @@ def array_from_numpy(array: np.ndarray[Any, Any], aval: ShapedArray) -> Array:
 
 def with_weak_type(array: Array, weak_type: bool) -> Array:
     """The same elements (no copy) under the aval with that weak type."""
+
+def share(array: Array) -> Array:
+    """Another array of the same elements (no copy), wherever they are: deleted, or donated, for itself."""
+
+def buffer_pointer(array: Array) -> int:
+    """The address of the elements, for which it waits. ValueError for an array of several devices."""
+
+def copied(array: Array) -> Array:
+    """Another array of the same elements, on the same device, in memory of its own; it may be pending."""
 
 def reshaped(array: Array, aval: ShapedArray) -> Array:
     """The same elements (no copy) under another shape of the same size and dtype."""
@@ -252,8 +261,9 @@ def synchronize() -> None:
 def lapack_names() -> list[str]:
     """The entry points of LAPACK and BLAS that decompositions call, in the order of the runtime's table."""
 
-def fill_lapack(addresses: Sequence[int]) -> None:
-    """Give the runtime the addresses of lapack_names(), in their order."""
+def fill_lapack(addresses: Sequence[int], get_threads: int = 0, set_threads: int = 0) -> None:
+    """Give the runtime the addresses of lapack_names(), in their order, and those of the functions that tell and set
+    how many threads their library uses (0: there are none)."""
 
 # Of the MLIR and LLVM that _compiler was built with.
 llvm_version: str
@@ -313,15 +323,41 @@ class PyTreeDef:
         """The structures of the root's children."""
     def paths(self) -> list[str]:
         """The key path of every leaf: "[0]['w'].x"."""
+    def node_data(self) -> tuple[type, Any] | None:
+        """The type of the root and what it is made with beside its children; None for a leaf."""
+    @staticmethod
+    def from_node_data_and_children(
+        registry: Any, node_data: tuple[type, Any] | None, children: Iterable[PyTreeDef]
+    ) -> PyTreeDef:
+        """The structure of a root and its children's; `registry` is not looked at. ValueError for what is no node."""
+    def compose(self, inner: PyTreeDef) -> PyTreeDef:
+        """The structure with another one in the place of each leaf."""
+    def walk(
+        self, f_node: Callable[[Any, Any], Any], f_leaf: Callable[[Any], Any] | None, leaves: Iterable[Any]
+    ) -> Any:
+        """The value of `f_node(values of the children, node_data)` at the root, `f_leaf(leaf)` at leaves."""
+    def from_iterable_tree(self, tree: Iterable[Any]) -> Any:
+        """The tree of an iterable of iterables, nested as the structure is. ValueError for another number of items."""
+    def snapshot(self) -> PyTreeDef:
+        """The structure with copies of the data that can't be hashed, so that a key of a cache stays what it was."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
     # repr as JAX's: PyTreeDef((*, {'a': *}))
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of a tree and its structure. Dicts are sorted by key: TypeError when the keys can't be."""
+    """The leaves of a tree and its structure. Dicts are sorted by key: ValueError when the keys can't be."""
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple of trees of the given structures."""
+
+def treedef_of_node(node_data: tuple[type, Any] | None, children: Iterable[PyTreeDef]) -> PyTreeDef:
+    """`PyTreeDef.from_node_data_and_children`, as pickles name it."""
+
+def set_nothing(dtype: Any, type: type) -> None:
+    """The dtype of arrays that hold nothing, and the registered class that stands for them among a call's arguments."""
+
+def set_data_functions(equal: Callable[[Any, Any], bool], copy: Callable[[Any], Any]) -> None:
+    """What compares and copies the data of registered nodes where its own == and hash don't serve."""
 
 def set_node_namer(namer: Callable[[type, Hashable, int], Sequence[str] | None] | None) -> None:
     """What names the children of registered nodes in paths: `namer(type, aux, count)`, None for numbers."""

@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pycompiler.numpy as pnp
+from pycompiler import array_bytes
 from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator, sharding_of
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import is_array
 from pycompiler.core.boundary import boundary, leaving
 from pycompiler.core.dims import Dim
@@ -29,6 +31,7 @@ from pycompiler.jit import eager_function
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
 from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
+from pycompiler.numpy.creation import copied
 from pycompiler.random.keys import key_data
 from pycompiler.sharded import shards
 from pycompiler.tables import html_of
@@ -41,7 +44,9 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
 
     def forward(self: Any, other: Any) -> Any:
         if not is_array(other):
-            return NotImplemented
+            other = array_of(other)
+            if not is_array(other):
+                return NotImplemented
         try:
             return function(self, other)
         except BaseException as error:
@@ -50,7 +55,9 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
 
     def backward(self: Any, other: Any) -> Any:
         if not is_array(other):
-            return NotImplemented
+            other = array_of(other)
+            if not is_array(other):
+                return NotImplemented
         try:
             return function(other, self)
         except BaseException as error:
@@ -65,7 +72,9 @@ def _general(function: Binary) -> Binary:
 
     def apply(a: Any, b: Any) -> Any:
         if not is_array(a) or not is_array(b):
-            return NotImplemented
+            a, b = array_of(a), array_of(b)
+            if not is_array(a) or not is_array(b):
+                return NotImplemented
         try:
             return function(a, b)
         except BaseException as error:
@@ -107,7 +116,8 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 }
 # Methods that are the function of the same name, with the array as its first argument.
 _METHODS = (
-    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "conj", "conjugate", "cumprod", "cumsum"),
+    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "conj", "conjugate"),
+    *("cumprod", "cumsum"),
     *("diagonal", "dot", "max", "mean", "min", "prod", "ptp", "ravel", "repeat", "round", "searchsorted"),
     *("sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
 )
@@ -144,9 +154,9 @@ def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> An
     return pnp.astype(self, dtype, copy=copy, device=device)
 
 
-def _reshape(self: Any, *args: Any, order: str = "C") -> Any:
+def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Any:
     """The same elements in another shape, given as a tuple or as separate sizes; one may be -1."""
-    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order)
+    return pnp.reshape(self, args[0] if len(args) == 1 else args, order=order, out_sharding=out_sharding)
 
 
 def _transpose(self: Any, *args: Any) -> Any:
@@ -154,9 +164,9 @@ def _transpose(self: Any, *args: Any) -> Any:
     return pnp.transpose(self, (args[0] if len(args) == 1 else args) or None)
 
 
-def _flatten(self: Any, order: str = "C") -> Any:
+def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     """The elements as a vector."""
-    return pnp.ravel(self, order)
+    return pnp.ravel(self, order, out_sharding=out_sharding)
 
 
 def _compress(
@@ -178,8 +188,8 @@ def _nonzero(self: Any, *, fill_value: Any = None, size: int | None = None) -> A
 
 
 def _copy(self: Any) -> Any:
-    """The array, which never changes, so that there is nothing to copy."""
-    return self
+    """The array in memory of its own, so that either can be donated or deleted."""
+    return copied(self)
 
 
 def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
@@ -219,7 +229,14 @@ def _iterate(self: Any) -> Iterator[Any]:
     return (self[i] for i in range(fixed("iteration over an array", self.shape[0])))
 
 
+def _reversed(self: Any) -> Iterator[Any]:
+    if self.ndim == 0:
+        raise TypeError("reversed: an array without dimensions has no rows")
+    return (self[i] for i in reversed(range(fixed("reversed", self.shape[0]))))
+
+
 def _contains(self: Any, value: Any) -> bool:
+    value = array_of(value)
     if not is_array(value):
         raise TypeError(f"in: an array holds numbers, got {value!r} of type {type(value).__name__}")
     return bool(pnp.any(ufuncs.equal(self, value)))
@@ -317,6 +334,8 @@ def _repr_html(self: Array) -> str:
 
 
 def _format(self: Array, spec: str) -> str:
+    if dtypes.is_key(self.dtype):
+        return format(_repr(self), spec)
     return format(_elements(self), spec) if self.ndim == 0 else format(_host(self), spec)
 
 
@@ -374,7 +393,7 @@ _OWN: dict[str, Any] = {
     "global_shards": property(shards, doc="The parts of the devices, a list of Shard."),
     "addressable_data": lambda self, index: shards(self)[index].data,
     "tolist": lambda self: _host(self).tolist(),
-}
+} | array_bytes.OWN
 
 
 # The positions in which a method takes sizes or axes one by one.
@@ -403,17 +422,19 @@ def _attributes() -> dict[str, Any]:
         "T": property(pnp.transpose, doc="The axes reversed."),
         "mT": property(pnp.matrix_transpose, doc="The last two axes swapped."),
         "at": property(updates.IndexUpdate, doc="x.at[index].set(values): a new array with some elements changed."),
+        "flat": property(pnp.ravel, doc="The elements as a vector."),
         "itemsize": property(lambda self: self.dtype.itemsize, doc="Bytes of an element."),
         "copy": _copy,
         "to_device": interchange.to_device,
         "__array_namespace__": _array_namespace,
-        "__copy__": lambda self: self,
-        "__deepcopy__": lambda self, memo: self,
+        "__copy__": _copy,
+        "__deepcopy__": lambda self, memo: copied(self),
         "__round__": _round,
         "__setitem__": _set_item,
         "__iter__": _iterate,
+        "__reversed__": _reversed,
     }
-    return table
+    return table | array_bytes.COMMON
 
 
 def _of_tracers(attribute: Any) -> Any:

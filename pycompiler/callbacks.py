@@ -154,7 +154,8 @@ def io_callback(
 def effects_barrier() -> None:
     """Wait until everything that was called has had its effects: prints, callbacks.
 
-    Raises what went wrong in a callback of `debug`, or in a call that gave no results. RuntimeError inside a callback.
+    Raises what went wrong in a callback of `debug`, or in a call that did something in the world and whose results, if
+    there are any, nobody has read since. RuntimeError inside a callback.
 
     >>> import pycompiler as pc
     >>> pc.jit(lambda x: pc.debug.print("{}", x))(1)

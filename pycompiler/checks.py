@@ -19,6 +19,7 @@ from pycompiler.core.config import config
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, Literal, eliminate_dead_code
 from pycompiler.core.source import Source, swap_source, user_source
 from pycompiler.core.tree import tree_leaves
+from pycompiler.manual_steps import OnDevices
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,9 @@ class _Replay:
         index = min(max(int(np.asarray(operands[0])), 0), len(branches) - 1)
         self.step(f"branch {index} of {name}", branches[index], operands[1:])
 
+    def members(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
+        self.step(name, params["graph"], operands[1:])
+
     def scan(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
         first, second = params["num_consts"], params["num_consts"] + params["num_carry"]
         consts, carry, xs = operands[:first], operands[first:second], operands[second:]
@@ -192,11 +196,32 @@ class _Replay:
             results = self.step(f"iteration {number} of {name}", params["jaxpr"], [*consts, *carry, *slices])
             carry = results[: len(carry)]
 
+    def shard_map(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
+        """Each step is a program of all devices, as collectives need them all."""
+        graph = params["graph"]
+        steps = OnDevices(params["mesh"])
+        values: dict[Atom, Any] = dict(zip(graph.graph.constvars, graph.consts, strict=True))
+        values.update(zip(graph.graph.inputs, steps.parts(operands, params["in_layouts"], graph.in_avals), strict=True))
+        for equation in eliminate_dead_code(graph.graph).equations:
+            given = [atom.value if type(atom) is Literal else values[atom] for atom in equation.inputs]
+            outs = steps.run(equation, given)
+            values.update(zip(equation.outputs, outs, strict=True))
+            for result in outs:
+                fault = self.look.fault(result)
+                if fault is not None:
+                    number = next(n for n in range(steps.count) if self.look.fault(steps.part(result, n)))
+                    part = steps.part(result, number)
+                    self.inside.append(f"{name} on {steps.mesh.device_list[number]!r}")
+                    seen = [steps.part(x, number) for x in given]
+                    raise FloatingPointError(self.message(equation, seen, part, self.look.fault(part) or fault))
+
 
 _INSIDE: dict[str, Callable[[_Replay, str, list[Any], dict[str, Any]], None]] = {
     "while": _Replay.while_,
     "cond": _Replay.cond,
+    "members": _Replay.members,
     "scan": _Replay.scan,
+    "shard_map": _Replay.shard_map,
 }
 
 

@@ -33,7 +33,7 @@ from pycompiler.core.cache import Cache
 from pycompiler.core.config import config
 from pycompiler.core.effects import is_ordered
 from pycompiler.core.errors import ExecutionError
-from pycompiler.core.graph import ClosedGraph, Graph
+from pycompiler.core.graph import ClosedGraph, Graph, graphs_in
 from pycompiler.core.places import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
@@ -42,7 +42,7 @@ from pycompiler.lapack import require_lapack
 from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.ops.callbacks import host_call, host_calls
 from pycompiler.ops.placement import device_put
-from pycompiler.plan import Plan, in_place, plan_outputs
+from pycompiler.plan import Plan, in_place, plan_outputs, taken
 from pycompiler.targets import HOST, Target, device_of, target_of
 
 if TYPE_CHECKING:
@@ -86,9 +86,17 @@ def _load_module(name: str) -> Any:
         return importlib.import_module(name)
 
 
-@functools.cache
+_kept_context: ir.Context | None = None
+
+
 def _context() -> ir.Context:
-    return importlib.import_module("pycompiler._compiler").ir.Context()
+    """What modules are built in. Another one where a compilation that a signal has interrupted still runs in it."""
+    global _kept_context
+    kept = _kept_context
+    if kept is None or kept.is_left:
+        made: ir.Context = importlib.import_module("pycompiler._compiler").ir.Context()
+        kept = _kept_context = made
+    return kept
 
 
 def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.Plan] | None = None) -> ir.Module:
@@ -233,13 +241,14 @@ class Compilation:
         return build_module(self.plan.graph, self.aliases, self.tuning.plans) if self.plan.graph else None
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
-        """What a jitted function's cache holds of it; a call deletes the donated inputs."""
+        """What a jitted function's cache holds of it; a call deletes the donated inputs whose memory it takes."""
         plan = self.plan
+        given = taken(plan, donated)
         parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
         aliases = self.aliases if donated else ()
         copying = self._copying(out_tree, donated)
         elsewhere = self._elsewhere(out_tree, donated) if self.executable is not None else None
-        return CompiledCall(*parts, donated, aliases, self.device, copying, self.target.capability, elsewhere)
+        return CompiledCall(*parts, given, aliases, self.device, copying, self.target.capability, elsewhere)
 
     def _elsewhere(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[[Device], CompiledCall] | None:
         """What gives the call for a device that this code is not for: compiled when first needed."""
@@ -259,16 +268,12 @@ class Compilation:
 
 def _named_places(graph: Graph) -> set[Any]:
     """Every place that a `device_put` of a graph, or of one inside it, names."""
-    found: set[Any] = set()
-    for equation in graph.equations:
-        if equation.primitive is device_put and equation.params["device"] is not None:
-            found.add(equation.params["device"])
-        for value in equation.params.values():
-            inner = value if isinstance(value, tuple) else (value,)
-            for closed in inner:
-                if isinstance(closed, ClosedGraph):
-                    found |= _named_places(closed.graph)
-    return found
+    return {
+        equation.params["device"]
+        for inner in graphs_in(graph)
+        for equation in inner.equations
+        if equation.primitive is device_put and equation.params["device"] is not None
+    }
 
 
 def named_device(name: str, graph: Graph) -> Device | None:
@@ -423,24 +428,26 @@ def _compile(
     begin = time.perf_counter()
     compiler = _load_module("pycompiler._compiler")
 
-    def translate(module: ir.Module) -> Any:
-        if target.is_host:
-            return compiler.compile_to_object(module)
-        return compiler.compile_for_gpu(module, target.capability, target.is_emulated, list(target.libraries))
+    def translate(aliases: Aliases) -> Any:
+        while True:
+            module = build_module(graph, aliases, plans)
+            milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
+            with _lock:
+                # What another thread has left may run in its context for long.
+                if module.context.is_left:
+                    continue
+                if target.is_host:
+                    return compiler.compile_to_object(module)
+                return compiler.compile_for_gpu(module, target.capability, target.is_emulated, list(target.libraries))
 
-    module = build_module(graph, aliases, plans)
-    milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
     try:
-        with _lock:
-            result = translate(module)
+        result = translate(aliases)
     except compiler.ir.MLIRError:
         if not aliases:
             raise
         # No order of its steps leaves what is overwritten unread.
         aliases = ()
-        module = build_module(graph, (), plans)
-        with _lock:
-            result = translate(module)
+        result = translate(aliases)
     milliseconds.update(result.timings)
     if config.debug and not quiet:
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)

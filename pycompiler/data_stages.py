@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pycompiler._runtime import Array, CompiledCall, ShapedArray, first_rows, unsized, with_weak_type
+from pycompiler._runtime import Array, CompiledCall, ShapedArray, first_rows, share, unsized
 from pycompiler.binding import bound
 from pycompiler.compile import compiled
 from pycompiler.core.cache import Cache
@@ -29,6 +29,7 @@ from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, V
 from pycompiler.core.sizes import size_plan
 from pycompiler.core.specialize import Sizes, aval_at, closed_at
 from pycompiler.core.tree import tree_flatten
+from pycompiler.donation import taken_once
 from pycompiler.ops.data_sizes import take_first
 from pycompiler.targets import Target
 
@@ -182,6 +183,7 @@ class StagedProgram:
 
     def __init__(self, closed: ClosedGraph, name: str, target: Target) -> None:
         self.closed = closed
+        self._name = name
         self.cut = _Cut(closed)
         self.stages = [_Stage(self.cut, level, name, target) for level in range(len(self.cut.equations))]
         # What is done when a size is known is not done in the order of the program.
@@ -194,10 +196,11 @@ class StagedProgram:
     def __call__(self, leaves: Sequence[Array], donated: Iterable[int] = ()) -> list[Array]:
         """The results; those whose size depends on data are arrays that know it later."""
         given = list(leaves)
-        for number in donated:
-            given[number] = with_weak_type(leaves[number], leaves[number].weak_type)
+        gone = taken_once(self.closed, self._name, leaves, donated)
+        for number in gone:
+            given[number] = share(leaves[number])
         run = _Run(self, given)
-        for number in donated:
+        for number in gone:
             leaves[number].delete()
         results = [run.result(atom) for atom in self.cut.graph.outputs]
         if self.waits:

@@ -7,18 +7,19 @@ speaks of a mesh.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from pycompiler._runtime import Array, sharding_of, shards_of
+from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
+from pycompiler.compile import Compilation
 from pycompiler.core import axes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.call import call
 from pycompiler.core.graph import Atom, ClosedGraph, close_over
-from pycompiler.core.mesh import Layout, Mesh, PartitionSpec, spec_of
+from pycompiler.core.mesh import Layout, Mesh, spec_of
 from pycompiler.core.sharding import NamedSharding, Sharding
 from pycompiler.core.trace import Tracer
+from pycompiler.donation import taken_once
 from pycompiler.ops.shard_map import shard_map, sharding_constraint
 from pycompiler.partition import mesh_of, partition
 from pycompiler.sharded import from_shards, is_sharded, on_device, on_host, spread
@@ -40,8 +41,8 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
             return execute(closed, name, leaves, donated)
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*consts, *map(as_array, leaves)]
-    mesh = _mesh(name, given, opened)
-    wishes: list[Layout | None] = opened.derive("first uses", lambda: _first_uses(opened, mesh))
+    mesh = _mesh(name, [(x.aval, sharding_of(x)) for x in given], opened)
+    wishes = _wishes(opened, mesh)
     # What a program alone puts on a mesh may come from any device.
     strict = any(map(is_sharded, given))
     placed = [_on_mesh(name, x, mesh, wish, strict) for x, wish in zip(given, wishes, strict=True)]
@@ -49,13 +50,56 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     found = partition(opened, mesh, layouts)
     program = compile_spmd(found.graph, mesh.shape_tuple, name)
     parts = [shards_of(x) for x in placed]
+    gone = taken_once(closed, name, leaves, donated)
     results = _run(program, mesh, [[part[number] for part in parts] for number in range(mesh.size)])
-    for number in donated:
+    for number in gone:
         given[len(consts) + number].delete()
     return [
         from_shards(aval, NamedSharding(mesh, spec_of(layout)), [row[index] for row in results])
         for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
     ]
+
+
+def _wishes(opened: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
+    return opened.derive("first uses", lambda: _first_uses(opened, mesh))
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """A graph for the devices of a mesh: what each of them runs, and how its arguments and results are divided."""
+
+    mesh: Mesh
+    program: SpmdProgram
+    in_shardings: tuple[NamedSharding, ...]
+    out_shardings: tuple[NamedSharding, ...]
+
+    def compiled(self) -> Compilation:
+        """The code of each device."""
+        return self.program.compiled_for(self.mesh.device_list)
+
+
+def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | None]) -> Distributed | None:
+    """What `execute` runs for arguments that are divided so (None, or on one device: as their first use wants it); None
+    for a graph on one device, with arguments on one."""
+    named = [sharding if isinstance(sharding, NamedSharding) else None for sharding in shardings]
+    if not concerns(closed) and not any(named):
+        return None
+    opened, consts = closed.derive("opened", lambda: close_over(closed))
+    given = [*((x.aval, sharding_of(x)) for x in map(as_array, consts)), *zip(closed.in_avals, named, strict=True)]
+    mesh = _mesh(name, given, opened)
+    layouts = tuple(
+        [
+            _layout_on(mesh, aval, sharding, wish)
+            for (aval, sharding), wish in zip(given, _wishes(opened, mesh), strict=True)
+        ]
+    )
+    found = partition(opened, mesh, layouts)
+    return Distributed(
+        mesh,
+        compile_spmd(found.graph, mesh.shape_tuple, name),
+        tuple([NamedSharding(mesh, spec_of(layout)) for layout in layouts[len(consts) :]]),
+        tuple([NamedSharding(mesh, spec_of(layout)) for layout in found.out_layouts]),
+    )
 
 
 def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> list[list[Array]]:
@@ -64,25 +108,24 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
         if kind == "const":
             # One array for all, which is on one device.
             for device, row in zip(mesh.device_list, results, strict=True):
-                row[index] = on_device(np.asarray(row[index]), device, row[index].weak_type)
+                row[index] = on_device(on_host(row[index]), device, row[index].aval)
     return results
 
 
-def _mesh(name: str, given: Sequence[Array], closed: ClosedGraph) -> Mesh:
+def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], closed: ClosedGraph) -> Mesh:
     """The mesh of a call. Raises ValueError for arguments on different devices."""
     own = mesh_of(closed)
-    found: tuple[Array | None, Mesh] | None = None
-    for x in given:
-        sharding = sharding_of(x)
+    found: tuple[ShapedArray, Mesh] | None = None
+    for aval, sharding in given:
         if sharding is None:
             continue
         if found is None:
-            found = (x, sharding.mesh)
+            found = (aval, sharding.mesh)
         elif set(found[1].device_list) != set(sharding.device_list):
             raise ValueError(
                 f"{name}: arguments are on different devices: {short(found[0])} is on {found[1]} of "
-                f"{list(found[1].device_list)}, {short(x)} on {sharding.mesh} of {list(sharding.device_list)}. What to "
-                "do: put them on one mesh, by device_put(x, NamedSharding(mesh, spec))"
+                f"{list(found[1].device_list)}, {short(aval)} on {sharding.mesh} of {list(sharding.device_list)}. What "
+                "to do: put them on one mesh, by device_put(x, NamedSharding(mesh, spec))"
             )
     if found is None:
         assert own is not None
@@ -93,23 +136,34 @@ def _mesh(name: str, given: Sequence[Array], closed: ClosedGraph) -> Mesh:
     return found[1]
 
 
+def _layout_on(mesh: Mesh, aval: ShapedArray, sharding: NamedSharding | None, wish: Layout | None) -> Layout:
+    """How an argument is divided over the mesh of a call."""
+    whole: Layout = ((),) * len(aval.shape)
+    if sharding is None:
+        return whole if wish is None else wish
+    if sharding.mesh == mesh:
+        return sharding.layout(aval.shape)
+    if sharding.device_list == mesh.device_list and sharding.mesh.axis_sizes == mesh.axis_sizes:
+        names = dict(zip(sharding.mesh.axis_names, mesh.axis_names, strict=True))
+        return tuple([tuple([names[axis] for axis in some]) for some in sharding.layout(aval.shape)])
+    return whole
+
+
 def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None, strict: bool) -> Array:
     """An argument on the devices of the mesh: divided as its first use wants it where it was on one device."""
     sharding = sharding_of(x)
-    if sharding is None:
-        if strict and x.committed and mesh.size > 1:
-            raise ValueError(
-                f"{name}: an argument {short(x)} is committed to {x.device!r}, others are on {mesh} of "
-                f"{list(mesh.device_list)}. What to do: put it there, by device_put(x, NamedSharding(mesh, spec))"
-            )
-        return spread(x, NamedSharding(mesh, spec_of(wish) if wish is not None else PartitionSpec()))
-    if sharding.mesh == mesh:
+    if sharding is None and strict and x.committed and mesh.size > 1:
+        raise ValueError(
+            f"{name}: an argument {short(x)} is committed to {x.device!r}, others are on {mesh} of "
+            f"{list(mesh.device_list)}. What to do: put it there, by device_put(x, NamedSharding(mesh, spec))"
+        )
+    if sharding is not None and sharding.mesh == mesh:
         return x
-    if sharding.device_list == mesh.device_list and sharding.mesh.axis_sizes == mesh.axis_sizes:
-        names = dict(zip(sharding.mesh.axis_names, mesh.axis_names, strict=True))
-        layout = tuple([tuple([names[axis] for axis in some]) for some in sharding.layout(x.shape)])
-        return from_shards(x.aval, NamedSharding(mesh, spec_of(layout)), shards_of(x))
-    return spread(x, NamedSharding(mesh, PartitionSpec()))
+    wanted = NamedSharding(mesh, spec_of(_layout_on(mesh, x.aval, sharding, wish)))
+    sizes = None if sharding is None else sharding.mesh.axis_sizes
+    if sharding is not None and sharding.device_list == mesh.device_list and sizes == mesh.axis_sizes:
+        return from_shards(x.aval, wanted, shards_of(x))
+    return spread(x, wanted)
 
 
 def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
@@ -142,7 +196,7 @@ def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
         sharding.check_compatible_aval(get_aval(x).shape)
         return sharding_constraint.bind(x, sharding=sharding)
     moved = _placed(sharding, x)
-    if donate and isinstance(x, Array) and moved is not x:
+    if donate and type(x) is Array and moved is not x:
         moved.block_until_ready()
         x.delete()
     return moved
@@ -154,8 +208,8 @@ setattr(Sharding, "place", place)  # noqa: B010
 
 def _placed(sharding: Sharding, x: Any) -> Array:
     if not isinstance(sharding, NamedSharding):
-        return on_device(on_host(x), sharding.device_list[0], get_aval(x).weak_type)
-    now = sharding_of(x) if isinstance(x, Array) else None
+        return on_device(on_host(x), sharding.device_list[0], get_aval(x))
+    now = sharding_of(x) if type(x) is Array else None
     if now is None:
         return spread(x, sharding)
     sharding.check_compatible_aval(x.shape)
@@ -167,4 +221,4 @@ def _placed(sharding: Sharding, x: Any) -> Array:
         # Without the host: the devices exchange their parts.
         moved = sharding_constraint.bind(x, sharding=sharding)
         return from_shards(x.aval, sharding, shards_of(moved))
-    return spread(np.asarray(x), sharding)
+    return spread(x, sharding)

@@ -1,28 +1,55 @@
-"""What is said of donated arrays whose memory is not taken. After `compile`; `jit` asks when it has compiled."""
+"""What is said of donated arrays: of those that a call has twice, and of those whose memory it does not take.
+
+After `plan`; `jit` asks when it has compiled.
+"""
 
 from __future__ import annotations
 
-from pycompiler.compile import Compilation
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from pycompiler.core.aval import short
+from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.source import warn
-from pycompiler.stages import Signature
+from pycompiler.plan import plan_outputs, taken
+
+if TYPE_CHECKING:
+    from pycompiler.compile import Compilation
+    from pycompiler.stages import Signature
+
+
+def taken_once(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int]) -> tuple[int, ...]:
+    """The donated inputs, by number, that a call of a graph takes, as `plan.taken` has them.
+
+    Raises ValueError where an array that it takes is another of its arguments too.
+    """
+    asked = tuple(donated)
+    found = closed.derive(("taken", asked), lambda: taken(plan_outputs(closed), asked)) if asked else ()
+    for number in found:
+        places = [place for place, leaf in enumerate(leaves) if leaf is leaves[number]]
+        if len(places) > 1:
+            raise ValueError(
+                f"{name}: the donated array {short(leaves[number])} is given twice, as leaves {places[0]} and "
+                f"{places[1]} of the arguments, counted from 0: its memory becomes that of a result. What to do: give "
+                "a copy for one of them, x.copy(), or do not donate it"
+            )
+    return found
 
 
 def warn_of_kept_memory(name: str, signature: Signature, found: Compilation) -> None:
     """Warn of donated arrays whose memory no result can take, and say why."""
-    # Those that are returned keep theirs.
-    donated = [number for number in signature.donated if number not in found.plan.returned]
-    results = [(aval.shape, aval.dtype) for aval in found.plan.result_avals]
+    in_avals, result_avals = signature.graph.in_avals, found.plan.result_avals
+    used = taken(found.plan, signature.donated)
     unusable: list[str] = []
-    for number in donated:
-        aval = signature.graph.in_avals[number]
-        kind = (aval.shape, aval.dtype)
-        if kind in results:
-            results.remove(kind)
+    for number in signature.donated:
+        if number in used:
             continue
-        if any((out.shape, out.dtype) == kind for out in found.plan.result_avals):
+        aval = in_avals[number]
+        kind = (aval.shape, aval.dtype)
+        if any((out.shape, out.dtype) == kind for out in result_avals):
             why = "another donated argument's memory is taken for each result of its shape and dtype"
-        elif any(out.shape == aval.shape for out in found.plan.result_avals):
+            why = why if number in found.plan.used else "it is not used"
+        elif any(out.shape == aval.shape for out in result_avals):
             why = "no result of its shape has its dtype"
         elif any((out.shape, out.dtype) == kind for out in signature.graph.out_avals):
             why = "what is returned of its shape and dtype is not computed, but an argument or a constant"
@@ -33,5 +60,5 @@ def warn_of_kept_memory(name: str, signature: Signature, found: Compilation) -> 
         warn(
             f"jit of {name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
             f"are ({', '.join(map(short, signature.graph.out_avals))}), and each takes that of one argument of its "
-            "shape and dtype. The memory is given back once the call has read it; donate only what is replaced"
+            "shape and dtype. What is not taken is not deleted; donate only what is replaced"
         )

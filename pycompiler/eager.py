@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler import checks, distribution, key_reuse
-from pycompiler._runtime import CallKey, CompiledCall, JitFunction, PyTreeDef, ShapedArray
+from pycompiler._runtime import CallKey, JitFunction, PyTreeDef, ShapedArray
 from pycompiler.compile import compiled
 from pycompiler.core import axes
 from pycompiler.core import primitive as core_primitive
@@ -31,7 +31,7 @@ from pycompiler.targets import expected_target
 _functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
 
 
-def served(call: CompiledCall, graph: ClosedGraph) -> Callable[..., Any]:
+def served(call: Callable[..., Any], graph: ClosedGraph) -> Callable[..., Any]:
     """What is called with the arrays of a graph: its compiled code, with a look at the results while a check is on."""
     if not checks.are_on():
         return call
@@ -101,11 +101,16 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
         return graph_for(args, serve)[1]
 
     def sharded(*args: Any) -> Any:
-        graph, outs = graph_for(args, lambda graph: distribution.execute(graph, primitive.name, args))
+        graph, outs = graph_for(args, lambda graph: _executed(graph, primitive.name, args))
         return _tree(primitive, graph.out_avals).unflatten(outs)
 
     apply.__name__ = primitive.name
     return JitFunction(apply, miss, apply, sharded=sharded)
+
+
+def _executed(graph: ClosedGraph, name: str, args: Sequence[Any]) -> Sequence[Any]:
+    """The results of a graph on the devices of a mesh, with a look at them while a check is on."""
+    return served(lambda *xs: distribution.execute(graph, name, xs), graph)(*args)
 
 
 def _tree(primitive: Primitive, avals: Sequence[ShapedArray]) -> PyTreeDef:
@@ -123,7 +128,7 @@ def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
         return served(found.call(tree_flatten(graph.out_avals)[1]), graph)
 
     def sharded(*args: Any) -> tuple[Any, ...]:
-        return tuple(distribution.execute(graph, name, args))
+        return tuple(_executed(graph, name, args))
 
     return JitFunction(apply, miss, apply, sharded=sharded)
 

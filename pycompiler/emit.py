@@ -14,7 +14,7 @@ import numpy as np
 
 from pycompiler._compiler import ir
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapedArray, shaped
+from pycompiler.core.aval import ShapedArray, shaped, short
 from pycompiler.core.axes import names_of
 from pycompiler.core.call import call
 from pycompiler.core.checkpoint import checkpoint, name_value
@@ -33,6 +33,7 @@ from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import split_operands, while_
 from pycompiler.ops.data_sizes import take_first
+from pycompiler.ops.members import guard, members
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
@@ -350,6 +351,14 @@ class Emitter:
         """A name of a value."""
         return list(operands)
 
+    def guarded(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A value, whatever guards its cotangent."""
+        return [operands[1]]
+
+    def of_members(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The values: those for whom they count are derivatives' concern."""
+        return self.inlined(equation, operands[1:], ip)
+
     def forward(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """A linear function that can be transposed alone: no code is made of it."""
         forward_mode(equation.params["custom"], equation.source)
@@ -384,9 +393,21 @@ class Emitter:
         callee = self._linked.get(code)
         if callee is None:
             given = ir.Module.parse(code.source, self.context)
+            self._check_signature(given, code, equation.params["name"])
             callee = self._linked[code] = self.module.link(given, code.entry)
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
         return list(self._operation("array.call", equation, operands, ip, attributes).results)
+
+    def _check_signature(self, given: ir.Module, code: ModuleCode, name: str) -> None:
+        """That a module is of the arrays that its file says."""
+        signature = given.function_type(code.entry)
+        sides = [("takes", code.in_avals, signature.inputs), ("gives", code.out_avals, signature.results)]
+        for verb, avals, types in sides:
+            if [self.type_of(aval) for aval in avals] != list(types):
+                raise ValueError(
+                    f"{name}: its module {verb} ({', '.join(map(str, types))}), and the file says "
+                    f"({', '.join(map(short, avals))}): the file is damaged, or was not written by export"
+                )
 
     def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.while`: its regions read what is the same in every iteration from outside."""
@@ -473,6 +494,8 @@ SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
     name_value: Emitter.same,
+    guard: Emitter.guarded,
+    members: Emitter.of_members,
     device_put: Emitter.same,
     sharding_constraint: Emitter.same,
     shard_map: Emitter.manual,

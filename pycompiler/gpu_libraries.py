@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pycompiler._runtime import load_gpu_library
 from pycompiler.core.config import config
-from pycompiler.core.graph import ClosedGraph, Graph
+from pycompiler.core.graph import Graph, graphs_in
 from pycompiler.ops.module_call import ModuleCode
 from pycompiler.targets import Target
 
@@ -27,15 +27,13 @@ PRIMITIVES: dict[str, frozenset[str]] = {
 
 def holds_any(graph: Graph, names: Collection[str]) -> bool:
     """Whether a graph, or a graph or a module inside it, has an operation of one of these primitives."""
-    for equation in graph.equations:
-        if equation.primitive.name in names:
-            return True
-        for value in equation.params.values():
-            if isinstance(value, ModuleCode) and not value.operations.isdisjoint(names):
+    for inner in graphs_in(graph):
+        for equation in inner.equations:
+            if equation.primitive.name in names:
                 return True
-            inner = value if isinstance(value, tuple) else (value,)
-            if any(holds_any(closed.graph, names) for closed in inner if isinstance(closed, ClosedGraph)):
-                return True
+            for value in equation.params.values():
+                if isinstance(value, ModuleCode) and not value.operations.isdisjoint(names):
+                    return True
     return False
 
 

@@ -18,6 +18,7 @@ from pycompiler import cache, data_stages, distribution, eager, key_reuse, misse
 from pycompiler._runtime import (
     CallKey,
     CompiledCall,
+    Device,
     JitFunction,
     ShapedArray,
     block_until_ready,
@@ -32,30 +33,30 @@ from pycompiler.binding import bound
 from pycompiler.checks import are_on, watched
 from pycompiler.compile import Compilation, compiled, forget_code, has_symbols, named_device
 from pycompiler.core import axes, errors
-from pycompiler.core.aval import ShapeDtypeStruct, as_array, get_aval, short
-from pycompiler.core.boundary import boundary
+from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.boundary import boundary, check_function
 from pycompiler.core.cache import Cache
 from pycompiler.core.call import call_graph
 from pycompiler.core.config import config, trace_key
 from pycompiler.core.data_sizes import allowed, in_force
 from pycompiler.core.dims import Dim
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
+from pycompiler.core.flat import FlatFunction, argument_names, check_arrays, flatten_arguments
 from pycompiler.core.graph import ClosedGraph, forget_sources
 from pycompiler.core.profile import Scope
 from pycompiler.core.record import make_graph
+from pycompiler.core.shape_struct import shapes_of, with_described
 from pycompiler.core.sizes import check_symbolic, size_plan, symbols_of
 from pycompiler.core.source import function_place, warn
 from pycompiler.core.specialize import aval_at, closed_at
 from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.tree import tree_flatten, tree_leaves
 from pycompiler.data_stages import staged
-from pycompiler.donation import warn_of_kept_memory
-from pycompiler.dynamic import Dynamic, read_dynamic
-from pycompiler.jit_options import Options, divided_function, resolved
+from pycompiler.donation import taken_once, warn_of_kept_memory
+from pycompiler.dynamic import Dynamic
+from pycompiler.jit_options import Options, read_options, resolved
 from pycompiler.jitted import Jitted
 from pycompiler.lax import tracing
-from pycompiler.stages import Lowered, Signature, Traced
+from pycompiler.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.targets import Target, expected_target
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
@@ -86,13 +87,17 @@ class _Program:
         self.earlier = counter[0]
         counter[0] += 1
 
-    def flatten(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, list[Any], Hashable]:
-        """The function of the leaves of the dynamic arguments, these leaves, and what else it is traced by."""
+    def flatten(
+        self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False
+    ) -> tuple[FlatFunction, list[Any], Hashable]:
+        """The function of the leaves of the dynamic arguments, these leaves, and what else it is traced by. When
+        `described`, objects with a shape and a dtype stand for arrays."""
         numbers, names = self.options.static_argnums, self.options.static_argnames
         places = [index for index in range(len(args)) if index not in numbers]
         static = {name: value for name, value in kwargs.items() if name in names}
         dynamic = {name: value for name, value in kwargs.items() if name not in static}
-        leaves, in_tree = tree_flatten((tuple([args[place] for place in places]), dynamic))
+        given: Any = tuple([args[place] for place in places]), dynamic
+        leaves, in_tree = flatten_arguments(with_described(given) if described else given)
         flat = FlatFunction("jit", self.fun, in_tree, places, args, static)
         check_arrays("jit", self.fun, leaves, in_tree, places)
         fixed = [*((str(i), args[i]) for i in numbers if i < len(args)), *static.items()]
@@ -106,14 +111,14 @@ class _Program:
                 ) from None
         # 1, 1.0 and True are equal, but not the same value to trace with.
         typed = tuple([(name, type(value), value) for name, value in fixed])
-        return flat, leaves, (in_tree, typed, trace_key())
+        return flat, leaves, (in_tree.snapshot(), typed, trace_key())
 
     def signature(
-        self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False
+        self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False, described: bool = False
     ) -> tuple[Signature, list[Any]]:
         """What is traced for these arguments, from the cache if they were met before; the leaves of the dynamic. When
         `symbolic`, with symbols for the dimensions that `jit` was told are dynamic; else these are only checked."""
-        flat, leaves, fixed = self.flatten(args, kwargs)
+        flat, leaves, fixed = self.flatten(args, kwargs, described)
         avals = tuple([get_aval(leaf) for leaf in leaves])
         if isinstance(self.options.dynamic, Dynamic):
             wanted = self.options.dynamic.avals(flat, kwargs, avals)
@@ -145,6 +150,8 @@ class _Program:
         return found
 
     def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
+        if config.no_tracing:
+            raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()
         with Scope("trace", f"trace {self.name}", function=function_place(self.fun)):
             graph = self._graph(flat, avals)
@@ -349,11 +356,10 @@ class _Program:
 
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            gone = taken_once(signature.graph, self.name, leaves, signature.donated)
             result = watched(signature.graph, keeping, leaves, signature.names)
-            kept = {id(leaf) for leaf in tree_leaves(result)}
-            for number in signature.donated:
-                if id(leaves[number]) not in kept:
-                    leaves[number].delete()
+            for number in gone:
+                leaves[number].delete()
             return result
 
         return boundary(checked) if call else checked
@@ -379,24 +385,33 @@ class _Program:
         signature, leaves = self.signature(args, kwargs)
         if signature.graph.axis_names:
             return self.traced(*args, **kwargs)
-        return signature.out_tree.unflatten(distribution.execute(signature.graph, self.name, leaves, signature.donated))
+        graph, donated = signature.graph, signature.donated
+        if not are_on():
+            return signature.out_tree.unflatten(distribution.execute(graph, self.name, leaves, donated))
+        given = list(map(as_array, leaves))
+        gone = taken_once(graph, self.name, given, donated)
+        outs = watched(graph, lambda *xs: distribution.execute(graph, self.name, xs), given, signature.names)
+        for number in gone:
+            given[number].delete()
+        return signature.out_tree.unflatten(outs)
 
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace for these arguments (arrays, or anything with a shape and dtype)."""
-        return Traced(self.signature(args, kwargs, symbolic=True)[0])
+        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        return Traced(signature, list(map(sharding_of_leaf, leaves)))
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace for these arguments, and make the module that is compiled, without running anything."""
-        return Lowered(self.signature(args, kwargs, symbolic=True)[0])
+        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        return Lowered(signature, list(map(sharding_of_leaf, leaves)))
 
     @boundary
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The result with a ShapeDtypeStruct in the place of each array."""
-        signature, _ = self.signature(args, kwargs)
-        avals = signature.graph.out_avals
-        return signature.out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals])
+        signature, _ = self.signature(args, kwargs, described=True)
+        return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
 
     def clear(self) -> None:
         """Forget what was traced and compiled."""
@@ -442,7 +457,10 @@ def jit(
     donate_argnums: int | Sequence[int] | None = ...,
     donate_argnames: str | Iterable[str] | None = ...,
     keep_unused: bool = ...,
+    device: Device | None = ...,
+    backend: str | None = ...,
     inline: bool = ...,
+    compiler_options: dict[str, Any] | None = ...,
     dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
 ) -> Jitted[_P, _R]: ...
 @overload
@@ -455,7 +473,10 @@ def jit(
     donate_argnums: int | Sequence[int] | None = ...,
     donate_argnames: str | Iterable[str] | None = ...,
     keep_unused: bool = ...,
+    device: Device | None = ...,
+    backend: str | None = ...,
     inline: bool = ...,
+    compiler_options: dict[str, Any] | None = ...,
     dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
 ) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
 @boundary
@@ -470,7 +491,10 @@ def jit(
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Device | None = None,
+    backend: str | None = None,
     inline: bool = False,
+    compiler_options: dict[str, Any] | None = None,
     dynamic: Any = None,
 ) -> Any:
     """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
@@ -484,6 +508,9 @@ def jit(
       donate_argnums, donate_argnames: arguments whose arrays are given up: a call deletes them, and their memory is
         free for what comes after.
       keep_unused: keep the arguments that the function does not read among those of the compiled code.
+      device, backend: the device that it runs on, or the platform whose first device does: an argument that is
+        committed elsewhere is an error. Not with shardings.
+      compiler_options: options of JAX's compiler, by name: they change nothing, which a warning says.
       inline: where it is called in a function that is traced, its operations become part of that function's own graph.
       dynamic: which dimensions may have any size, so that one compilation serves them all: by the name or position of a
         parameter, for an array a tuple with an entry for each axis, the name of a symbol or a `Dim` with bounds, or
@@ -511,23 +538,16 @@ def jit(
         "donate_argnums": donate_argnums,
         "donate_argnames": donate_argnames,
         "keep_unused": keep_unused,
+        "device": device,
+        "backend": backend,
         "inline": inline,
+        "compiler_options": compiler_options,
         "dynamic": dynamic,
     }
     if fun is _NOT_GIVEN:
         return functools.partial(jit, **options)
-    if not callable(fun):
-        raise TypeError(f"jit: takes a function, got {fun!r} of type {type(fun).__name__}")
-    numbers, names = resolved(fun, "static", static_argnums, static_argnames)
-    donated, donated_names = resolved(fun, "donate", donate_argnums, donate_argnames)
-    both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
-    if both:
-        raise ValueError(f"jit: an argument can't be static and donated, as {', '.join(sorted(both))} would be")
-    sizes = Automatic() if dynamic == "auto" else dynamic and read_dynamic(fun, dynamic, numbers, names)
-    if in_shardings is not None or out_shardings is not None:
-        fun = divided_function(fun, in_shardings, out_shardings, numbers)
-    options_read = Options(numbers, names, donated, donated_names, keep_unused, inline, dynamic=sizes or None)
-    return _function(fun, options_read)
+    check_function("jit", fun)
+    return _function(*read_options(fun, **options))
 
 
 def eager_function(

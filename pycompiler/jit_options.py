@@ -11,9 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pycompiler._runtime import Device
 from pycompiler.automatic import Automatic
-from pycompiler.dynamic import Dynamic
+from pycompiler.core.aval import is_array
+from pycompiler.core.tree import tree_map
+from pycompiler.dynamic import Dynamic, read_dynamic
+from pycompiler.lax.placement import device_put
 from pycompiler.lax.shardings import constrained
+from pycompiler.placement import devices
+from pycompiler.stages import check_compiler_options
 
 
 @dataclass(frozen=True)
@@ -88,3 +94,59 @@ def divided_function(
         return out if out_shardings is None else constrained("jit: out_shardings", out, out_shardings)
 
     return divided
+
+
+def _placed_function(
+    fun: Callable[..., Any], device: Device | None, backend: str | None, static: Sequence[int], names: Sequence[str]
+) -> Callable[..., Any]:
+    """The function run on a device, or on the first of a platform."""
+    if device is not None and backend is not None:
+        raise ValueError(f"jit: takes a device or a backend, got both {device!r} and {backend!r}")
+    place = devices(backend)[0] if device is None else device
+    if not isinstance(place, Device):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"jit: device must be a device, as devices()[0], got {place!r} of type {type(place).__name__}")
+
+    def on_it(x: Any) -> Any:
+        return device_put(x, place) if is_array(x) else x
+
+    @functools.wraps(fun)
+    def placed(*args: Any, **kwargs: Any) -> Any:
+        given = [x if place in static else tree_map(on_it, x) for place, x in enumerate(args)]
+        named = {name: x if name in names else tree_map(on_it, x) for name, x in kwargs.items()}
+        return tree_map(on_it, fun(*given, **named))
+
+    return placed
+
+
+def read_options(
+    fun: Callable[..., Any],
+    *,
+    in_shardings: Any,
+    out_shardings: Any,
+    static_argnums: Any,
+    static_argnames: Any,
+    donate_argnums: Any,
+    donate_argnames: Any,
+    keep_unused: bool,
+    device: Device | None,
+    backend: str | None,
+    inline: bool,
+    compiler_options: Any,
+    dynamic: Any,
+) -> tuple[Callable[..., Any], Options]:
+    """What `jit` was given, checked: the function, with what is to become of its arguments, and the rest."""
+    numbers, names = resolved(fun, "static", static_argnums, static_argnames)
+    donated, donated_names = resolved(fun, "donate", donate_argnums, donate_argnames)
+    both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
+    if both:
+        raise ValueError(f"jit: an argument can't be static and donated, as {', '.join(sorted(both))} would be")
+    check_compiler_options("jit", compiler_options)
+    sizes = Automatic() if dynamic == "auto" else dynamic and read_dynamic(fun, dynamic, numbers, names)
+    divides = in_shardings is not None or out_shardings is not None
+    if device is not None or backend is not None:
+        if divides:
+            raise ValueError("jit: takes a device or a backend, or shardings, not both")
+        fun = _placed_function(fun, device, backend, numbers, names)
+    if divides:
+        fun = divided_function(fun, in_shardings, out_shardings, numbers)
+    return fun, Options(numbers, names, donated, donated_names, keep_unused, inline, dynamic=sizes or None)

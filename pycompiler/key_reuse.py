@@ -205,7 +205,7 @@ _serial = iter(range(1 << 62))
 
 def token_of(x: Any) -> Token:
     """What stands for an array, as long as it lives; for a small one that is no key, its value."""
-    if not isinstance(x, Array):
+    if type(x) is not Array:
         return ("value", str(x)) if isinstance(x, (int, np.generic)) else object()
     if not dtypes.is_key(x.dtype):
         return ("value", x.dtype.name, np.asarray(x).tobytes()) if x.nbytes <= 64 else object()
@@ -228,7 +228,7 @@ def _name(x: Array, token: Token) -> tuple[weakref.ref[Array], Token]:
 
 def consume(key: Any, name: str) -> None:
     """A key is consumed eagerly."""
-    if isinstance(key, Array):
+    if type(key) is Array:
         _consumed.add(Use(token_of(key), name, user_source()))
 
 

@@ -7,9 +7,12 @@ entry points of its LAPACK and BLAS as capsules of `cython_lapack` and `cython_b
 import ctypes
 import functools
 import importlib
-from typing import Any
+from typing import Any, cast
 
 from pycompiler._runtime import fill_lapack, lapack_names
+
+# How the functions of OpenBLAS are called in SciPy's wheels, and in those of others.
+_OPENBLAS = (("scipy_", ""), ("scipy_", "64_"), ("", ""), ("", "64_"))
 
 
 @functools.cache
@@ -25,7 +28,22 @@ def require_lapack() -> None:
     capsules: dict[str, Any] = {}
     for module in reversed(modules):
         capsules |= module.__pyx_capi__
-    fill_lapack([_address(capsules[name]) for name in lapack_names()])
+    fill_lapack([_address(capsules[name]) for name in lapack_names()], *_thread_functions(modules[0].__file__))
+
+
+def _thread_functions(path: str | None) -> tuple[int, int]:
+    """The functions of OpenBLAS, which SciPy's module was linked with, that tell and set how many threads it uses.
+
+    Their addresses, or zeros where it is another library.
+    """
+    library = ctypes.CDLL(path) if path else None
+    for prefix, suffix in _OPENBLAS if library else ():
+        names = [f"{prefix}openblas_{part}_num_threads{suffix}" for part in ("get", "set")]
+        found = [getattr(library, name, None) for name in names]
+        if all(found):
+            get, set_ = (ctypes.cast(cast(Any, function), ctypes.c_void_p).value for function in found)
+            return get or 0, set_ or 0
+    return 0, 0
 
 
 def _address(capsule: Any) -> int:

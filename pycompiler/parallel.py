@@ -9,7 +9,7 @@ from typing import Any
 from pycompiler.core import axes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.axes import Name
-from pycompiler.core.boundary import boundary
+from pycompiler.core.boundary import boundary, check_function
 from pycompiler.core.flat import FlatFunction, check_arrays
 from pycompiler.core.mesh import Device, Layout, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.tree import tree_flatten, tree_leaves
@@ -62,8 +62,7 @@ def shard_map(
     }
     if f is None:
         return functools.partial(shard_map, **options)
-    if not callable(f):
-        raise TypeError(f"shard_map: takes a function, got {f!r} of type {type(f).__name__}")
+    check_function("shard_map", f)
     if in_specs is None or in_specs is Infer:
         raise ValueError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
     if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -112,8 +111,7 @@ def pmap(
     >>> pc.pmap(lambda x: x / pc.lax.psum(x, "i"), axis_name="i")(pnp.ones((1, 2)))
     Array([[1., 1.]], dtype=float32)
     """
-    if not callable(fun):
-        raise TypeError(f"pmap: takes a function, got {fun!r} of type {type(fun).__name__}")
+    check_function("pmap", fun)
     static = _static(static_broadcasted_argnums)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, share
 from pycompiler.cache import Aliases
 from pycompiler.core import graph as graphs
 from pycompiler.core.aval import same_type
-from pycompiler.core.graph import ClosedGraph, Graph, Var, eliminate_dead_code
+from pycompiler.core.effects import is_waited_for
+from pycompiler.core.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
 from pycompiler.core.sizes import symbols_of
 from pycompiler.core.specialize import Sizes, aval_at
 from pycompiler.views import views
@@ -77,21 +78,25 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
     `viewing`, parts of inputs too.
 
-    With `keep_unused`, the inputs that are not used are inputs of what is compiled all the same.
+    None is split off where the function waits for effects: their failure is that of every result. With `keep_unused`,
+    the inputs that are not used are inputs of what is compiled all the same.
     """
     graph = closed.graph
     inputs = {var: index for index, var in enumerate(graph.inputs)}
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
-    computed: dict[Var, int] = {}
+    computed: dict[Atom, int] = {}
     outputs: list[Output] = []
-    parts = views(graph) if viewing else {}
+    waits = is_waited_for(graph.effects)
+    parts = views(graph) if viewing and not waits else {}
     for atom in graph.outputs:
-        if isinstance(atom, graphs.Literal):
-            outputs.append(("const", to_array(atom.value, atom.aval)))
+        if waits:
+            outputs.append(("result", computed.setdefault(atom, len(computed))))
+        elif isinstance(atom, graphs.Literal):
+            outputs.append(("const", _constant(atom.value, atom.aval)))
         elif atom in inputs:
             outputs.append(("arg", inputs[atom]))
         elif atom in constants:
-            outputs.append(("const", to_array(constants[atom], atom.aval)))
+            outputs.append(("const", _constant(constants[atom], atom.aval)))
         elif atom in parts:
             number, offset = parts[atom]
             outputs.append(("view", (number, atom.aval, offset)))
@@ -100,12 +105,12 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     if not computed and not graph.effects:
         return Plan(None, (), (), tuple(outputs))
     live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
-    read = {atom for equation in live.equations for atom in equation.inputs}
+    read = {atom for equation in live.equations for atom in equation.inputs} | set(live.outputs)
     used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
     used = _with_symbols(graph, used)
     kept = [(var, value) for var, value in constants.items() if var in read]
     body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
-    return Plan(body, used, tuple(to_array(value, var.aval) for var, value in kept), tuple(outputs))
+    return Plan(body, used, tuple(_constant(value, var.aval) for var, value in kept), tuple(outputs))
 
 
 def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
@@ -122,15 +127,22 @@ def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(kept))
 
 
+def _constant(value: Any, aval: ShapedArray) -> Array:
+    """A constant of a graph on the device: the program may delete, or donate, its own array without changing it."""
+    array = to_array(value, aval)
+    return share(array) if array is value else array
+
+
 def to_array(value: Any, aval: ShapedArray) -> Array:
-    """`value`, a constant of a graph, on the device."""
-    if isinstance(value, Array):
+    """`value` on the device."""
+    if type(value) is Array:
         return value
     return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
 
 
-def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
-    """Which results take the memory of which donated inputs: the first of the same shape and dtype."""
+def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
+    """Results, and for each the donated input of what is computed whose memory it may take: the first of its shape and
+    dtype that is not returned."""
     returned = plan.returned
     inputs = plan.graph.inputs if plan.graph else ()
     free = [
@@ -139,10 +151,29 @@ def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
         if leaf in donated and leaf not in returned
     ]
     found: list[tuple[int, int]] = []
-    for result, aval in enumerate(plan.result_avals):
-        match = next((entry for entry in free if same_type(entry[1], aval)), None)
-        # Of symbolic sizes, the large ones count.
-        if match is not None and (not aval.is_concrete or aval.nbytes >= _WORTH_ALIASING):
+    for result, atom in enumerate(plan.graph.outputs if plan.graph else ()):
+        match = next((entry for entry in free if same_type(entry[1], atom.aval)), None)
+        if match is not None:
             free.remove(match)
             found.append((result, match[0]))
-    return tuple(found)
+    return found
+
+
+def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
+    """Which results take the memory of which donated inputs: those that are worth it."""
+    avals = plan.result_avals
+    # Of symbolic sizes, the large ones count.
+    return tuple(
+        [
+            (result, number)
+            for result, number in _matches(plan, donated)
+            if not avals[result].is_concrete or avals[result].nbytes >= _WORTH_ALIASING
+        ]
+    )
+
+
+def taken(plan: Plan, donated: Sequence[int]) -> tuple[int, ...]:
+    """The donated inputs, by number, that a call takes: those whose memory an output has, or a result may take. The
+    others stay as they are."""
+    kept = plan.returned | {plan.used[number] for _, number in _matches(plan, donated)}
+    return tuple([number for number in donated if number in kept])

@@ -24,9 +24,10 @@ from pycompiler._runtime import (
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.boundary import boundary
-from pycompiler.core.mesh import Device
+from pycompiler.core.mesh import Device, PartitionSpec, current_mesh
 from pycompiler.core.places import put
 from pycompiler.core.sharding import Index, NamedSharding, Sharding, replicas
+from pycompiler.ops.arithmetic import bitcast
 from pycompiler.ops.indexing import dynamic_slice
 from pycompiler.targets import target_of
 
@@ -43,13 +44,13 @@ class Shard:
     def __repr__(self) -> str:
         return (
             f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
-            f"data={np.asarray(self.data)})"
+            f"data={self.data if dtypes.is_key(self.data.dtype) else np.asarray(self.data)})"
         )
 
 
 def is_sharded(x: object) -> bool:
     """Whether x is an array whose elements are on several devices."""
-    return isinstance(x, Array) and sharding_of(x) is not None
+    return type(x) is Array and sharding_of(x) is not None
 
 
 def from_shards(aval: ShapedArray, sharding: NamedSharding, shards: Sequence[Array]) -> Array:
@@ -93,18 +94,18 @@ def shards(array: Array) -> list[Shard]:
 
 
 def on_host(x: Any) -> np.ndarray[Any, Any]:
-    """The elements of an array or scalar, in the dtype that its array has."""
+    """The elements of an array or scalar, in the dtype that its array has; of keys the words that they are."""
     aval = get_aval(x)
-    if isinstance(x, Array):
-        return np.asarray(x)
+    if type(x) is Array:
+        return np.asarray(bitcast.bind(x, new_dtype=dtypes.uint64) if dtypes.is_key(aval.dtype) else x)
     if isinstance(x, np.ndarray) and x.dtype != aval.dtype:
         dtypes.warn_of_narrowing("an input array", x.dtype, aval.dtype)
     return np.asarray(x, aval.dtype)
 
 
-def on_device(host: np.ndarray[Any, Any], device: Device, weak_type: bool = False) -> Array:
-    """A copy on a device."""
-    aval = ShapedArray(host.shape, host.dtype, weak_type)
+def on_device(host: np.ndarray[Any, Any], device: Device, like: ShapedArray) -> Array:
+    """A copy on a device, of the dtype of an aval: the words of keys become keys."""
+    aval = ShapedArray(host.shape, like.dtype, like.weak_type)
     return array_of_bytes(np.ascontiguousarray(host).reshape(-1).view(np.uint8), aval, device)
 
 
@@ -115,11 +116,11 @@ def spread(x: Any, sharding: NamedSharding) -> Array:
     """
     aval = get_aval(x)
     sharding.check_compatible_aval(aval.shape)
-    if isinstance(x, Array) and _is_on_gpu(x) and current_trace() is None:
+    if type(x) is Array and _is_on_gpu(x) and current_trace() is None:
         return from_shards(aval, sharding, _parts_on_devices(x, sharding))
     host = on_host(x)
     parts = [
-        on_device(host[index], device, aval.weak_type)
+        on_device(host[index], device, aval)
         for device, index in zip(sharding.device_list, sharding.indices(aval.shape), strict=True)
     ]
     return from_shards(aval, sharding, parts)
@@ -145,6 +146,8 @@ def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
 
 
 def _named(function: str, sharding: Any) -> Sharding:
+    if isinstance(sharding, PartitionSpec):
+        return NamedSharding(current_mesh(function), sharding)
     if not isinstance(sharding, Sharding):
         raise TypeError(f"{function}: takes a sharding, got {sharding!r} of type {type(sharding).__name__}")
     return sharding
@@ -167,20 +170,24 @@ def make_array_from_callback(
     shape = tuple([int(n) for n in shape])
     function = "make_array_from_callback"
     wanted = None if dtype is None else dtypes.canonicalize(dtypes.as_dtype(dtype))
-    local = _named(function, sharding).shard_shape(shape)
-    made: dict[Any, np.ndarray[Any, Any]] = {}
+    sharding = _named(function, sharding)
+    local = sharding.shard_shape(shape)
+    made: dict[Any, tuple[np.ndarray[Any, Any], ShapedArray]] = {}
     parts: list[Array] = []
     for device, index in sharding.devices_indices_map(shape).items():
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
-            part = on_host(data_callback(index))
-            made[key] = part if wanted is None else part.astype(wanted)
-            if made[key].shape != local:
+            given = data_callback(index)
+            part, aval = on_host(given), get_aval(given)
+            if wanted is not None and wanted != aval.dtype:
+                part, aval = part.astype(wanted), ShapedArray(aval.shape, wanted)
+            if aval.shape != local:
                 raise ValueError(
-                    f"{function}: the callback gave {short(made[key])} for {index}; {sharding} of the shape {shape} "
+                    f"{function}: the callback gave {short(aval)} for {index}; {sharding} of the shape {shape} "
                     f"has parts of the shape {local}"
                 )
-        parts.append(on_device(made[key], device))
+            made[key] = part, aval
+        parts.append(on_device(made[key][0], device, made[key][1]))
     return _joined(shape, sharding, parts)
 
 
@@ -194,7 +201,8 @@ def make_array_from_single_device_arrays(
     """
     shape = tuple([int(n) for n in shape])
     function = "make_array_from_single_device_arrays"
-    local = _named(function, sharding).shard_shape(shape)
+    sharding = _named(function, sharding)
+    local = sharding.shard_shape(shape)
     given = list(arrays)
     if len(given) != sharding.num_devices:
         raise ValueError(f"{function}: {sharding} has {sharding.num_devices} devices, got {len(given)} arrays")

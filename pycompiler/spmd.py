@@ -232,7 +232,7 @@ class SpmdProgram:
     def __init__(self, graph: ClosedGraph, name: str, count: int) -> None:
         self.name = name
         self.count = count
-        self._graph = graph
+        self.graph = graph
         self._consts: dict[Device, tuple[Array, ...]] = {}
 
     def compiled_for(self, devices: Sequence[Device]) -> Compilation:
@@ -246,7 +246,7 @@ class SpmdProgram:
                     f"({target}), and {device} a {device.device_kind} ({target_of(device)}). What to do: make the mesh "
                     "of devices of one kind, by make_mesh(..., devices=...)"
                 )
-        return compiled(self._graph, self.name, may_block=True, viewing=False, target=target)
+        return compiled(self.graph, self.name, may_block=True, viewing=False, target=target)
 
     def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of each participant; participant p runs on `devices[p]`, where the arrays `args[p]` are.

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from pycompiler._runtime import CompiledCall, PyTreeDef, ShapedArray
+from pycompiler._runtime import Array, CompiledCall, PyTreeDef, ShapedArray, default_device, sharding_of
 from pycompiler.binding import bound
 from pycompiler.compile import (
     Compilation,
@@ -22,14 +22,19 @@ from pycompiler.compile import (
     named_device,
     tuning_of,
 )
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval, same_type, short
+from pycompiler.core.aval import get_aval, same_type, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.cache import Cache
 from pycompiler.core.config import config
+from pycompiler.core.flat import flatten_arguments
 from pycompiler.core.graph import ClosedGraph, Graph
+from pycompiler.core.shape_struct import ShapeDtypeStruct, shapes_of
+from pycompiler.core.sharding import Sharding, SingleDeviceSharding
 from pycompiler.core.sizes import size_plan, symbols_of
+from pycompiler.core.source import warn
 from pycompiler.core.specialize import aval_at, closed_at
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.trace import Tracer
+from pycompiler.distribution import Distributed, distributed, execute, place
 from pycompiler.gpu_libraries import libraries_for
 from pycompiler.inspection import STAGES
 from pycompiler.memory_plan import MemoryAnalysis
@@ -66,9 +71,28 @@ class Signature:
     keep_unused: bool = False
 
 
+# Where the arrays among the arguments are, of those that are on several devices.
+Shardings = Sequence[Sharding | None]
+
+
+def sharding_of_leaf(leaf: Any) -> Sharding | None:
+    """Where an argument is, or is said to be, if that is said."""
+    if isinstance(leaf, ShapeDtypeStruct):
+        return leaf.sharding
+    if type(leaf) is not Array:
+        return None
+    return leaf.sharding if leaf.committed or sharding_of(leaf) is not None else None
+
+
 class _Stage:
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
         self._signature = signature
+        self._shardings: Shardings = shardings or [None] * len(signature.graph.in_avals)
+
+    @functools.cached_property
+    def _distributed(self) -> Distributed | None:
+        """What runs on the devices of a mesh; None for a function on one device."""
+        return distributed(self._signature.graph, self._signature.fun_name, self._shardings)
 
     @property
     def fun_name(self) -> str:
@@ -100,8 +124,7 @@ class _Stage:
     @property
     def out_info(self) -> Any:
         """The result, a ShapeDtypeStruct in the place of each array."""
-        avals = self._signature.graph.out_avals
-        return self._signature.out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals])
+        return self._signature.out_tree.unflatten(shapes_of(self._signature.graph.out_avals))
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
@@ -122,9 +145,14 @@ class Traced(_Stage):
         """The result, a ShapedArray in the place of each array."""
         return self._signature.out_tree.unflatten(self._signature.graph.out_avals)
 
-    def lower(self) -> Lowered:
-        """The module that is compiled."""
-        return Lowered(self._signature)
+    def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
+        """The module that is compiled. It is of no platform: `lowering_platforms` changes nothing."""
+        return Lowered(self._signature, self._shardings)
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compile and run it; static arguments are left out."""
+        return self.lower().compile()(*args, **kwargs)
 
 
 class Lowered(_Stage):
@@ -132,10 +160,12 @@ class Lowered(_Stage):
 
     @functools.cached_property
     def _module(self) -> ir.Module | None:
-        plan = plan_outputs(self._signature.graph, self._signature.keep_unused)
+        graph = self._signature.graph if self._distributed is None else self._distributed.program.graph
+        plan = plan_outputs(graph, self._signature.keep_unused)
         if not plan.graph:
             return None
-        return build_module(plan.graph, in_place(plan, self._signature.donated), tuning_of(plan.graph).plans)
+        donated = self._signature.donated if self._distributed is None else ()
+        return build_module(plan.graph, in_place(plan, donated), tuning_of(plan.graph).plans)
 
     @boundary
     def as_text(self, stage: str = "array", *, debug_info: bool = False, capability: str | None = None) -> str:
@@ -174,9 +204,13 @@ class Lowered(_Stage):
         return self.compile().cost_analysis(**sizes)
 
     @boundary
-    def compile(self) -> Compiled:
-        """Compile and load."""
-        return Compiled(self._signature)
+    def compile(self, compiler_options: Mapping[str, Any] | None = None, *, device_assignment: Any = None) -> Compiled:
+        """Compile and load. Options of JAX's compiler change nothing, which a warning says; `device_assignment` must be
+        None: arguments and shardings say where it runs."""
+        if device_assignment is not None:
+            raise ValueError("compile: device_assignment must be None: put the arguments where it is to run")
+        check_compiler_options("compile", compiler_options)
+        return Compiled(self._signature, self._shardings)
 
 
 def _text(
@@ -203,36 +237,80 @@ def _text(
     return module_at(module, stage, target, debug_info) if module else ""
 
 
+def check_compiler_options(function: str, options: Any) -> None:
+    """Warn of options of another compiler. Raises TypeError unless they are a dict by name."""
+    if options is None:
+        return
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):  # pyright: ignore[reportUnknownVariableType]
+        raise TypeError(f"{function}: compiler_options must be a dict from names to values, got {options!r}")
+    if options:
+        names = ", ".join(sorted(cast(Mapping[str, Any], options)))
+        warn(f"{function}: the compiler options {names} are of another compiler, and change nothing here")
+
+
 class Compiled(_Stage):
     """A compiled function, to be called with arguments of the shapes and dtypes that it was lowered for; of symbolic
     sizes, with every size that the symbols' bounds allow."""
 
-    def __init__(self, signature: Signature) -> None:
-        super().__init__(signature)
+    def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
+        super().__init__(signature, shardings)
+        over = self._distributed
+        self._compilation = self._compiled() if over is None else over.compiled()
+        is_symbolic = over is None and has_symbols(signature.graph)
+        self._plan = size_plan(signature.graph.in_avals) if is_symbolic else None
+        fixed = over is None and not is_symbolic
+        self._call = self._compilation.call(signature.out_tree, signature.donated) if fixed else None
+        # By the sizes of the symbols.
+        self._calls: Cache[CompiledCall] = Cache(lambda: config.cache_size)
+
+    def _compiled(self) -> Compilation:
+        signature = self._signature
         # Every output is in the module that is shown: none is a view of an input.
-        named = named_device(signature.fun_name, signature.graph.graph)
-        self._compilation = compiled(
+        return compiled(
             signature.graph,
             signature.fun_name,
             signature.keep_unused,
             signature.donated,
             viewing=False,
-            target=expected_target((), named),
+            target=expected_target((), named_device(signature.fun_name, signature.graph.graph)),
         )
-        is_symbolic = has_symbols(signature.graph)
-        self._plan = size_plan(signature.graph.in_avals) if is_symbolic else None
-        self._call = None if is_symbolic else self._compilation.call(signature.out_tree, signature.donated)
-        # By the sizes of the symbols.
-        self._calls: Cache[CompiledCall] = Cache(lambda: config.cache_size)
+
+    @property
+    def input_shardings(self) -> Any:
+        """Where the (args, kwargs) that are not static are to be, a sharding in the place of each array: what is
+        elsewhere is moved."""
+        signature, over = self._signature, self._distributed
+        if over is not None:
+            return signature.in_tree.unflatten(over.in_shardings)
+        return signature.in_tree.unflatten([self._device()] * len(signature.graph.in_avals))
+
+    @property
+    def output_shardings(self) -> Any:
+        """Where the result is, a sharding in the place of each array."""
+        signature, over = self._signature, self._distributed
+        if over is not None:
+            return signature.out_tree.unflatten(over.out_shardings)
+        return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
+
+    def _device(self) -> Sharding:
+        """The device of a function on one: where the arguments are, else the default one."""
+        named = named_device(self.fun_name, self._signature.graph.graph)
+        given = next((sharding for sharding in self._shardings if sharding is not None), None)
+        return SingleDeviceSharding(named or default_device()) if given is None or named else given
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it; static arguments are left out. Raises TypeError when the arguments are not of the kind that it was
         compiled for, ValueError for sizes that its symbols don't allow."""
-        leaves, in_tree = tree_flatten((args, kwargs))
+        leaves, in_tree = flatten_arguments((args, kwargs))
         signature = self._signature
         if in_tree != signature.in_tree:
             raise TypeError(f"{self.fun_name}: compiled for arguments {signature.in_tree}, called with {in_tree}")
+        if any(isinstance(leaf, Tracer) for leaf in leaves):
+            raise TypeError(
+                f"{self.fun_name}: compiled code can't be traced, and an argument is a tracer. What to do: call the "
+                "jitted function itself in functions that are transformed"
+            )
         arrays: list[Any] = []
         for index, (leaf, aval) in enumerate(zip(leaves, signature.graph.in_avals, strict=True)):
             given = get_aval(leaf)
@@ -243,6 +321,11 @@ class Compiled(_Stage):
                     f"called with {short(given)}"
                 )
             arrays.append(to_array(leaf, given if not aval.is_concrete else aval))
+        over = self._distributed
+        if over is not None:
+            arrays = [place(sharding, x) for sharding, x in zip(over.in_shardings, arrays, strict=True)]
+            results = execute(signature.graph, self.fun_name, arrays, signature.donated)
+            return signature.out_tree.unflatten(results)
         return (self._call or self._call_at([array.shape for array in arrays]))(*arrays)
 
     def _call_at(self, shapes: Sequence[Sequence[int]]) -> CompiledCall:

@@ -57,7 +57,7 @@ def expected_target(leaves: Iterable[Any], named: Device | None = None) -> Targe
     an array was put, else the default one."""
     if named is None:
         for leaf in leaves:
-            if isinstance(leaf, Array) and leaf.committed and isinstance(leaf.device, Device):
+            if type(leaf) is Array and leaf.committed and isinstance(leaf.device, Device):
                 named = leaf.device
                 break
     return target_of(default_device() if named is None else named)

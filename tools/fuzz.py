@@ -1,27 +1,34 @@
-"""Gives array-opt programs that nobody would write: what is malformed must be refused with a diagnostic, and what is
-accepted must compile or be refused with one. Nothing may crash, hang or take all memory.
+"""Gives the tools programs that nobody would write: what is malformed must be refused with a diagnostic, and what is
+accepted must compile, and run, or be refused with one. Nothing may crash, hang or take all memory.
 
-Programs are those of tests/lit with parts exchanged, as text and as bytecode. `make fuzz SECONDS=600`. What ends
-array-opt by a signal is kept under build/fuzz, with the command that repeats it; the exit status is 1 if it was in this
-project's code. A run is repeated by its `--seed`, up to how far it gets.
+Programs are those of tests/lit with parts exchanged: for array-opt as text and as bytecode, for array-run with inputs
+and sizes, for array-translate those of StableHLO; and the files of exported functions, of which a part of what they say
+is something else. `make fuzz SECONDS=600`. What ends a tool by a signal is kept under build/fuzz, with the command that
+repeats it; the exit status is 1 if it was in this project's code. A run is repeated by its `--seed`, up to how far it
+gets.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import random
 import re
 import resource
+import shlex
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SEPARATOR = "\n// -----\n"
@@ -30,26 +37,49 @@ BATCH = 24
 SECONDS_OF_ONE = 20
 MEMORY = 6 << 30
 
-# What is run, and how often.
-MODES: list[tuple[list[str], int]] = [
-    ([], 3),
-    (["--canonicalize", "--cse"], 3),
-    (["--array-to-linalg"], 4),
-    (["--array-to-llvm"], 4),
-    (["--array-to-gpu"], 1),
+
+@dataclass(frozen=True)
+class Mode:
+    """What is run, and how often. Of all tools but array-opt a process takes one program."""
+
+    arguments: tuple[str, ...]
+    weight: int
+    tool: str = "array-opt"
+    corpus: str = ""
+    programs: int = BATCH
+
+
+MODES = [
+    Mode((), 3),
+    Mode(("--canonicalize", "--cse"), 3),
+    Mode(("--array-to-linalg",), 4),
+    Mode(("--array-to-llvm",), 4),
+    Mode(("--array-to-gpu",), 1),
+    Mode(("--print=type",), 4, "array-run", "Run"),
+    Mode(("--stablehlo-to-array",), 3, "array-translate", "Stablehlo"),
+    Mode((), 2, "exports"),
 ]
 
+# What attributes hold, of kinds that most are not of.
+ATTRIBUTES = ["@main", "unit", '"clip"', "true", "-1 : i64", "7 : i128", "9223372036854775807 : i64", "f32", "[1, 2]"]
+ATTRIBUTES += ["array<i64>", "array<i64: -1>", "array<i64: 0, 0>", "array<i64: 4611686018427387904>", "array<i32: 1>"]
+ATTRIBUTES += ["dense<1> : tensor<2xi64>", "dense<7> : tensor<4xi128>", "{a = 1}", "1.5 : f32", "affine_map<() -> ()>"]
 NUMBERS = ["0", "1", "-1", "2", "3", "5", "8", "63", "64", "65", "1000", "65536", "2147483648", "4294967296"]
 NUMBERS += ["9223372036854775807", "-9223372036854775808", "18446744073709551616", "1.5", "0x7FC00000", "1e400"]
 ELEMENTS = ["i1", "i2", "i4", "i8", "i16", "i32", "i64", "i128", "ui2", "ui8", "ui32", "ui64", "si1", "si32", "index"]
 ELEMENTS += ["f16", "bf16", "f32", "f64", "f80", "f128", "tf32", "f8E4M3FN", "f8E5M2", "f4E2M1FN", "complex<f32>"]
 ELEMENTS += ["complex<f64>", "complex<i32>", "!array.token", "vector<4xf32>", "none", "tuple<f32>"]
 SHAPES = ["", "0x", "1x", "2x", "3x", "4x", "?x", "2x3x", "3x3x", "4x4x", "?x?x", "0x4x", "1x1x1x", "2x3x4x", "*x"]
+SHAPES += ["4611686018427387905x", "4294967296x4294967296x", "0x4611686018427387904x", "9223372036854775807x"]
 SHAPES += ["1000000x1000000x", "4294967296x4294967296x4294967296x", "2x2x2x2x2x2x2x2x2x"]
 
 TOKEN = re.compile(r'[%@#!^]?[A-Za-z_][\w.$]*|-?\d+(?:\.\d+(?:e[+-]?\d+)?)?|"[^"\n]*"|->|\n|[ \t]+|.')
 TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>)?[^<>]*>")
-OPERATION = re.compile(r"\barray\.\w+")
+OPERATION = re.compile(r"\b(?:array|stablehlo|chlo)\.\w+")
+ATTRIBUTE = re.compile(
+    r"\b[a-z_]\w* = (array<[^>]*>|\[[^\]\n]*\]|dense<[^>]*> : tensor<[^>]*>|\"[^\"\n]*\"|[-\w.]+(?: : \w+)?"
+    r"|#\w+\.\w+<[^>\n]*>)"
+)
 
 # MLIR's functions that read and print modules, also those that it generates for this project's operations; and those
 # that find memory in disorder in the end.
@@ -87,7 +117,14 @@ class Mutator:
         self.rng = rng
         self.operations = sorted({name for program in programs for name in OPERATION.findall(program)})
         self.tensors = sorted({name for program in programs for name in TENSOR.findall(program)})
-        self.lines = sorted({line for program in programs for line in program.splitlines() if " = array." in line})
+        self.lines = sorted(
+            {
+                line
+                for program in programs
+                for line in program.splitlines()
+                if re.search(r" = \"?(?:array|stablehlo)\.", line)
+            }
+        )
         self.tokens = sorted({token for program in programs for token in TOKEN.findall(program) if not token.isspace()})
 
     def tensor(self) -> str:
@@ -114,6 +151,13 @@ class Mutator:
 
     def change_number(self, text: str) -> str:
         return self.one_match(text, re.compile(r"(?<![\w.])-?\d+(?![\w.])"), self.rng.choice(NUMBERS))
+
+    def change_attribute(self, text: str) -> str:
+        found = list(ATTRIBUTE.finditer(text))
+        if not found:
+            return text
+        match = self.rng.choice(found)
+        return text[: match.start(1)] + self.rng.choice(ATTRIBUTES) + text[match.end(1) :]
 
     def change_size(self, text: str) -> str:
         size = self.rng.choice(["0", "1", "2", "3", "5", "17", "?"])
@@ -160,7 +204,7 @@ class Mutator:
     def text(self) -> str:
         program = self.rng.choice(self.programs)
         changes = [self.change_tensor, self.change_operation, self.change_number, self.change_size, self.change_element]
-        changes += [self.change_size, self.change_value, self.change_token, self.change_line]
+        changes += [self.change_size, self.change_value, self.change_token, self.change_line, self.change_attribute]
         if self.rng.random() < 0.05:
             changes = [self.change_bytes]
         for _ in range(self.rng.choice([0, 1, 1, 1, 1, 2, 2, 4])):
@@ -184,13 +228,105 @@ class Mutator:
         return bytes(changed)
 
 
-def with_main(program: str, arguments: list[str]) -> str:
-    """For a pipeline, the program with its first function as @main, and with sizes: that is what pipelines compile."""
-    if not any(argument.startswith("--array-to-") for argument in arguments):
+def with_main(program: str, mode: Mode) -> str:
+    """For a pipeline, the program with its first function as @main, and with sizes: that is what pipelines compile. It
+    is run with its own."""
+    runs = mode.tool == "array-run"
+    if not runs and not any(argument.startswith("--array-to-") for argument in mode.arguments):
         return program
     if "@main" not in program:
         program = re.sub(r"func\.func( private)? @\w+", "func.func @main", program, count=1)
-    return re.sub(r"(?<=[<x])\?(?=x)", "4", program)
+    return program if runs else re.sub(r"(?<=[<x])\?(?=x)", "4", program)
+
+
+def run_arguments(program: str, rng: random.Random) -> list[str]:
+    """The inputs and the sizes of a run of @main: often of other numbers than the program has."""
+    head = re.search(r"@main\((.*?)\)\s*(?:->|attributes|\{)", program, re.DOTALL)
+    words = ["fill:1", "fill:0", "random", "fill:-1", "fill:1000000000", "[1, 2]", "3"]
+    inputs = [f"--input={rng.choice(words)}" for _ in range(head[1].count("%") if head else 1)]
+    symbols = max(
+        head[1].count("?x") if head else 0, *(int(n) + 1 for n in re.findall(r"array\.symbol (\d+)", program)), 0
+    )
+    sizes = [str(rng.choice([0, 1, 2, 3, 4, 5, 8, 17, 1000, 1 << 32, 1 << 62])) for _ in range(min(symbols, 8))]
+    return inputs + ([f"--sizes={','.join(sizes)}"] if sizes else [])
+
+
+# Loads an exported function from the first file. Makes the one that is changed, without files.
+LOADING = """
+import sys
+import pycompiler as pc, pycompiler.numpy as pnp
+from pycompiler import export
+from pycompiler._compiler import ir
+if len(sys.argv) == 1:
+    n = pc.Dim("n", max=64)
+    f = lambda a, b: {"y": (a["x"] * pnp.float32([2, 3, 4]) + b).sum(0)}
+    given = {"x": pc.ShapeDtypeStruct((n, 3), pnp.float32)}, pc.ShapeDtypeStruct((), pnp.float32)
+    sys.stdout.buffer.write(export.export(f)(*given).serialize())
+    sys.exit(0)
+try:
+    loaded = export.deserialize(open(sys.argv[1], "rb").read())
+    loaded.call({"x": pnp.ones((5, 3))}, 1.0)
+except (export.DeserializationError, ValueError, TypeError, NotImplementedError, ir.MLIRError) as error:
+    # Of a call that is not what it was made for; a raw error of reading is none of these.
+    is_told = isinstance(error, export.DeserializationError) or "call: " in str(error) or "<lambda>" in str(error)
+    sys.exit(1 if is_told else 3)
+"""
+
+
+class ExportMutator:
+    """Exchanges parts of the description of an exported function; the checksum is right again."""
+
+    OTHERS = (
+        None,
+        True,
+        -1,
+        3,
+        2**63,
+        1.5,
+        "",
+        "*",
+        "n",
+        "n*n*n",
+        "2**9**9",
+        [],
+        ["*"],
+        [0, 2**62],
+        {},
+        {"tuple": ["*"]},
+    )
+
+    def __init__(self, blob: bytes, rng: random.Random) -> None:
+        self.blob, self.rng = blob, rng
+
+    def file(self) -> bytes:
+        head = struct.Struct("<8sIIQ32s")
+        magic, form, size, sections, version = head.unpack_from(self.blob)
+        start = head.size + 32
+        description = json.loads(self.blob[start : start + size])
+        behind = bytearray(self.blob[start + size :])
+        if self.rng.random() < 0.2:
+            behind[self.rng.randrange(len(behind))] = self.rng.randrange(256)
+        else:
+            self.change(description)
+        body = json.dumps(description).encode()
+        made = head.pack(magic, form, len(body), sections, version)
+        return made + hashlib.blake2b(made + body + bytes(behind), digest_size=32).digest() + body + bytes(behind)
+
+    def change(self, whole: Any) -> None:
+        holder = whole
+        while True:
+            keys: list[Any] = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+            if not keys:
+                return
+            key = self.rng.choice(keys)
+            if isinstance(holder[key], (dict, list)) and self.rng.random() < 0.8:
+                holder = holder[key]
+                continue
+            if self.rng.random() < 0.1:
+                del holder[key]
+            else:
+                holder[key] = self.rng.choice(self.OTHERS)
+            return
 
 
 @dataclass
@@ -241,7 +377,18 @@ class Fuzzer:
         self.kept = kept
         kept.mkdir(parents=True, exist_ok=True)
 
-    def run(self, code: bytes, arguments: list[str], seconds: float) -> Ended:
+    def path_of(self, tool: str) -> Path:
+        """Of a tool: they stand side by side."""
+        return self.tool if tool == "array-opt" else self.tool.parent / tool
+
+    def has(self, mode: Mode) -> bool:
+        return mode.tool in ("array-opt", "exports") or os.access(self.path_of(mode.tool), os.X_OK)
+
+    def command(self, mode: Mode) -> list[str]:
+        """Before the file."""
+        return [sys.executable, "-c", LOADING] if mode.tool == "exports" else [str(self.path_of(mode.tool))]
+
+    def run(self, code: bytes, arguments: Sequence[str], seconds: float, mode: Mode = MODES[0]) -> Ended:
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -249,7 +396,9 @@ class Fuzzer:
         with tempfile.NamedTemporaryFile(suffix=".mlir") as file:
             file.write(code)
             file.flush()
-            command = [str(self.tool), file.name, *arguments, "--mlir-disable-threading"]
+            command = [*self.command(mode), file.name, *arguments]
+            if mode.tool == "array-opt":
+                command.append("--mlir-disable-threading")
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit) as process:
                 try:
                     printed, told = process.communicate(timeout=seconds)
@@ -260,6 +409,8 @@ class Fuzzer:
                     process.send_signal(signal.SIGABRT)
                     printed, told = process.communicate()
         trace = told.decode(errors="replace")
+        if why and mode.tool == "array-run" and not any("mlir::" in frame for frame in read_frames(trace)):
+            return Ended("")  # the program itself has no end
         if not why and process.returncode in (0, 1):
             return Ended("", accepted=printed.count(b"module"))
         if "out of memory" in trace.lower() or "bad_alloc" in trace:
@@ -271,38 +422,64 @@ class Fuzzer:
         )
         return Ended(name, read_frames(trace))
 
-    def keep(self, code: bytes, arguments: list[str], ended: Ended) -> Path:
+    def keep(self, code: bytes, arguments: Sequence[str], ended: Ended, mode: Mode) -> Path:
         name = hashlib.sha1(ended.signature.encode()).hexdigest()[:10]
-        path = self.kept / (name + (".mlirbc" if code.startswith(b"ML\xefR") else ".mlir"))
+        kind = ".pcx" if mode.tool == "exports" else ".mlirbc" if code.startswith(b"ML\xefR") else ".mlir"
+        path = self.kept / (name + kind)
         path.write_bytes(code)
-        command = f"{self.tool} {path} {' '.join(arguments)}"
+        command = shlex.join([*self.command(mode), str(path), *arguments])
         (self.kept / f"{name}.txt").write_text("\n".join([command, ended.why, *ended.frames]) + "\n")
         return path
 
 
-def fuzz(fuzzer: Fuzzer, seconds: float, seed: int) -> dict[str, Ended]:
-    programs = read_corpus(ROOT / "tests" / "lit")
+def exported_function() -> bytes:
+    """The file that is changed; nothing where the package can't be loaded."""
+    made = subprocess.run([sys.executable, "-c", LOADING], stdout=subprocess.PIPE, check=False)
+    return made.stdout if made.returncode == 0 else b""
+
+
+def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODES) -> dict[str, Ended]:
+    corpora = {mode.corpus: read_corpus(ROOT / "tests" / "lit" / mode.corpus) for mode in modes}
+    exported = exported_function() if any(mode.tool == "exports" for mode in modes) else b""
+    usable = [mode for mode in modes if fuzzer.has(mode) and (mode.tool != "exports" or exported)]
     deadline = time.monotonic() + seconds
     counts: Counter[str] = Counter()
     found: dict[str, Ended] = {}
 
-    def note(code: bytes, arguments: list[str], ended: Ended) -> None:
+    def note(code: bytes, arguments: Sequence[str], ended: Ended, mode: Mode) -> None:
         counts["crashes"] += 1
         if ended.signature not in found:
             found[ended.signature] = ended
-            path = fuzzer.keep(code, arguments, ended)
+            path = fuzzer.keep(code, arguments, ended, mode)
             print(
                 f"{'array' if ended.is_ours else 'MLIR'}: {ended.signature}: {path} {' '.join(arguments)}", flush=True
             )
 
     batch = 0
     while time.monotonic() < deadline:
-        mutator = Mutator(programs, random.Random(f"{seed}/{batch}"))
+        rng = random.Random(f"{seed}/{batch}")
         batch += 1
-        arguments = mutator.rng.choices([mode for mode, _ in MODES], [weight for _, weight in MODES])[0]
+        mode = rng.choices(usable, [mode.weight for mode in usable])[0]
+        programs, arguments = corpora[mode.corpus], mode.arguments
+        mutator = Mutator(programs, rng)
+        if mode.tool != "array-opt":
+            for _ in range(BATCH):
+                if mode.tool == "exports":
+                    code, given = ExportMutator(exported, rng).file(), list[str]()
+                else:
+                    text = with_main(mutator.text(), mode)
+                    code = text.encode()
+                    given = [*arguments, *(run_arguments(text, rng) if mode.tool == "array-run" else [])]
+                ended = fuzzer.run(code, given, SECONDS_OF_ONE, mode)
+                counts[mode.tool] += 1
+                if ended.why:
+                    note(code, given, ended, mode)
+                if time.monotonic() > deadline:
+                    break
+            continue
         # Readers of bytecode are MLIR's, for the most part.
         if batch % 4:
-            texts = [with_main(mutator.text(), arguments) for _ in range(BATCH)]
+            texts = [with_main(mutator.text(), mode) for _ in range(BATCH)]
             joined = SEPARATOR.join(texts).encode()
             ended = fuzzer.run(joined, [*arguments, "--split-input-file"], SECONDS_OF_ONE * 3)
             counts["texts"] += BATCH
@@ -311,7 +488,7 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int) -> dict[str, Ended]:
                 for text in texts:
                     alone = fuzzer.run(text.encode(), arguments, SECONDS_OF_ONE)
                     if alone.why:
-                        note(text.encode(), arguments, alone)
+                        note(text.encode(), arguments, alone, mode)
             continue
         source = mutator.rng.choice(programs).encode()
         with tempfile.TemporaryDirectory() as folder:
@@ -324,11 +501,12 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int) -> dict[str, Ended]:
             counts["bytecodes"] += 1
             counts["accepted"] += ended.accepted
             if ended.why:
-                note(changed, arguments, ended)
+                note(changed, arguments, ended, mode)
     ours = sum(ended.is_ours for ended in found.values())
     print(
         f"seed {seed}: {counts['texts']} texts and {counts['bytecodes']} bytecode files, of which {counts['accepted']} "
-        f"were accepted; {counts['crashes']} crashes of {len(found)} kinds, {ours} of them in this project's code"
+        f"were accepted; {counts['array-run']} runs, {counts['array-translate']} translations, {counts['exports']} "
+        f"exported files; {counts['crashes']} crashes of {len(found)} kinds, {ours} of them in this project's code"
     )
     return found
 

@@ -1,5 +1,6 @@
 // _compiler.compile_to_object, compile_for_gpu and module_at: the C++ API of array/Target/Compile.h.
-#include "Binding.h"
+#include "Gil.h"
+#include "Interruptible.h"
 #include "array/Target/BuiltFunctions.h"
 #include "array/Target/ModuleAt.h"
 
@@ -15,73 +16,52 @@ using mlir::array::CompileOptions;
 
 static CompiledObject compile(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel,
                               const std::string &triple) {
-  DiagnosticCollector diagnostics(module.tree->context.get());
-  mlir::FailureOr<CompiledObject> result = mlir::failure();
-  {
-    nb::gil_scoped_release release;
-    result = mlir::array::compileToObject(*module.tree->module, CompileOptions{cpu, features, optLevel, triple});
-  }
-  if (mlir::failed(result))
-    diagnostics.raise("compilation failed");
-  return std::move(*result);
+  return compileInterruptibly(module, "compilation failed", [=](mlir::ModuleOp op) {
+    return mlir::array::compileToObject(op, CompileOptions{cpu, features, optLevel, triple});
+  });
 }
 
 static CompiledObject compileForGpu(const PyModule &module, const std::string &capability, bool isEmulated,
                                     const std::vector<std::string> &libraries, bool hasLines) {
-  DiagnosticCollector diagnostics(module.tree->context.get());
-  mlir::FailureOr<CompiledObject> result = mlir::failure();
-  {
-    nb::gil_scoped_release release;
-    result = mlir::array::compileForGpu(*module.tree->module, {capability, isEmulated, libraries, hasLines});
-  }
-  if (mlir::failed(result))
-    diagnostics.raise("compilation for a GPU failed");
-  return std::move(*result);
+  return compileInterruptibly(module, "compilation for a GPU failed", [=](mlir::ModuleOp op) {
+    return mlir::array::compileForGpu(op, {capability, isEmulated, libraries, hasLines});
+  });
 }
 
 static std::string moduleAt(const PyModule &module, const std::string &stage, const std::string &cpu,
                             const std::string &features, int optLevel, const std::string &triple, bool hasLines) {
-  DiagnosticCollector diagnostics(module.tree->context.get());
-  mlir::FailureOr<std::string> text =
-      mlir::array::moduleAt(*module.tree->module, stage, CompileOptions{cpu, features, optLevel, triple}, hasLines);
-  if (mlir::failed(text))
-    diagnostics.raise("compilation up to the stage '" + stage + "' failed");
-  return std::move(*text);
+  return compileInterruptibly(module, "compilation up to the stage '" + stage + "' failed", [=](mlir::ModuleOp op) {
+    return mlir::array::moduleAt(op, stage, CompileOptions{cpu, features, optLevel, triple}, hasLines);
+  });
 }
 
 static std::string reproducer(const PyModule &module, const std::string &capability,
                               const std::vector<std::string> &libraries) {
-  DiagnosticCollector diagnostics(module.tree->context.get());
-  mlir::ModuleOp top = *module.tree->module;
-  mlir::FailureOr<std::string> text =
-      capability.empty()
-          ? mlir::array::reproducerFor(top, CompileOptions())
-          : mlir::array::reproducerFor(top, mlir::array::GpuOptions{capability, false, libraries, false});
-  if (mlir::failed(text))
-    diagnostics.raise("there is nothing to reproduce");
-  return std::move(*text);
+  return compileInterruptibly(module, "there is nothing to reproduce", [=](mlir::ModuleOp op) {
+    return capability.empty()
+               ? mlir::array::reproducerFor(op, CompileOptions())
+               : mlir::array::reproducerFor(op, mlir::array::GpuOptions{capability, false, libraries, false});
+  });
 }
 
 /// (offset, bytes, first, last, type, place) of each temporary.
 static nb::list memoryPlan(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel) {
-  DiagnosticCollector diagnostics(module.tree->context.get());
-  auto plan = mlir::array::memoryPlan(*module.tree->module, CompileOptions{cpu, features, optLevel, ""});
-  if (mlir::failed(plan))
-    diagnostics.raise("planning the memory failed");
+  auto plan = compileInterruptibly(module, "planning the memory failed", [=](mlir::ModuleOp op) {
+    return mlir::array::memoryPlan(op, CompileOptions{cpu, features, optLevel, ""});
+  });
   nb::list rows;
-  for (const mlir::array::PlannedBuffer &buffer : *plan)
+  for (const mlir::array::PlannedBuffer &buffer : plan)
     rows.append(nb::make_tuple(buffer.offset, buffer.bytes, buffer.first, buffer.last, buffer.type, buffer.place));
   return rows;
 }
 
 static nb::list productPlans(const PyModule &module, const std::string &cpu, const std::string &features,
                              int optLevel) {
-  DiagnosticCollector diagnostics(module.tree->context.get());
-  auto plans = mlir::array::productPlans(*module.tree->module, CompileOptions{cpu, features, optLevel, ""});
-  if (mlir::failed(plans))
-    diagnostics.raise("asking for plans failed");
+  auto plans = compileInterruptibly(module, "asking for plans failed", [=](mlir::ModuleOp op) {
+    return mlir::array::productPlans(op, CompileOptions{cpu, features, optLevel, ""});
+  });
   nb::list found;
-  for (const mlir::array::ProductPlan &plan : *plans) {
+  for (const mlir::array::ProductPlan &plan : plans) {
     nb::dict entries;
     for (const auto &[key, value] : plan)
       entries[key.c_str()] = value;
@@ -114,14 +94,14 @@ void bindCompile(nb::module_ &module) {
              nb::arg("triple") = defaults.triple,
              "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a\n"
              "triple the least one of its kind.\n\n"
-             "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
+             "The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.");
   module.def(
       "compile_for_gpu", compileForGpu, nb::arg("module"), nb::arg("capability"), nb::arg("emulated") = false,
       nb::arg("libraries") = std::vector<std::string>(), nb::arg("lines") = false,
       "Compile @main of a module of the array dialect for this machine, and the kernels that it launches for the\n"
       "GPUs of a compute capability (\"9.0\"): PTX, or an object of this machine for the emulated GPU of the tests.\n"
       "Large products and routines become calls of `libraries` (\"cublaslt\"). With `lines` PTX names the user's.\n\n"
-      "The module is left as it is. Raises MLIRError. The GIL is released meanwhile.");
+      "The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");
   module.def(

@@ -2,6 +2,7 @@
 // used: no package has them for the MLIR that the array dialect is built with, so what is needed is bound here by their
 // names.
 #include "Binding.h"
+#include "Gil.h"
 #include "array/IR/Bytecode.h"
 #include "array/Target/BuiltFunctions.h"
 
@@ -32,4 +33,5 @@ NB_MODULE(_compiler, module) {
   pycompiler::bindCompile(module);
   pycompiler::bindStablehlo(module);
   mlir::array::useFunctionsOfBuild();
+  pycompiler::endProcessAtWork();
 }

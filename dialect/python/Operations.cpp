@@ -1,6 +1,7 @@
 // _compiler.ir: modules, operations, blocks and values, under the names of upstream's mlir.ir. Building an operation
 // checks nothing but that it exists; Module.verify checks the whole.
 #include "Binding.h"
+#include "Gil.h"
 #include "array/Transforms/Link.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -20,7 +21,7 @@ PyModule parseModule(const std::string &text, const PyContext *given) {
   DiagnosticCollector diagnostics(context.context.get());
   mlir::OwningOpRef<mlir::ModuleOp> module;
   {
-    nb::gil_scoped_release release;
+    ReleasedGil released;
     module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(context.context.get()));
   }
   if (!module)

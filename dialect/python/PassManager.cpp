@@ -1,5 +1,6 @@
 // _compiler.passmanager, under the names of upstream's mlir.passmanager.
-#include "Binding.h"
+#include "Gil.h"
+#include "Interruptible.h"
 #include "array/Pipelines/Gpu.h"
 #include "array/Pipelines/Passes.h"
 
@@ -20,7 +21,8 @@ struct Running {
 
 struct PyPassManager {
   ContextRef context; // declared first: it must outlive the passes
-  std::unique_ptr<mlir::PassManager> passes;
+  std::shared_ptr<mlir::PassManager> passes;
+  bool hasFunctions = false; ///< Passes that are written in Python.
   std::shared_ptr<Running> running = std::make_shared<Running>();
 };
 
@@ -36,7 +38,7 @@ public:
   llvm::StringRef getName() const override { return name; }
 
   void runOnOperation() override {
-    nb::gil_scoped_acquire acquired;
+    AcquiredGil acquired;
     running->tree->startGeneration();
     try {
       function->object(PyOperation(running->tree, getOperation()));
@@ -52,7 +54,7 @@ private:
     nb::object object;
     explicit Function(nb::object object) : object(std::move(object)) {}
     ~Function() {
-      nb::gil_scoped_acquire acquired;
+      AcquiredGil acquired;
       object.reset();
     }
   };
@@ -73,7 +75,7 @@ const ContextRef &contextFor(const PyContext *given) {
 
 PyPassManager createPassManager(const std::string &anchor, const PyContext *given) {
   const ContextRef &context = contextFor(given);
-  return {context, std::make_unique<mlir::PassManager>(context.get(), anchor)};
+  return {context, std::make_shared<mlir::PassManager>(context.get(), anchor)};
 }
 
 void addPasses(PyPassManager &self, const std::string &pipeline) {
@@ -87,6 +89,7 @@ void addFunction(PyPassManager &self, nb::callable function, std::optional<std::
   if (!name)
     name = nb::cast<std::string>(nb::getattr(function, "__name__", nb::str("python-pass")));
   self.passes->addPass(std::make_unique<PythonPass>(*name, std::move(function), self.running));
+  self.hasFunctions = true;
 }
 
 PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
@@ -98,9 +101,55 @@ PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
   mlir::FailureOr<mlir::OpPassManager> parsed = mlir::parsePassPipeline(text, stream);
   if (mlir::failed(parsed))
     throw nb::value_error(("can't parse the pass pipeline '" + text + "': " + message).c_str());
-  auto passes = std::make_unique<mlir::PassManager>(context.get());
+  auto passes = std::make_shared<mlir::PassManager>(context.get());
   static_cast<mlir::OpPassManager &>(*passes) = std::move(*parsed);
   return {context, std::move(passes)};
+}
+
+/// In this thread: between the passes, and in those of Python, signals are looked for as anywhere in Python.
+void runWithFunctions(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operation *op) {
+  DiagnosticCollector diagnostics(self.context.get());
+  self.running->tree = owner;
+  bool ok;
+  {
+    ReleasedGil released;
+    ok = mlir::succeeded(self.passes->run(op));
+  }
+  self.running->tree.reset();
+  if (self.running->error) {
+    nb::python_error error(std::move(*self.running->error));
+    self.running->error.reset();
+    throw error;
+  }
+  if (!ok)
+    diagnostics.raise("the pass pipeline failed");
+}
+
+/// What is left with the module that it works on keeps it; the caller's is empty then.
+void runAlone(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operation *op) {
+  struct State {
+    ContextRef context; // declared first, as in Tree
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    std::shared_ptr<mlir::PassManager> passes;
+    std::optional<DiagnosticCollector> diagnostics;
+    bool ok = false;
+  };
+  auto state = std::make_shared<State>();
+  state->context = self.context;
+  state->passes = self.passes;
+  state->module = mlir::ModuleOp::create(mlir::UnknownLoc::get(self.context.get()));
+  try {
+    runInterruptibly(self.context, [state, op] {
+      state->diagnostics.emplace(state->context.get());
+      state->ok = mlir::succeeded(state->passes->run(op));
+    });
+  } catch (nb::python_error &) {
+    if (isLeft(self.context.get()))
+      std::swap(owner->module, state->module);
+    throw;
+  }
+  if (!state->ok)
+    state->diagnostics->raise("the pass pipeline failed");
 }
 
 void run(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operation *op) {
@@ -112,25 +161,16 @@ void run(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operatio
         ("the pipeline is for '" + self.passes->getOpAnchorName() + "', not for '" + op->getName().getStringRef() + "'")
             .str()
             .c_str());
-  DiagnosticCollector diagnostics(self.context.get());
   if (self.running->tree)
     throw nb::value_error("the pass manager is running");
-  self.running->tree = owner;
   tree.startGeneration();
-  bool ok;
-  {
-    nb::gil_scoped_release release;
-    ok = mlir::succeeded(self.passes->run(op));
+  try {
+    (self.hasFunctions ? runWithFunctions : runAlone)(self, owner, op);
+  } catch (...) {
+    tree.startGeneration();
+    throw;
   }
   tree.startGeneration();
-  self.running->tree.reset();
-  if (self.running->error) {
-    nb::python_error error(std::move(*self.running->error));
-    self.running->error.reset();
-    throw error;
-  }
-  if (!ok)
-    diagnostics.raise("the pass pipeline failed");
 }
 
 } // namespace

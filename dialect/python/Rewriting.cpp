@@ -1,5 +1,6 @@
 // _compiler.rewrite: patterns that are written in Python, and MLIR's greedy driver for them.
 #include "Binding.h"
+#include "Gil.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <nanobind/stl/string.h>
@@ -31,7 +32,7 @@ struct PythonPattern : mlir::RewritePattern {
   mlir::LogicalResult matchAndRewrite(mlir::Operation *op, mlir::PatternRewriter &rewriter) const override {
     if (run.error)
       return mlir::failure();
-    nb::gil_scoped_acquire acquired;
+    AcquiredGil acquired;
     Tree &tree = *run.tree;
     uint64_t before = tree.changes;
     tree.rewriter = &rewriter;
@@ -77,7 +78,7 @@ bool applyGreedily(const PyOperation &operation, nb::list patterns) {
   bool changed = false;
   mlir::LogicalResult ended = mlir::failure();
   {
-    nb::gil_scoped_release release;
+    ReleasedGil released;
     ended = mlir::applyPatternsGreedily(operation.op, std::move(set), config, &changed);
   }
   operation.tree->startGeneration();

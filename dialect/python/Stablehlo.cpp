@@ -1,5 +1,6 @@
 // _compiler.import_stablehlo: the C++ API of array/Stablehlo/Import.h.
 #include "Binding.h"
+#include "Gil.h"
 #include "array/Stablehlo/Import.h"
 
 #include <nanobind/stl/string.h>
@@ -12,7 +13,7 @@ static PyModule importStablehlo(const std::string &text, const PyContext *given)
   DiagnosticCollector diagnostics(context.context.get());
   mlir::OwningOpRef<mlir::ModuleOp> module;
   {
-    nb::gil_scoped_release release;
+    ReleasedGil released;
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "<stablehlo>"), llvm::SMLoc());
     module = mlir::array::importStablehlo(sources, context.context.get());

@@ -1,5 +1,5 @@
 // _compiler.ir: contexts, locations and types, under the names of upstream's mlir.ir.
-#include "Binding.h"
+#include "Interruptible.h"
 #include "array/Pipelines/Cpu.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -100,7 +100,10 @@ nb::object wrapType(const ContextRef &context, mlir::Type type) {
 
 void bindTypes(nb::module_ &module) {
   auto context = nb::class_<PyContext>(module, "Context", "Owns types and attributes. Use from one thread at a time.")
-                     .def("__init__", [](PyContext *self) { new (self) PyContext(makeContext()); });
+                     .def("__init__", [](PyContext *self) { new (self) PyContext(makeContext()); })
+                     .def_prop_ro(
+                         "is_left", [](const PyContext &self) { return isLeft(self.context.get()); },
+                         "What a signal has interrupted still runs in it: use another one.");
   bindWith(context);
   bindLocation(module);
 

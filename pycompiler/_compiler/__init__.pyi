@@ -64,7 +64,7 @@ def compile_to_object(module: ir.Module, cpu: str = '', features: str = '', opt_
     Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a
     triple the least one of its kind.
 
-    The module is left as it is. Raises MLIRError. The GIL is released meanwhile.
+    The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.
     """
 
 def compile_for_gpu(module: ir.Module, capability: str, emulated: bool = False, libraries: Sequence[str] = [], lines: bool = False) -> CompiledObject:
@@ -73,7 +73,7 @@ def compile_for_gpu(module: ir.Module, capability: str, emulated: bool = False, 
     GPUs of a compute capability ("9.0"): PTX, or an object of this machine for the emulated GPU of the tests.
     Large products and routines become calls of `libraries` ("cublaslt"). With `lines` PTX names the user's.
 
-    The module is left as it is. Raises MLIRError. The GIL is released meanwhile.
+    The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.
     """
 
 def forget_objects() -> None:

@@ -11,6 +11,10 @@ class Context:
 
     def __init__(self) -> None: ...
 
+    @property
+    def is_left(self) -> bool:
+        """What a signal has interrupted still runs in it: use another one."""
+
     def __enter__(self) -> object: ...
 
     def __exit__(self, *args) -> None: ...

@@ -101,9 +101,16 @@ def unpack(key: Key, data: bytes) -> Artifact:
     code = data[start:]
     if len(code) != size:
         raise DamagedError(f"it has {len(data)} bytes of {start + size}")
-    if _checksum(code) != known["checksum"]:
+    if not isinstance(known, dict) or _checksum(code) != known.get("checksum"):
         raise DamagedError("the checksum of its code is wrong")
-    end = size - known["assembled"]
+    try:
+        return _artifact(key, known, code)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedError(f"what is known of its code is wrong ({type(error).__name__}: {error})") from None
+
+
+def _artifact(key: Key, known: dict[str, Any], code: bytes) -> Artifact:
+    end = len(code) - known["assembled"]
     begin = end - known["image"]
     return Artifact(
         code[:begin],
@@ -128,6 +135,14 @@ def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
     return Key(digest, *known["key"]), known["about"]
 
 
+def length(head: bytes) -> int | None:
+    """How many bytes the file of an entry has, or of a plan, by what it begins with; None for what is neither."""
+    if len(head) < _HEAD.size:
+        return None
+    _, form, known, code = _HEAD.unpack_from(head)
+    return _START + known + code if form == _FORM else None
+
+
 def opened(magic: bytes, digest: str, data: bytes) -> tuple[dict[str, Any], int, int]:
     """What is known; where what follows it begins, and the bytes of that. Raises DamagedError."""
     if len(data) < _START:
@@ -140,7 +155,10 @@ def opened(magic: bytes, digest: str, data: bytes) -> tuple[dict[str, Any], int,
     body = data[_START : _START + known]
     if data[_HEAD.size : _START] != _checksum(digest.encode(), data[: _HEAD.size], body):
         raise DamagedError("the checksum of its head is wrong")
-    return marshal.loads(body), _START + known, code
+    try:
+        return marshal.loads(body), _START + known, code
+    except (ValueError, EOFError, TypeError) as error:
+        raise DamagedError(f"what is known of its code can't be read ({error})") from None
 
 
 def _checksum(*parts: bytes) -> bytes:

@@ -29,6 +29,7 @@ from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_
+from pycompiler.ops.members import guard, members
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
@@ -43,6 +44,8 @@ _FORM = 1
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
     **dict.fromkeys((custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root), ("graph",)),
+    guard: (),
+    members: ("graph",),
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),
     scan: ("num_consts", "num_carry", "length", "reverse", "jaxpr"),
     cond: ("branches",),

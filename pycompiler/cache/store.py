@@ -17,6 +17,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pycompiler.cache.entry import length
+
 # The kinds of files: code, and plans that were measured.
 CODE, PLAN = ".entry", ".plan"
 _TEMPORARY = ".tmp"
@@ -24,6 +26,8 @@ _HOUR = 3600.0
 
 # The folder is measured when a sixteenth of its limit was written, and brought below the limit by as much.
 _SHARE = 16
+# So much of a file is read before its size is believed.
+_FIRST = 1 << 16
 # A byte of the file "written" stands for so many bytes of entries.
 _BLOCK = 4096
 
@@ -101,7 +105,11 @@ class Store:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
                 return None
-            data = _read(file, found.st_size)
+            try:
+                data = _read(file, found.st_size)
+            except MemoryError:
+                # Its head says as much, too: who opens the beginning alone finds it damaged.
+                data = b""
         except OSError:
             return None
         finally:
@@ -240,7 +248,11 @@ class Store:
 
 
 def _read(file: int, size: int) -> bytes:
-    data = os.read(file, size)
+    """The bytes of a file; only the first ones where it has not as many as they say: its size is no reason to take that
+    much memory."""
+    data = os.read(file, min(size, _FIRST))
+    if size > _FIRST and length(data) != size:
+        return data
     while len(data) < size:
         more = os.read(file, size - len(data))
         if not more:

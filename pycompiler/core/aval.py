@@ -19,7 +19,7 @@ from pycompiler.core.config import config
 _T = TypeVar("_T")
 
 __all__ = [
-    "ShapeDtypeStruct",
+    "Elementless",
     "ShapedArray",
     "as_array",
     "get_aval",
@@ -138,47 +138,14 @@ def as_array(x: Any) -> Any:
             return array_from_numpy(dtypes.host_scalar(x, aval.dtype), aval)
         return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
     get_aval(x)
-    if isinstance(x, ShapeDtypeStruct):
-        raise TypeError(f"{x!r} has no elements: only eval_shape, make_jaxpr and lower take it")
+    if isinstance(x, Elementless):
+        raise TypeError(f"{x!r} has no elements: only eval_shape, make_jaxpr, linear_transpose and lower take it")
     if isinstance(x, dims.Dim):
         raise TypeError(f"the dimension {x} has a value only inside of a traced function whose arguments have it")
     return x
 
 
-class ShapeDtypeStruct:
-    """A shape and dtype in the place of an array: what `eval_shape` gives, and what it and `make_jaxpr` take."""
+class Elementless:
+    """What has an aval, but no elements: it is traced for, and never computed with."""
 
-    __slots__ = ("aval",)
-
-    def __init__(self, shape: Iterable[dims.Dimension], dtype: object, weak_type: bool = False) -> None:
-        self.aval = ShapedArray(tuple(shape), dtypes.canonicalize(dtypes.as_dtype(dtype)), weak_type)
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return self.aval.dtype
-
-    @property
-    def weak_type(self) -> bool:
-        return self.aval.weak_type
-
-    @property
-    def ndim(self) -> int:
-        return self.aval.ndim
-
-    @property
-    def size(self) -> Any:
-        return dims.dim_product(self.aval.shape)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShapeDtypeStruct) and self.aval == other.aval
-
-    def __hash__(self) -> int:
-        return hash(("ShapeDtypeStruct", self.aval))
-
-    def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
+    __slots__ = ()

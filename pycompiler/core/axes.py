@@ -23,10 +23,12 @@ Name = Hashable
 
 
 class Axis(NamedTuple):
-    """A mapped axis: the name that `axis_name` gave it, None without one, and its size."""
+    """A mapped axis: the name that `axis_name` gave it, None without one, its size, and the axes of a mesh over which
+    it is divided where shardings are constrained."""
 
     name: Name | None
     size: Dimension
+    spmd: tuple[Name, ...] = ()
 
 
 class Binding(NamedTuple):
@@ -199,6 +201,11 @@ def swap_mapping(axis: Axis | None) -> Axis | None:
 def mapping() -> Axis | None:
     """The axis of the batch trace whose rule is running: what rules map inside of graphs is the same axis."""
     return _scope.mapping
+
+
+def mapping_spmd() -> tuple[Name, ...]:
+    """The axes of a mesh over which the axis is divided whose rule is running."""
+    return () if _scope.mapping is None else _scope.mapping.spmd
 
 
 def signature() -> Hashable:

@@ -147,4 +147,4 @@ def batch_graph(
         ]
         return record(run, avals, Origin("vmap", evaluate)), tuple(out_dims)
 
-    return closed.derive(("batch", dims, size), make)
+    return closed.derive(("batch", dims, size, axes.mapping_spmd()), make)

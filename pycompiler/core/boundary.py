@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import re
+import sys
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
+from pycompiler.core.arguments import is_settled, prepared, static_parameters
 from pycompiler.core.config import config
 from pycompiler.core.source import hide_own_frames, is_internal, without_own_frames
 
@@ -41,10 +44,10 @@ def leaving(error: BaseException, name: str | None = None) -> None:
     `add: shapes do not broadcast` says the truth about what failed inside, but the user called `polyadd`. What the
     user's own code raised, and what has been through here before, keeps its message.
     """
-    if name is not None and isinstance(error, (TypeError, ValueError, IndexError)) and not hasattr(error, "opened"):
+    if name is not None and isinstance(error, _OF_ARGUMENTS) and not hasattr(error, "opened"):
         text = error.args[0] if len(error.args) == 1 else None
         if isinstance(text, str) and _raised_inside(error.__traceback__):
-            error.args = (_OPENING.sub(f"{name}: ", text, count=1),)
+            error.args = (_opened(name, text, type(error) in _OF_ARGUMENTS),)
             setattr(error, "opened", True)  # noqa: B010
     filtering = config.traceback_filtering
     if filtering != "off":
@@ -81,8 +84,23 @@ def with_boundary(kind: type[_T]) -> type[_T]:
     return kind
 
 
-# How messages open: with the name of a function.
-_OPENING = re.compile(r"^[a-z_][a-z0-9_.]*: ")
+# The errors that say what is wrong with arguments.
+_OF_ARGUMENTS = (TypeError, ValueError, IndexError, OverflowError, NotImplementedError)
+
+# How messages open: with the name of a function or class.
+_OPENING = re.compile(r"^[A-Za-z_][A-Za-z0-9_.]*: ")
+
+
+def _opened(name: str, text: str, plain: bool) -> str:
+    """The text under the name of a function, in place of another's; Python's own words, which name nothing, after it.
+
+    Those of an error of a class of its own (not `plain`) tell more than what a function was given: they stay.
+    """
+    if _OPENING.match(text):
+        return _OPENING.sub(f"{name}: ", text, count=1)
+    # `add() missing 1 required positional argument`, `add takes...`
+    named = text.startswith(name) and not text[len(name) : len(name) + 1].isidentifier()
+    return f"{name}: {text}" if plain and not named else text
 
 
 def _raised_inside(traceback: types.TracebackType | None) -> bool:
@@ -95,7 +113,8 @@ def _raised_inside(traceback: types.TracebackType | None) -> bool:
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Put the functions among the names of a module behind the boundary, each under its own name.
 
-    Aliases stay one object. Inside the package the functions are imported from where they are defined, without it.
+    They are given integers for sizes and axes, and arrays for what stands for them (`arguments`). Aliases stay one
+    object. Inside the package the functions are imported from where they are defined, without it.
     """
     exposed: dict[int, Any] = {}
     for name in names:
@@ -104,37 +123,75 @@ def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
             namespace[name] = exposed.setdefault(id(function), _exposed(function, namespace["__name__"]))
 
 
-def protect(namespace: dict[str, Any], names: Iterable[str]) -> None:
+def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = False) -> None:
     """Put the functions among the names of a module behind the boundary, where they are also called from inside the
-    package: what failed inside keeps its message. Aliases stay one object."""
+    package: what failed in a call from there bears the name of the outer function. Those `of_arrays` are given what
+    `expose` would give them. Aliases stay one object."""
     protected: dict[int, Any] = {}
+    module = namespace["__name__"]
     for name in names:
         function = namespace[name]
         if isinstance(function, types.FunctionType) and function.__code__.co_filename != __file__:
-            namespace[name] = protected.setdefault(id(function), boundary(function))
+            made = _exposed(function, module, replaces=False) if of_arrays else boundary(function)
+            namespace[name] = protected.setdefault(id(function), made)
 
 
-def _exposed(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+def _exposed(
+    function: Callable[..., Any], module: str, renames: bool = True, replaces: bool = True
+) -> Callable[..., Any]:
+    """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name;
+    `replaces`: the package itself calls the function without what is made here."""
     name = function.__name__
+    static = static_parameters(function, module)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if not is_settled(static, args, kwargs):
+                more, named = prepared(name, static, args, kwargs)
+                return function(*more, **named)
             return function(*args, **kwargs)
         except BaseException as error:
-            leaving(error, name)
+            caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+            leaving(error, name if renames and (replaces or not _composed(caller)) else None)
             raise
 
-    # Where it is found again by pickle.
-    call.__module__ = module
+    if renames and replaces:
+        # Where it is found again by pickle.
+        call.__module__ = module
     return call
+
+
+# Where functions are composed of others.
+_ROOMS = tuple(f"pycompiler.{room}" for room in ("lax", "numpy", "random", "scipy", "nn"))
+
+
+def _composed(caller: types.FrameType) -> bool:
+    """Whether a call comes from another function of ours, which the user called, and whose name a message bears."""
+    return caller.f_globals.get("__name__", "").startswith(_ROOMS)
+
+
+def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator: as `boundary`, for a function or method that is given integers and arrays (`arguments`)."""
+    return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
+
+
+def check_function(transform: str, function: Any) -> None:
+    """Raise TypeError for what is no function, or one that yields: its body would not run."""
+    kind: Any = function.__class__
+    if kind is staticmethod or not callable(function):
+        raise TypeError(f"{transform}: takes a function, got {function!r} of type {kind.__name__}")
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(
+            f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "
+            "tuple, or stack what it yields"
+        )
 
 
 def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """`functools.wraps` for what a transformation returns, at the boundary, under a docstring that says what it is."""
 
-    if not callable(function):
-        raise TypeError(f"{transform}: takes a function, got {function!r} of type {type(function).__name__}")
+    check_function(transform, function)
 
     def decorate(wrapper: Callable[_P, _R]) -> Callable[_P, _R]:
         assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"]

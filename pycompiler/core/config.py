@@ -10,11 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import warnings
 from collections.abc import Callable, Generator, Hashable
-from typing import cast
+from typing import Any, cast
 
 from pycompiler._runtime import Device, context_key, set_call_limit, set_context_key, swap_context_key
-from pycompiler.core.settings import TABLE, TRANSFERS, Setting, Value
+from pycompiler._runtime import default_device as first_device
+from pycompiler.core.settings import ALIASES, INERT, JAX_VARIABLES, TABLE, TRANSFERS, Setting, Value
+from pycompiler.core.source import warn
 
 
 class _Local(threading.local):
@@ -31,10 +34,38 @@ class Config:
         self._table = {setting.name: setting for setting in table}
         self._values: dict[str, Value] = {}
         self._local = _Local()
+        # JAX's that change nothing here, and those of which that was said.
+        self._inert = dict(INERT)
+        self._told_of: set[str] = set()
         for setting in table:
             text = os.environ.get(setting.environment)
             self._values[setting.name] = setting.default if text is None else setting.parse(text)
+        for name in JAX_VARIABLES:
+            self._take_variable(self._setting(name), f"JAX_{name.upper()}")
         self._publish()
+
+    def _take_variable(self, setting: Setting, variable: str) -> None:
+        """Set what an environment variable of JAX's says, where ours says nothing. One that means nothing here gives a
+        warning: it may be there for JAX."""
+        text = os.environ.get(variable)
+        if text is None or setting.environment in os.environ:
+            return
+        try:
+            value = setting.parse(text)
+        except ValueError as error:
+            warnings.warn(f"{variable}={text} is not taken: {error}", stacklevel=2)
+            return
+        if setting.name != "platform_name" or value != first_device().platform:
+            self._values[setting.name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        """A setting by JAX's name of it: `config.jax_enable_x64`."""
+        if name.startswith("_"):
+            raise AttributeError(f"config has no attribute {name!r}")
+        try:
+            return self.read(name)
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
 
     @property
     def enable_x64(self) -> bool:
@@ -87,6 +118,34 @@ class Config:
     @property
     def gpu_libraries(self) -> str:
         return str(self._read("gpu_libraries"))
+
+    @property
+    def numpy_rank_promotion(self) -> str:
+        return str(self._read("numpy_rank_promotion"))
+
+    @property
+    def numpy_dtype_promotion(self) -> str:
+        return str(self._read("numpy_dtype_promotion"))
+
+    @property
+    def enable_custom_prng(self) -> bool:
+        return bool(self._read("enable_custom_prng"))
+
+    @property
+    def default_prng_impl(self) -> str:
+        return str(self._read("default_prng_impl"))
+
+    @property
+    def legacy_prng_key(self) -> str:
+        return str(self._read("legacy_prng_key"))
+
+    @property
+    def random_seed_offset(self) -> int:
+        return cast(int, self._read("random_seed_offset"))
+
+    @property
+    def no_tracing(self) -> bool:
+        return bool(self._read("no_tracing"))
 
     @property
     def disable_jit(self) -> bool:
@@ -153,13 +212,31 @@ class Config:
             for direction in TRANSFERS:
                 self.update(f"transfer_guard_{direction}", value)
             return
+        if self._is_inert(name):
+            self._inert[self._told(name)] = value
+            return
         setting = self._setting(name)
         self._values[setting.name] = setting.parse(value)
         self._publish()
 
     def read(self, name: str) -> Value:
         """The value of `name` in this thread."""
+        if self._is_inert(name):
+            return cast(Value, self._inert[name.removeprefix("jax_")])
+        if name.removeprefix("jax_") == "transfer_guard":
+            return self._read("transfer_guard_host_to_device")
         return self._read(self._setting(name).name)
+
+    def _is_inert(self, name: str) -> bool:
+        return name.removeprefix("jax_") in self._inert
+
+    def _told(self, name: str) -> str:
+        """The name of a setting that changes nothing; the first time, it is said that it doesn't."""
+        short = name.removeprefix("jax_")
+        if short not in self._told_of:
+            self._told_of.add(short)
+            warn(f"config: {name} is a setting of JAX's that changes nothing here")
+        return short
 
     def settings(self) -> tuple[Setting, ...]:
         """The rows of the table."""
@@ -168,6 +245,10 @@ class Config:
     @contextlib.contextmanager
     def override(self, name: str, value: object) -> Generator[None]:
         """Set `name` in this thread while the `with` block runs."""
+        if self._is_inert(name):
+            self._told(name)
+            yield
+            return
         setting = self._setting(name)
         name, parsed = setting.name, setting.parse(value)
         overrides = self._local.overrides
@@ -199,10 +280,12 @@ class Config:
     def set_scope(self, names: tuple[Hashable, ...]) -> None:
         """Make `names` part of this thread's key from now on."""
         self._local.scope = names
-        swap_context_key(self._key())
+        # A thread without values of its own follows the common ones, and changes of them.
+        swap_context_key(self._key() if names or self._local.overrides else None)
 
     def _setting(self, name: str) -> Setting:
-        setting = self._table.get(name.removeprefix("jax_"))
+        short = name.removeprefix("jax_")
+        setting = self._table.get(ALIASES.get(short, short))
         if setting is None:
             raise ValueError(f"config: there is no setting {name!r}; there are {', '.join(self._table)}")
         return setting
@@ -252,13 +335,45 @@ def trace_key() -> tuple[object, ...]:
     return key[:_KEYED] + key[_KEYED + _MODES :]
 
 
+allow_f16_reductions = _context("allow_f16_reductions")
+array_garbage_collection_guard = _context("array_garbage_collection_guard")
+check_tracer_leaks = _context("check_tracer_leaks")
 debug_infs = _context("debug_infs")
 debug_key_reuse = _context("debug_key_reuse")
 debug_nans = _context("debug_nans")
+enable_checks = _context("enable_checks")
+enable_custom_prng = _context("enable_custom_prng")
 enable_x64 = _context("enable_x64")
 explain_cache_misses = _context("explain_cache_misses")
 log_compiles = _context("log_compiles")
+no_execution = _context("no_execution")
+no_tracing = _context("no_tracing")
+softmax_custom_jvp = _context("softmax_custom_jvp")
+thread_guard = _context("thread_guard")
 threefry_partitionable = _context("threefry_partitionable")
+
+
+def numpy_rank_promotion(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """A context in which functions of numpy whose operands have different numbers of axes are allowed ("allow"), give a
+    warning ("warn") or a ValueError ("raise"), in this thread. Scalars meet everything."""
+    return config.override("numpy_rank_promotion", new_val)
+
+
+def numpy_dtype_promotion(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """A context in which operands of different dtypes meet as in JAX's table ("standard"), or are a TypePromotionError
+    unless one is weakly typed ("strict"), in this thread."""
+    return config.override("numpy_dtype_promotion", new_val)
+
+
+def default_prng_impl(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """A context for the generator of random numbers. ValueError for another one than "threefry2x32"."""
+    return config.override("default_prng_impl", new_val)
+
+
+def legacy_prng_key(new_val: str) -> contextlib.AbstractContextManager[None]:
+    """A context in which the numbers of keys are allowed in the place of keys ("allow"), give a warning ("warn") or a
+    ValueError ("error"), in this thread."""
+    return config.override("legacy_prng_key", new_val)
 
 
 def default_matmul_precision(new_val: str | None) -> contextlib.AbstractContextManager[None]:

@@ -321,11 +321,21 @@ def _below(left: Dim, right: object, sign: str, side: int, margin: int) -> bool:
     return _decided(f"{left} {sign} {right}", is_negative, difference)
 
 
+def _difference(a: Dimension, b: Dimension) -> Dimension:
+    """a - b. Raises TypeError where one of them is no size, as a float."""
+    difference: Any = a - b
+    if isinstance(difference, (int, Dim)):
+        return difference
+    if isinstance(difference, np.integer):
+        return operator.index(cast(Any, difference))
+    raise TypeError(f"sizes, bounds and counts are integers, got {a if isinstance(b, int) else b!r}")
+
+
 def decidedly_equal(a: Dimension, b: Dimension) -> bool:
     """Whether two dimensions are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
     if a == b:
         return True
-    difference = a - b
+    difference = _difference(a, b)
     if isinstance(difference, int):
         return False
     return _decided(f"{a} == {b}", equals_zero, difference._terms)  # pyright: ignore[reportPrivateUsage]
@@ -341,14 +351,14 @@ def is_multiple(dim: Dimension, of: Dimension) -> bool:
 
 def surely_below(a: Dimension, b: Dimension) -> bool:
     """Whether a is less than b at every size, as far as the bounds tell."""
-    difference = a - b
+    difference = _difference(a, b)
     return difference < 0 if isinstance(difference, int) else is_negative(difference._terms) is True  # pyright: ignore[reportPrivateUsage]
 
 
 def is_at_least(a: Dimension, b: Dimension) -> bool:
     """Whether a >= b at every size, as a rule wants it. Raises InconclusiveDimensionError where it is at some only: of
     the bounds that decide it, the message proposes those under which it is so."""
-    rest = a - b
+    rest = _difference(a, b)
     if isinstance(rest, int):
         return rest >= 0
     terms = rest._terms  # pyright: ignore[reportPrivateUsage]

@@ -258,9 +258,33 @@ def scalar_dtype(kind: type) -> DType:
     return SCALARS[kind][config.enable_x64]
 
 
+# The greatest position, or count, that int32 holds.
+MOST_POSITION = 2**31 - 1
+
+
+def position_dtype(what: str, size: object) -> DType:
+    """The dtype of positions up to `size`, which may be how many elements there are: int32 where it holds them, else
+    int64.
+
+    Raises OverflowError where that is off. A size that is not known yet is taken for one that fits.
+    """
+    if not isinstance(size, int) or size <= MOST_POSITION:
+        return int32
+    if config.enable_x64:
+        return int64
+    raise OverflowError(
+        f"{what}: positions up to {size} do not fit into int32, and 64-bit types are off; to have them, set "
+        'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+    )
+
+
 def finfo(dtype: object) -> Any:
     """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
-    return cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    found: Any = cast(Any, ml_dtypes).finfo(_of_numbers(as_dtype(dtype)))
+    # NumPy gives everybody the same object, whose attributes can be set.
+    own: Any = object.__new__(cast(Any, type(found)))
+    own.__dict__.update(found.__dict__)
+    return own
 
 
 def iinfo(int_type: object) -> Any:
@@ -339,6 +363,9 @@ def dtype_and_weak(x: Any) -> tuple[DType, bool]:
         return canonicalize(as_dtype(spec)), spec is int or spec is float or spec is complex
     dtype = getattr(x, "dtype", None)
     if dtype is None:
+        for scalar in (int, float, complex):
+            if isinstance(x, scalar):  # of a class of its own, as those of an IntEnum are
+                return SCALARS[scalar][config.enable_x64], True
         raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")
     return canonicalize(dtype if is_key(dtype) else np.dtype(dtype)), bool(getattr(x, "weak_type", False))
 
@@ -349,13 +376,41 @@ _joins: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
 def result_type(*xs: Any) -> tuple[DType, bool]:
     """The dtype that the values (or dtypes) promote to, and whether it stays weak.
 
+    Raises TypePromotionError where the setting numpy_dtype_promotion is strict and they don't follow each other.
+
     Reference: JAX's `jax.numpy.result_type`, with `return_weak_type_flag`.
     """
     typed = tuple(map(dtype_and_weak, xs))
     known = _joins.get(typed)
     if known is None:
         known = _joins[typed] = _result_type(typed)
+    if config.numpy_dtype_promotion == "strict":
+        _check_strict(typed)
     return canonicalize(known[0]), known[1]
+
+
+class TypePromotionError(ValueError):
+    """Operands of different dtypes where the setting numpy_dtype_promotion is "strict": convert one."""
+
+
+# Weak kinds, and those that they may follow under strict promotion.
+_FOLLOWS = {"i": "iufc", "f": "fc", "c": "c"}
+
+
+def _check_strict(typed: tuple[tuple[DType, bool], ...]) -> None:
+    strong = {dtype for dtype, weak in typed if not weak or dtype == bool_}
+    kinds = {_kind(dtype) for dtype, weak in typed if weak and dtype != bool_}
+    follow = all(_kind(dtype) in _FOLLOWS[kind] for dtype in strong for kind in kinds)
+    if len(strong) > 1 or not follow:
+        names = ", ".join(sorted({dtype.name + "*" * weak for dtype, weak in typed}))
+        raise TypePromotionError(
+            f"operands of dtypes {names} don't promote where numpy_dtype_promotion is 'strict': convert one of them "
+            "by .astype, or set it to 'standard'"
+        )
+
+
+def _kind(dtype: DType) -> str:
+    return "i" if is_integer(dtype) else "f" if is_floating(dtype) else "c" if is_complex(dtype) else dtype.name
 
 
 def _result_type(typed: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:

@@ -69,3 +69,8 @@ def is_ordered(effects: Effects) -> bool:
 def does_io(effects: Effects) -> bool:
     """Whether the program relies on one of them."""
     return any(effect.is_io for effect in effects)
+
+
+def is_waited_for(effects: Effects) -> bool:
+    """Whether a call waits for one of them, whose failure is that of the call. Only unordered debugging does it not."""
+    return any(effect is not debug_effect for effect in effects)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from pycompiler._runtime import set_nothing
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array
 from pycompiler.core.trace import Origin
@@ -66,9 +67,8 @@ class FlatFunction:
             result, aux = self._pair(result)
             aux_leaves, self._aux_tree = tree_flatten(aux)
         outs, self._out_tree = tree_flatten(result)
-        if self.transform != "vmap" and any(map(_holds_nothing, outs)):
-            held = [_Nothing(out.shape) if _holds_nothing(out) else out for out in outs]
-            outs, self._out_tree = tree_flatten(self._out_tree.unflatten(held))
+        if self.transform != "vmap":
+            outs, self._out_tree = _without_nothing(outs, self._out_tree)
         for index, out in enumerate(outs):
             if not is_array(out):
                 path = self._out_tree.paths()[index]
@@ -121,6 +121,18 @@ def _make_nothing(shape: tuple[int, ...], _: Any) -> Any:
 
 
 register_pytree_node(_Nothing, lambda node: ((), node.shape), _make_nothing)
+set_nothing(dtypes.float0, _Nothing)
+
+
+def _without_nothing(leaves: list[Any], tree: PyTreeDef) -> tuple[list[Any], PyTreeDef]:
+    if not any(map(_holds_nothing, leaves)):
+        return leaves, tree
+    return tree_flatten(tree.unflatten([_Nothing(x.shape) if _holds_nothing(x) else x for x in leaves]))
+
+
+def flatten_arguments(tree: Any) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of arguments that are to be traced, and their structure; arrays of dtype float0 are a part of it."""
+    return _without_nothing(*tree_flatten(tree))
 
 
 def _holds_nothing(x: Any) -> bool:

@@ -5,7 +5,7 @@ Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -70,14 +70,17 @@ class Equation:
         primitive = self.primitive
         if primitive.effects is not None:
             return primitive.effects(**self.params)
-        found = NONE
         # What holds graphs has several results.
-        if primitive.multiple_results:
-            for value in self.params.values():
-                for part in value if type(value) is tuple else (value,):  # pyright: ignore[reportUnknownVariableType]
-                    if isinstance(part, ClosedGraph):
-                        found |= part.effects
-        return found
+        return NONE.union(*[graph.effects for graph in self.graphs]) if primitive.multiple_results else NONE
+
+    @property
+    def graphs(self) -> list[ClosedGraph]:
+        """Those that it holds: the parts of a loop, branches, what is called."""
+        if not self.primitive.multiple_results:
+            return []
+        values: list[Any] = list(self.params.values())
+        parts: list[Any] = [x for value in values for x in (cast(Any, value) if type(value) is tuple else (value,))]
+        return [part for part in parts if isinstance(part, ClosedGraph)]
 
     def __repr__(self) -> str:
         return "\n".join(_Printer().equation(self, ""))
@@ -101,7 +104,8 @@ class Graph:
     def effects(self) -> Effects:
         """Of all its equations."""
         if self._effects is None:
-            self._effects = NONE.union(*[equation.effects for equation in self.equations])
+            own = [e for e in self.equations if e.primitive.multiple_results or e.primitive.effects is not None]
+            self._effects = NONE.union(*[equation.effects for equation in own])
         return self._effects
 
     def as_text(self, places: bool = False) -> str:
@@ -333,12 +337,24 @@ def _scalar(value: Any) -> str:
     return str(plain)
 
 
+def graphs_in(graph: Graph) -> Iterator[Graph]:
+    """A graph and those inside it, each once: a function that is called twice by each of its callers, of which there
+    are thirty on top of each other, would be met a billion times."""
+    seen, waiting = {id(graph)}, [graph]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        for equation in found.equations:
+            for value in equation.params.values():
+                for inner in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
+                    if isinstance(inner, ClosedGraph) and id(inner.graph) not in seen:
+                        seen.add(id(inner.graph))
+                        waiting.append(inner.graph)
+
+
 def forget_sources(graph: Graph) -> None:
     """Let no equation of a graph, nor of one inside it, know the user's line: what is kept for calls from anywhere must
     not name the first one."""
-    for equation in graph.equations:
-        equation.source = None
-        for value in equation.params.values():
-            for inner in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
-                if isinstance(inner, ClosedGraph):
-                    forget_sources(inner.graph)
+    for inner in graphs_in(graph):
+        for equation in inner.equations:
+            equation.source = None

@@ -43,7 +43,9 @@ class _Unconstrained:
 class PartitionSpec:
     """For each dimension of an array the mesh axis that divides it: a name, a tuple of names, or None.
 
-    Dimensions that are left out at the end are not divided.
+    Dimensions that are left out at the end are not divided. `unreduced` are axes along which devices hold terms of a
+    sum that is not made yet: arrays are not placed so, `lax.psum` in `shard_map` makes the sum; `reduced` ones say of
+    what is the same along them that its cotangent is such a sum, and place nothing.
 
     >>> from pycompiler.sharding import PartitionSpec as P
     >>> P("x", None, ("y", "z"))
@@ -55,15 +57,33 @@ class PartitionSpec:
     UNCONSTRAINED = _Unconstrained()
 
     def __init__(self, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset()) -> None:
-        if unreduced or reduced:
-            raise ValueError("PartitionSpec: unreduced and reduced values are not there; use lax.psum in shard_map")
         self.partitions = tuple([_entry(part) for part in partitions])
-        self.unreduced: frozenset[str] = frozenset()
-        self.reduced: frozenset[str] = frozenset()
+        self.unreduced = _names_among("unreduced", unreduced, self)
+        self.reduced = _names_among("reduced", reduced, self)
+        both = self.unreduced & self.reduced
+        if both:
+            raise ValueError(f"PartitionSpec: the axes {sorted(both)} can't be both unreduced and reduced")
 
-    def update(self, *, partitions: Sequence[Any] | None = None) -> PartitionSpec:
-        """The spec with other partitions."""
-        return PartitionSpec(*(self.partitions if partitions is None else partitions))
+    def update(
+        self, partitions: Sequence[Any] | None = None, unreduced: Any = None, reduced: Any = None
+    ) -> PartitionSpec:
+        """The spec with other partitions, or other sets of axes."""
+        return PartitionSpec(
+            *(self.partitions if partitions is None else partitions),
+            unreduced=self.unreduced if unreduced is None else unreduced,
+            reduced=self.reduced if reduced is None else reduced,
+        )
+
+    def __add__(self, other: Any) -> PartitionSpec:
+        if isinstance(other, PartitionSpec):
+            unreduced, reduced = self.unreduced | other.unreduced, self.reduced | other.reduced
+            return PartitionSpec(*self.partitions, *other.partitions, unreduced=unreduced, reduced=reduced)
+        kind: Any = other.__class__
+        return self.update((*self.partitions, *other)) if kind is tuple else NotImplemented
+
+    def __radd__(self, other: Any) -> PartitionSpec:
+        kind: Any = other.__class__
+        return self.update((*other, *self.partitions)) if kind is tuple else NotImplemented
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -84,19 +104,45 @@ class PartitionSpec:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PartitionSpec):
-            return self.partitions == other.partitions
+            return self._key() == other._key()
         if isinstance(other, tuple):
             return self.partitions == tuple(map(_entry, cast(tuple[Any, ...], other)))
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.partitions)
+        return hash(self._key()) if self.unreduced or self.reduced else hash(self.partitions)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.partitions, self.unreduced, self.reduced
 
     def __reduce__(self) -> Any:
-        return PartitionSpec, self.partitions
+        return _spec_of_parts, self._key()
 
     def __repr__(self) -> str:
-        return f"P{self.partitions!r}"
+        if not self.unreduced and not self.reduced:
+            return f"P{self.partitions!r}"
+        parts = [repr(part) for part in self.partitions]
+        parts += [f"unreduced={set(self.unreduced)}"] if self.unreduced else []
+        parts += [f"reduced={set(self.reduced)}"] if self.reduced else []
+        return f"P({', '.join(parts)})"
+
+
+def _spec_of_parts(partitions: tuple[Any, ...], unreduced: frozenset[str], reduced: frozenset[str]) -> PartitionSpec:
+    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
+
+
+def _names_among(what: str, given: Any, spec: PartitionSpec) -> frozenset[str]:
+    """A set of axes that divide no dimension of the spec."""
+    if not isinstance(given, (set, frozenset)):
+        raise TypeError(f"PartitionSpec: {what} must be a set of names, got {given!r} of type {type(given).__name__}")
+    names = frozenset(cast(set[Any], given))
+    if None in names:
+        raise ValueError(f"PartitionSpec: {what} holds names of axes, got None")
+    for part in spec.partitions:
+        twice = names.intersection(_names(part))
+        if twice:
+            raise ValueError(f"PartitionSpec: {what} names {sorted(twice)}, which divide a dimension already")
+    return names
 
 
 def _entry(part: Any) -> Any:
@@ -310,6 +356,11 @@ def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shap
     Raises ValueError for a spec that is too long, an axis that the mesh has not, or that is named twice, and for a
     dimension that can't be divided evenly.
     """
+    if spec.unreduced:
+        raise ValueError(
+            f"{function}: {spec} is of sums that are not made yet, and arrays are not placed so: make the sum by "
+            "lax.psum in shard_map, and leave `unreduced` out"
+        )
     if len(spec) > len(shape):
         raise ValueError(
             f"{function}: {spec} has {len(spec)} entries, for an array of {len(shape)} dimensions, {tuple(shape)}; "

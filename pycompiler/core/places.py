@@ -11,25 +11,28 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import Any
 
-import numpy as np
-
 from pycompiler import _runtime
 from pycompiler._runtime import Array, Device, ShapedArray
 from pycompiler.core.aval import as_array
 from pycompiler.core.config import config
+from pycompiler.core.mesh import PartitionSpec, current_mesh
+from pycompiler.core.sharding import NamedSharding, SingleDeviceSharding
 
 Place = Any
 
 
 def is_place(x: object) -> bool:
-    """Whether `x` says where an array is to be: a device or a sharding."""
-    return isinstance(x, Device) or (hasattr(x, "device_set") and hasattr(x, "place"))
+    """Whether `x` says where an array is to be: a device, a sharding, or a spec of the current mesh."""
+    return isinstance(x, (Device, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
 
 
-def check_place(function: str, place: object) -> None:
-    """Raise ValueError unless `place` is None, a device or a sharding."""
+def check_place(function: str, place: Any) -> Place | None:
+    """`place`, a spec as the sharding over the current mesh. Raises ValueError unless it is None, a device, a sharding
+    or a spec, and for a spec where there is no current mesh."""
+    if isinstance(place, PartitionSpec):
+        return NamedSharding(current_mesh(function), place)
     if place is None or is_place(place):
-        return
+        return place
     raise ValueError(f"{function}: device {place!r} is none of {_runtime.devices()}, no sharding and not None")
 
 
@@ -66,7 +69,7 @@ def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | 
     """One array in a place, committed to it. Without a place an Array stays where it is, and any other value is put,
     uncommitted, on the default device. TypeError for what is no array."""
     if place is None:
-        if not isinstance(x, Array):
+        if type(x) is not Array:
             with asked_for():
                 return as_array(x)
         if may_alias is not False or not isinstance(x.device, Device):
@@ -75,12 +78,13 @@ def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | 
     device = single_device(place)
     if device is None:
         return place.place(x, donate=donate)
-    if not isinstance(x, Array):
+    if type(x) is not Array:
         with asked_for(), making_on(device):
             return _runtime.with_commitment(as_array(x), True)
     if not isinstance(x.device, Device):
         # Laid out over several: its parts are put together.
-        return _runtime.with_commitment(put(np.asarray(x), device), True)
+        place = SingleDeviceSharding(device)
+        return _runtime.with_commitment(place.place(x), True)
     return _runtime.put(x, device, donate, may_alias is False)
 
 

@@ -45,8 +45,8 @@ def range_length(start: Dimension, stop: Dimension, step: Dimension) -> Dimensio
 
 def slice_indices(item: slice, size: Dimension) -> tuple[Dimension, Dimension, int]:
     """Where a slice of an axis starts, how many elements it takes, and its step."""
-    if isinstance(size, int) and isinstance(item.start, int | None) and isinstance(item.stop, int | None):
-        start, stop, step = item.indices(size)
+    if isinstance(size, int) and not isinstance(item.start, Dim) and not isinstance(item.stop, Dim):
+        start, stop, step = item.indices(size)  # what is no int, an array with one element say, is asked for its index
         return start, len(range(start, stop, step)), step
     step: int = 1 if item.step is None else item.step
     if step == 0:
@@ -64,6 +64,14 @@ def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
         place = place + size
         return least if place < least else place
     return greatest if place > greatest else place
+
+
+def bounded_diagonal(k: int, rows: Dimension, columns: Dimension) -> int:
+    """The number of a diagonal; one that lies beside the matrix becomes the first that does, which index types hold."""
+    if not isinstance(k, int):  # pyright: ignore[reportUnnecessaryIsInstance]: an array may say it, too
+        return k
+    low = -rows if isinstance(rows, int) else -(2**30)
+    return max(low, min(k, columns if isinstance(columns, int) else 2**30))
 
 
 def decidedly_same(a: Shape, b: Shape) -> bool:

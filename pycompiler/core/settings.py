@@ -50,7 +50,9 @@ class Setting:
         if self.name == "gpu_libraries":
             return self._libraries(value)
         if self.name == "platform_name" and isinstance(value, str):
-            return self._device("gpu" if value == "cuda" else value).platform
+            return self._platform(value)
+        if self.name in _WORDS and isinstance(value, str) and value.lower() in self.choices:
+            return value.lower()
         if self.name == "traceback_filtering" and (told := _truth(value)) is not None:
             return "auto" if told else "off"
         if self.type is bool:
@@ -83,6 +85,12 @@ class Setting:
                 f"{value!r}"
             )
         return ",".join([name for name in there if name in words] or words)
+
+    def _platform(self, value: str) -> str | None:
+        """The first of several platforms, all of which must be there; None for an empty text."""
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        found = [self._device("gpu" if name in ("cuda", "rocm") else name).platform for name in names]
+        return found[0] if found else None
 
     def _device(self, value: object) -> Device:
         if isinstance(value, Device):
@@ -156,6 +164,9 @@ def _limit_memory(value: Value) -> None:
 def _keep_memory_limit(value: Value) -> Value:
     raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
 
+
+# Whose words may be written in capitals too, as JAX's enumerations are.
+_WORDS = ("numpy_rank_promotion", "numpy_dtype_promotion", "legacy_prng_key")
 
 TABLE: tuple[Setting, ...] = (
     Setting("enable_x64", bool, False, "PYCOMPILER_ENABLE_X64", "keep 64-bit types instead of narrowing", keyed=True),
@@ -233,6 +244,59 @@ TABLE: tuple[Setting, ...] = (
         "which of NVIDIA's libraries GPU programs call: auto (those that are there), none, or their names",
         keyed=True,
     ),
+    Setting(
+        "numpy_rank_promotion",
+        str,
+        "allow",
+        "PYCOMPILER_NUMPY_RANK_PROMOTION",
+        "what becomes of functions of numpy whose operands have different numbers of axes, none of them 0: allow them, "
+        "warn, or raise a ValueError",
+        choices=("allow", "warn", "raise"),
+        keyed=True,
+    ),
+    Setting(
+        "numpy_dtype_promotion",
+        str,
+        "standard",
+        "PYCOMPILER_NUMPY_DTYPE_PROMOTION",
+        "which operands of different dtypes meet: all as in JAX's table, or, strict, only weakly typed ones and others",
+        choices=("standard", "strict"),
+        keyed=True,
+    ),
+    Setting(
+        "enable_custom_prng",
+        bool,
+        False,
+        "PYCOMPILER_ENABLE_CUSTOM_PRNG",
+        "random.PRNGKey gives keys instead of their numbers",
+        keyed=True,
+    ),
+    Setting(
+        "default_prng_impl",
+        str,
+        "threefry2x32",
+        "PYCOMPILER_DEFAULT_PRNG_IMPL",
+        "the generator of random numbers: there is one",
+        choices=("threefry2x32",),
+    ),
+    Setting(
+        "legacy_prng_key",
+        str,
+        "allow",
+        "PYCOMPILER_LEGACY_PRNG_KEY",
+        "what becomes of functions of random that are given the numbers of a key: allow them, warn, or raise an error",
+        choices=("allow", "warn", "error"),
+        keyed=True,
+    ),
+    Setting(
+        "random_seed_offset",
+        int,
+        0,
+        "PYCOMPILER_RANDOM_SEED_OFFSET",
+        "a number that is added to every seed",
+        keyed=True,
+    ),
+    Setting("no_tracing", bool, False, "PYCOMPILER_NO_TRACING", "to trace a function for jit is an error", mode=True),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
@@ -307,4 +371,102 @@ TABLE: tuple[Setting, ...] = (
         "tracebackhide marks them for IPython and pytest, auto does this in IPython and takes them out elsewhere",
         choices=("off", "tracebackhide", "remove_frames", "auto"),
     ),
+)
+
+# JAX's other names for settings of the table.
+ALIASES = {"check_tracer_leaks": "checking_leaks", "platforms": "platform_name", "xla_backend": "platform_name"}
+
+# JAX's settings that have nothing to change here, with their values by default: taken, and a warning says so once.
+INERT: dict[str, object] = {
+    "allow_f16_reductions": True,
+    "array_garbage_collection_guard": None,
+    "auto_pcast": True,
+    "backend_target": "",
+    "bcoo_cusparse_lowering": False,
+    "captured_constants_report_frames": 0,
+    "captured_constants_warn_bytes": 2_000_000_000,
+    "check_proxy_envs": True,
+    "check_static_indices": False,
+    "compilation_cache_check_contents": False,
+    "compilation_cache_expect_pgle": False,
+    "compilation_cache_include_metadata_in_key": False,
+    "compiler_detailed_logging_min_ops": 10,
+    "compiler_enable_remat_pass": True,
+    "cpu_collectives_implementation": "gloo",
+    "cpu_enable_async_dispatch": True,
+    "cuda_visible_devices": "all",
+    "custom_vjp3": False,
+    "debug_log_modules": "",
+    "disable_bwd_checks": False,
+    "disable_most_optimizations": False,
+    "disable_vmap_shmap_error": False,
+    "disallow_mesh_context_manager": False,
+    "distributed_debug": False,
+    "dump_ir_modes": "stablehlo",
+    "dump_ir_to": "",
+    "embedded_constants_max_bytes": 32,
+    "enable_checks": False,
+    "enable_empty_arrays": False,
+    "enable_pgle": False,
+    "enable_preemption_service": True,
+    "enable_recoverability": False,
+    "error_checking_behavior_divide": "ignore",
+    "error_checking_behavior_nan": "ignore",
+    "error_checking_behavior_oob": "ignore",
+    "exec_time_optimization_effort": 0.0,
+    "experimental_unsafe_xla_runtime_errors": False,
+    "explicit_x64_dtypes": "warn",
+    "export_calling_convention_version": 10,
+    "export_ignore_forward_compatibility": False,
+    "high_dynamic_range_gumbel": False,
+    "hlo_source_file_canonicalization_regex": None,
+    "include_debug_info_in_dumps": True,
+    "include_full_tracebacks_in_locations": True,
+    "jax2tf_associative_scan_reductions": False,
+    "log_checkpoint_residuals": False,
+    "logging_level": "NOTSET",
+    "memory_fitting_effort": 0.0,
+    "memory_fitting_level": "O2",
+    "mutable_array_checks": True,
+    "no_execution": False,
+    "optimization_level": "UNKNOWN",
+    "pallas_enable_debug_checks": False,
+    "pallas_use_mosaic_gpu": True,
+    "persistent_cache_enable_xla_caches": "xla_gpu_per_fusion_autotune_cache_dir",
+    "persistent_cache_min_compile_time_secs": 1.0,
+    "persistent_cache_min_entry_size_bytes": 0,
+    "pgle_aggregation_percentile": 90,
+    "pgle_profiling_runs": 3,
+    "pjrt_client_create_options": None,
+    "pprint_use_color": True,
+    "ragged_dot_use_ragged_dot_instruction": True,
+    "raise_persistent_cache_errors": False,
+    "remove_custom_partitioning_ptr_from_cache_key": False,
+    "remove_size_one_mesh_axis_from_type": False,
+    "rocm_visible_devices": "all",
+    "send_traceback_to_runtime": "off",
+    "share_binary_between_hosts": False,
+    "share_binary_between_hosts_timeout_ms": 1_200_000,
+    "softmax_custom_jvp": False,
+    "sort_devices_by_process_index": True,
+    "source_url_schema": None,
+    "thread_guard": False,
+    "threefry_gpu_kernel_lowering": False,
+    "traceback_in_locations_limit": 100,
+    "tracer_error_num_traceback_frames": 5,
+    "use_direct_linearize": True,
+    "use_magma": "auto",
+    "use_shardy_partitioner": True,
+    "use_simplified_jaxpr_constants": False,
+    "xla_profile_version": 0,
+}
+
+# Settings that JAX's environment variables set too, where ours don't: JAX_ENABLE_X64 for enable_x64.
+JAX_VARIABLES = (
+    *("enable_x64", "threefry_partitionable", "platforms", "platform_name", "default_device", "debug_key_reuse"),
+    *("transfer_guard_host_to_device", "transfer_guard_device_to_device", "transfer_guard_device_to_host"),
+    *("default_matmul_precision", "numpy_rank_promotion", "numpy_dtype_promotion", "enable_custom_prng"),
+    *("default_prng_impl", "legacy_prng_key", "random_seed_offset", "no_tracing", "disable_jit", "debug_nans"),
+    *("debug_infs", "check_tracer_leaks", "log_compiles", "explain_cache_misses", "enable_compilation_cache"),
+    "traceback_filtering",
 )

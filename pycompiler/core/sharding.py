@@ -143,7 +143,7 @@ class NamedSharding(Sharding):
                 raise TypeError(f"NamedSharding: takes a PartitionSpec, got {spec!r} of type {type(spec).__name__}")
             spec = PartitionSpec(*(spec or ()))
         # Names and repetitions: the sizes of a dimension are not known yet.
-        self._names = layout_of("NamedSharding", spec, mesh.shape, (0,) * len(spec))
+        self._names = layout_of("NamedSharding", spec.update(unreduced=frozenset()), mesh.shape, (0,) * len(spec))
         self.mesh = mesh
         self.spec = spec
 
@@ -154,6 +154,11 @@ class NamedSharding(Sharding):
     @property
     def is_fully_replicated(self) -> bool:
         return all(self.mesh.shape[name] == 1 for names in self._names for name in names)
+
+    @property
+    def axes_of_dimensions(self) -> Layout:
+        """The axes of the mesh that divide each dimension of the spec."""
+        return self._names
 
     @property
     def replicated_axes(self) -> frozenset[str]:

@@ -194,6 +194,18 @@ class Tracer:
             return value.tolist()
         no_value(errors.ConcretizationTypeError, self, "the elements, by tolist(),", "keep them in an array")
 
+    def tobytes(self, order: str = "C") -> Any:
+        value = self.concrete_value()
+        if value is not None:
+            return value.tobytes(order)
+        no_value(errors.ConcretizationTypeError, self, "the bytes, by tobytes(),", "keep them in an array")
+
+    def unsafe_buffer_pointer(self) -> NoReturn:
+        no_value(errors.ConcretizationTypeError, self, "the address of the elements", "ask the result for it")
+
+    def on_device_size_in_bytes(self) -> NoReturn:
+        no_value(errors.ConcretizationTypeError, self, "the memory of the elements", "use x.nbytes")
+
     def __format__(self, spec: str) -> str:
         value = self.concrete_value()
         if not spec:

@@ -39,7 +39,10 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of that structure with these leaves. Raises ValueError when their number differs."""
+    """The tree of that structure with these leaves. Raises ValueError when their number differs, TypeError for what is
+    no structure."""
+    if not isinstance(cast(object, treedef), PyTreeDef):
+        raise TypeError(f"tree_unflatten: takes a tree's structure first, got {treedef!r}; tree_structure gives it")
     return treedef.unflatten(leaves)
 
 
@@ -156,15 +159,19 @@ def prefix_leaves(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None)
 def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
     """A tree of structure `outer_treedef` whose leaves are trees of structure `inner_treedef`, turned inside out.
 
-    Without `inner_treedef` the structure of the first subtree is taken. Raises ValueError when the tree is not of that
-    structure.
+    Without `inner_treedef` the structure of the first subtree is taken. Raises TypeError when the tree has another
+    number of leaves than such a tree.
     """
-    subtrees = outer_treedef.flatten_up_to(pytree_to_transpose)
-    inner = inner_treedef or tree_structure(subtrees[0])
-    rows = [inner.flatten_up_to(subtree) for subtree in subtrees]
-    if not rows:
+    leaves, treedef = tree_flatten(pytree_to_transpose)
+    if not outer_treedef.num_leaves:
         raise ValueError("tree_transpose: the outer structure has no leaves")
-    return inner.unflatten([outer_treedef.unflatten(column) for column in zip(*rows, strict=True)])
+    inner = inner_treedef or tree_structure(outer_treedef.flatten_up_to(pytree_to_transpose)[0])
+    size = inner.num_leaves
+    if len(leaves) != outer_treedef.num_leaves * size:
+        wanted = outer_treedef.compose(inner)
+        raise TypeError(f"tree_transpose: the tree must be of the structure {wanted}, it is {treedef}")
+    columns = [leaves[place::size] for place in range(size)]
+    return inner.unflatten([outer_treedef.unflatten(column) for column in columns])
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
@@ -205,6 +212,9 @@ def register_dataclass(
         data_fields = [field.name for field in kept if not field.metadata.get("static", False)]
         meta_fields = [field.name for field in kept if field.metadata.get("static", False)]
     data, meta = tuple(data_fields), tuple(meta_fields)
+    twice = {*data} & {*meta}
+    if twice:
+        raise ValueError(f"register_dataclass: {sorted(twice)} are in data_fields and in meta_fields of {name}")
     if fields is not None and {field.name for field in fields} != {*data, *meta, *drop_fields}:
         raise ValueError(
             f"register_dataclass: data_fields {data}, meta_fields {meta} and drop_fields {tuple(drop_fields)} must "

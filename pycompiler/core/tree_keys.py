@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from pycompiler._runtime import PyTreeDef, register_node, set_node_namer, tree_flatten
+from pycompiler._runtime import PyTreeDef, register_node, set_data_functions, set_node_namer, tree_flatten
+from pycompiler.core.tree_data import copy_data, equal_data
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -71,9 +72,20 @@ _registered: dict[type, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]
 _unflatten: dict[type, Callable[[Any, Any], Any]] = {}
 
 
-@functools.lru_cache(maxsize=1024)
-def _child_names(nodetype: type, data: Hashable, count: int) -> list[str] | None:
+def _child_names(nodetype: type, data: Any, count: int) -> list[str] | None:
     """The keys of the children of a class, as text: asked of an instance with nothing in it. None where it has none."""
+    try:
+        return _known_names(nodetype, data, count)
+    except TypeError:  # the data has no hash
+        return _names(nodetype, data, count)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_names(nodetype: type, data: Hashable, count: int) -> list[str] | None:
+    return _names(nodetype, data, count)
+
+
+def _names(nodetype: type, data: Any, count: int) -> list[str] | None:
     _, with_keys = _registered.get(nodetype, (None, None))
     if with_keys is None:
         return None
@@ -85,6 +97,7 @@ def _child_names(nodetype: type, data: Hashable, count: int) -> list[str] | None
 
 
 set_node_namer(_child_names)
+set_data_functions(equal_data, copy_data)
 
 
 def register_pytree_node(
@@ -154,8 +167,39 @@ def register_static(cls: _Class) -> _Class:
 class Partial(partial[Any]):
     """`functools.partial` that is a container: the bound arguments are its children, the function is data.
 
-    So it can be passed to transformed functions. A partial of a partial keeps the two apart.
+    So it can be passed to transformed functions. A partial of a partial keeps the two apart: what the inner one binds
+    is part of the function.
     """
+
+    def __new__(cls, func: Callable[..., Any], /, *args: Any, **keywords: Any) -> Partial:
+        # functools would merge them.
+        kept: Any = _Kept(cast(Any, func)) if isinstance(func, partial) else func
+        return super().__new__(cls, kept, *args, **keywords)
+
+
+class _Kept:
+    """A functools.partial as a function, equal to the partial that it is of."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner: Any = inner
+        self.__wrapped__ = inner
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.inner(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("func", "args", "keywords"):
+            return getattr(self.inner, name)
+        raise AttributeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.inner == (other.inner if isinstance(other, _Kept) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.inner)
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
 
 
 register_pytree_with_keys(
@@ -168,8 +212,9 @@ _BUILTIN = frozenset({tuple, list, dict, OrderedDict, defaultdict, type(None)})
 
 
 def is_tree_node(typ: type) -> bool:
-    """Whether instances of `typ` are containers: tuple, list, dict, OrderedDict, defaultdict, None, registered ones."""
-    return typ in _BUILTIN or typ in _registered
+    """Whether instances of `typ` are containers: tuple, list, dict, OrderedDict, defaultdict, None, namedtuples,
+    registered ones."""
+    return typ in _BUILTIN or typ in _registered or (issubclass(typ, tuple) and hasattr(cast(Any, typ), "_fields"))
 
 
 def is_registered(typ: type) -> bool:
@@ -193,7 +238,8 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
     """
     kind: type[Any] = tree.__class__
     if kind in _registered:
-        return _registered[kind][0](tree)
+        children, data = _registered[kind][0](tree)
+        return list(children), data
     keyed, data = flatten_one_level_with_keys(tree)
     children = [child for _, child in keyed]
     return (tuple(children) if kind in (tuple, dict, type(None)) else children), data
@@ -216,10 +262,17 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[KeyChildren, Hashable]:
     if _has_fields(tree):
         return tuple((GetAttrKey(name), child) for name, child in zip(tree._fields, tree, strict=True)), kind
     if kind is dict or kind is OrderedDict or kind is defaultdict:
-        keys = tuple(tree if kind is OrderedDict else sorted(tree))
+        keys = tuple(tree if kind is OrderedDict else _sorted(tree))
         data = (tree.default_factory, keys) if kind is defaultdict else keys
         return tuple((DictKey(key), tree[key]) for key in keys), data
     raise ValueError(f"flatten_one_level: {tree!r} of type {kind.__name__} is a leaf, not a container")
+
+
+def _sorted(keys: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(keys)
+    except TypeError:
+        raise ValueError(f"the keys of a dict in a tree cannot be sorted: {list(keys)}") from None
 
 
 def tree_flatten_with_path(

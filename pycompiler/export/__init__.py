@@ -3,6 +3,7 @@
 Names are those of `jax.export`; `to_shared_object` has no counterpart there. docs/export.md says what can be relied on.
 """
 
+from pycompiler.export.damage import DeserializationError
 from pycompiler.export.exported import CALLING_CONVENTION, Exported, default_export_platform, deserialize, export
 from pycompiler.export.shared_object import SharedObject, to_shared_object
 from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
@@ -13,6 +14,7 @@ minimum_supported_calling_convention_version = 1
 maximum_supported_calling_convention_version = CALLING_CONVENTION
 
 __all__ = [
+    "DeserializationError",
     "Exported",
     "SharedObject",
     "default_export_platform",

@@ -21,6 +21,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pycompiler.export.damage import DeserializationError, damaged, entry, part
 from pycompiler.version import __version__
 
 MAGIC = b"\x89PCX\r\n\x1a\n"
@@ -70,43 +71,64 @@ class Writer:
 def _checksum(head: bytes, body: bytes | memoryview, parts: Sequence[bytes | memoryview]) -> bytes:
     found = hashlib.blake2b(head, digest_size=_CHECKSUM)
     found.update(body)
-    for part in parts:
-        found.update(part)
+    for each in parts:
+        found.update(each)
     return found.digest()
 
 
-def opened(blob: bytes | bytearray | memoryview) -> tuple[dict[str, Any], memoryview]:
-    """The description and the sections of a file. Raises ValueError, which says the versions, for bytes that are no
-    exported function, are cut off or damaged, or are of a later version."""
+class Opened(NamedTuple):
+    """What is in a file: its description, which has functions; the sections; and who wrote it, for messages."""
+
+    description: dict[str, Any]
+    sections: memoryview
+    about: str
+
+    def section(self, place: Any) -> memoryview:
+        """The bytes at a place that the description names. Raises TypeError, ValueError."""
+        offset, size = place
+        if type(offset) is not int or type(size) is not int or not 0 <= offset <= offset + size <= len(self.sections):
+            raise ValueError(f"{place!r} is no place among the {len(self.sections)} bytes of the sections")
+        return self.sections[offset : offset + size]
+
+
+def opened(blob: bytes | bytearray | memoryview) -> Opened:
+    """What is in a file. Raises DeserializationError, which says the versions, for bytes that are no exported function,
+    are cut off or damaged, or are of a later version."""
     data = memoryview(bytes(blob))
     if bytes(data[: len(MAGIC)]) != MAGIC[: len(data)] or len(data) < len(MAGIC):
-        raise ValueError(
+        raise DeserializationError(
             f"deserialize: these {len(data)} bytes are no exported function: they begin with "
             f"{bytes(data[: len(MAGIC)])!r}, not with {MAGIC!r}"
         )
     if len(data) < _START:
-        raise ValueError(f"deserialize: the exported function is cut off: {len(data)} bytes, fewer than its head")
+        raise DeserializationError(
+            f"deserialize: the exported function is cut off: {len(data)} bytes, fewer than its head"
+        )
     _, form, body_size, size, version = _HEAD.unpack_from(data)
     writer = version.rstrip(b"\0").decode(errors="replace")
     about = f"written by pycompiler {writer} in version {form} of the format"
     if form > FORMAT:
-        raise ValueError(
+        raise DeserializationError(
             f"deserialize: the exported function was {about}, and this is pycompiler {__version__}, which reads "
             f"versions up to {FORMAT}.\nWhat to do: load it with a later pycompiler, or export it with this one"
         )
     if len(data) != _START + body_size + size:
-        raise ValueError(
+        raise DeserializationError(
             f"deserialize: the exported function ({about}) has {len(data)} bytes of {_START + body_size + size}: it "
             "was cut off, or something was added"
         )
     body, sections = data[_START : _START + body_size], data[_START + body_size :]
     if _checksum(bytes(data[: _HEAD.size]), body, [sections]) != data[_HEAD.size : _START]:
-        raise ValueError(f"deserialize: the exported function ({about}) is damaged: its checksum is wrong")
-    description = json.loads(bytes(body))
-    if description["dialect"] > DIALECT:
-        raise ValueError(
-            f"deserialize: the module of the exported function ({about}) is of version {description['dialect']} of the "
+        raise damaged(about, "the whole file", "its checksum is wrong")
+    with part(about, "the description"):
+        description = json.loads(bytes(body))
+        dialect, functions = entry(description, "dialect", int), entry(description, "functions", list)
+        if not functions:
+            raise ValueError("it has no functions")
+    if dialect > DIALECT:
+        raise DeserializationError(
+            f"deserialize: the module of the exported function ({about}) is of version {dialect} of the "
             f"array dialect, and this is pycompiler {__version__}, which reads versions up to {DIALECT}.\nWhat to do: "
             "load it with a later pycompiler, or export it with this one"
         )
-    return description, sections
+    return Opened(description, sections, about)

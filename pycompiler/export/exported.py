@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,16 +21,19 @@ from pycompiler import distribution
 from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
 from pycompiler.compile import module_bytes, named_device, read_module
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval, shaped, short
+from pycompiler.core.aval import get_aval, shaped, short
 from pycompiler.core.boundary import boundary
 from pycompiler.core.dims import Dim
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import ClosedGraph, pruned
+from pycompiler.core.shape_struct import ShapeDtypeStruct
 from pycompiler.core.sizes import size_plan
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import tree_flatten, tree_leaves
+from pycompiler.core.tree_keys import keystr, tree_leaves_with_path
 from pycompiler.dynamic import SymbolicArguments, may_be
-from pycompiler.export.container import Section, Writer, opened
+from pycompiler.export.container import Opened, Writer, opened
+from pycompiler.export.damage import DeserializationError, entry, part, texts
 from pycompiler.export.sizes import size_from_text, symbols_from_json, symbols_to_json
 from pycompiler.export.trees import tree_from_json, tree_to_json
 from pycompiler.imported import operations_of
@@ -43,6 +46,8 @@ from pycompiler.random import key_data, wrap_key_data
 from pycompiler.transforms import custom_vjp, vjp
 
 CALLING_CONVENTION = 1
+# What modules in files begin with.
+_BYTECODE = b"ML\xefR"
 
 # The names of platforms, and others that they go by.
 PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}
@@ -206,7 +211,7 @@ class Exported:
 def _platform_of(leaves: Sequence[Any]) -> str:
     """Where a call with these is expected to run."""
     for leaf in leaves:
-        if isinstance(leaf, Array) and leaf.committed and isinstance(leaf.device, Device):
+        if type(leaf) is Array and leaf.committed and isinstance(leaf.device, Device):
             return leaf.device.platform
     return default_backend()
 
@@ -248,11 +253,27 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
 
     @boundary
     def exporting(*args: Any, **kwargs: Any) -> Exported:
+        for name, given, dtype in narrowed((args, kwargs)):
+            dtypes.warn_of_narrowing(f"export: {name}", given, dtype)
         traced = jitted.trace(*args, **kwargs)
         names = tuple(traced._signature.names())
         return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names)
 
     return exporting
+
+
+def narrowed(arguments: tuple[Sequence[Any], dict[str, Any]]) -> list[tuple[str, Any, Any]]:
+    """Those of a call's arguments that have 64 bits where only 32 are kept: what each is called, its dtype and the one
+    that it becomes."""
+    found: list[tuple[str, Any, Any]] = []
+    args, kwargs = arguments
+    for place, argument in [*enumerate(args), *kwargs.items()]:
+        for keys, leaf in tree_leaves_with_path(argument):
+            if isinstance(leaf, (np.ndarray, np.generic, ShapeDtypeStruct)):
+                kept = get_aval(leaf).dtype
+                if leaf.dtype != kept:
+                    found.append((f"argument {place}{keystr(keys)}", leaf.dtype, kept))
+    return found
 
 
 def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
@@ -380,19 +401,18 @@ def _aval_to_json(aval: ShapedArray) -> dict[str, Any]:
     return {"shape": shape, "dtype": aval.dtype.name, "weak_type": aval.weak_type}
 
 
-def _aval_from_json(written: dict[str, Any], symbols: Mapping[str, Dim] | None = None) -> ShapedArray:
-    name = written["dtype"]
+def _aval_from_json(written: Any, symbols: Mapping[str, Dim] | None = None) -> ShapedArray:
+    name, shape = entry(written, "dtype", str), cast("list[Any]", entry(written, "shape", list))
     dtype: Any = dtypes.KEY if name == dtypes.KEY.name else dtypes.as_dtype(name)
-    return shaped([size_from_text(size, symbols or {}) for size in written["shape"]], dtype, written["weak_type"])
+    return shaped([size_from_text(size, symbols or {}) for size in shape], dtype, entry(written, "weak_type", bool))
 
 
 def _bytes_of(const: Array) -> bytes:
     return np.asarray(key_data(const) if dtypes.is_key(const.dtype) else const).tobytes()
 
 
-def _const_of(written: dict[str, Any], sections: memoryview) -> Array:
-    aval, (offset, size) = _aval_from_json(written), Section(*written["data"])
-    data = sections[offset : offset + size]
+def _const_of(written: Any, file: Opened) -> Array:
+    aval, data = _aval_from_json(written), file.section(entry(written, "data", list))
     if dtypes.is_key(aval.dtype):
         return wrap_key_data(np.frombuffer(data, np.uint32).reshape(*aval.shape, 2))
     return array_from_numpy(np.frombuffer(data, aval.dtype).reshape(aval.shape), aval)
@@ -402,40 +422,77 @@ def _const_of(written: dict[str, Any], sections: memoryview) -> Array:
 def deserialize(blob: bytes | bytearray) -> Exported:
     """The function of the bytes that `Exported.serialize` made. What is in them is code: load what you trust.
 
-    Raises ValueError, which says the versions, for bytes that are no exported function, are cut off or damaged, or were
-    written by a later version; ValueError for containers whose names are not registered here.
+    Raises DeserializationError, which is a ValueError and says the versions, for bytes that are no exported function,
+    are cut off or damaged (it names the part), or were written by a later version, and for containers whose names are
+    not registered here.
     """
-    description, sections = opened(blob)
+    file = opened(blob)
     made: Exported | None = None
-    for function in reversed(description["functions"]):
-        made = _read(function, sections, made)
+    for number in reversed(range(len(file.description["functions"]))):
+        made = _read(file, number, made)
     assert made is not None
     return made
 
 
-def _read(written: dict[str, Any], sections: memoryview, derivative: Exported | None) -> Exported:
-    if written["calling_convention"] > CALLING_CONVENTION:
-        raise ValueError(
-            f"deserialize: {written['name']} has version {written['calling_convention']} of the calling convention, "
+def _read(file: Opened, number: int, derivative: Exported | None) -> Exported:
+    written = file.description["functions"][number]
+    of = f"function {number} of the description"
+    with part(file.about, of):
+        name, version = entry(written, "name", str), entry(written, "calling_convention", int)
+    if version > CALLING_CONVENTION:
+        raise DeserializationError(
+            f"deserialize: {name} has version {version} of the calling convention, "
             f"and this version of pycompiler reads versions up to {CALLING_CONVENTION}; load it with a later one"
         )
-    symbols = symbols_from_json(written.get("symbols", {}))
-    ins, outs = ([_aval_from_json(aval, symbols) for aval in written[which]] for which in ("in_avals", "out_avals"))
-    consts = tuple([_const_of(const, sections) for const in written["consts"]])
-    offset, size = Section(*written["module"])
-    source = bytes(sections[offset : offset + size])
-    avals = (*ins, *(const.aval for const in consts))
-    code = ModuleCode(source, "main", avals, outs, frozenset(written["operations"]))
+    with part(file.about, f"the symbols of {of}"):
+        symbols = symbols_from_json(written.get("symbols", {}))
+    avals: dict[str, tuple[ShapedArray, ...]] = {}
+    trees: dict[str, PyTreeDef] = {}
+    for side in ("in", "out"):
+        with part(file.about, f"the {side}_avals of {of}"):
+            given = cast("list[Any]", entry(written, f"{side}_avals", list))
+            avals[side] = tuple([_aval_from_json(aval, symbols) for aval in given])
+        with part(file.about, f"the {side}_tree of {of}"):
+            trees[side] = tree_from_json(written[f"{side}_tree"])
+            if trees[side].num_leaves != len(avals[side]):
+                raise ValueError(f"it has {trees[side].num_leaves} arrays, and there are {len(avals[side])} avals")
+    with part(file.about, f"the constants of {of}"):
+        consts = tuple([_const_of(const, file) for const in cast("list[Any]", entry(written, "consts", list))])
+    with part(file.about, f"the module of {of}"):
+        source = bytes(file.section(entry(written, "module", list)))
+        if not source.startswith(_BYTECODE):
+            raise ValueError(f"it begins with {source[:4]!r}, expected MLIR's bytecode, {_BYTECODE!r}")
+    with part(file.about, of):
+        platforms, names = texts(written, "platforms"), texts(written, "argument_names")
+        if not platforms or not set(platforms) <= set(PLATFORMS.values()) or len(names) != len(avals["in"]):
+            raise ValueError(f"it is for the platforms {platforms!r:.80}, and names {len(names)} arguments")
+        _check_derivative(avals["in"], avals["out"], derivative)
+        taken = (*avals["in"], *(const.aval for const in consts))
+        code = ModuleCode(source, "main", taken, avals["out"], frozenset(texts(written, "operations")))
     return Exported(
-        written["name"],
-        tree_from_json(written["in_tree"]),
-        tuple(ins),
-        tree_from_json(written["out_tree"]),
-        tuple(outs),
-        tuple(written["platforms"]),
-        written["calling_convention"],
+        name,
+        trees["in"],
+        avals["in"],
+        trees["out"],
+        avals["out"],
+        platforms,
+        version,
         code,
         consts,
         None if derivative is None else lambda _: derivative,
-        tuple(written["argument_names"]),
+        names,
     )
+
+
+def _check_derivative(ins: Sequence[ShapedArray], outs: Sequence[ShapedArray], derivative: Exported | None) -> None:
+    """That a derivative takes and gives what the calling convention says."""
+    if derivative is None:
+        return
+
+    def kinds(avals: Sequence[ShapedArray]) -> list[tuple[Any, Any]]:
+        return [(aval.shape, aval.dtype) for aval in avals]
+
+    taken = [*ins, *(aval for aval in outs if dtypes.is_inexact(aval.dtype))]
+    given = [aval for aval in ins if dtypes.is_inexact(aval.dtype)]
+    if kinds(taken) != kinds(derivative.in_avals) or kinds(given) != kinds(derivative.out_avals):
+        raise ValueError(f"its derivative is {derivative!r}, which is not that of a function of these arrays")

@@ -26,7 +26,7 @@ from pycompiler.core.boundary import boundary
 from pycompiler.core.sizes import symbols_of
 from pycompiler.export.c_sizes import Size
 from pycompiler.export.c_source import Library, Parameter, header, identifiers, is_identifier, source
-from pycompiler.export.exported import Exported, export
+from pycompiler.export.exported import Exported, export, narrowed
 from pycompiler.ops import DECOMPOSITIONS
 from pycompiler.random import key_data
 
@@ -76,7 +76,8 @@ def to_shared_object(
       name: of the C function; by default the file's, without "lib" and what follows the first dot: "model".
       cpu: the processors that the code is for, by LLVM's name ("x86-64-v3"); by default those of this machine's kind.
 
-    Raises ValueError for a name that C does not take, and for what can't be exported; FileNotFoundError where there is
+    Raises ValueError for a name that C does not take, for arguments of 64 bits unless enable_x64, since the function
+    would take them with 32, and for what can't be exported; FileNotFoundError where there is
     no C++ compiler; RuntimeError, with what it says, where linking fails.
     """
     target = Path(path).resolve()
@@ -88,6 +89,7 @@ def to_shared_object(
             raise TypeError("to_shared_object: an exported function has its arguments' shapes already: give none")
         exported = fun
     else:
+        _check_widths(args, kwargs)
         exported = export(fun, platforms=["cpu"])(*args, **kwargs)
     if "cpu" not in exported.platforms:
         raise ValueError(
@@ -112,6 +114,15 @@ def to_shared_object(
         _replace(work / "library.so", target)
         _replace(work / written.header.name, written.header)
     return written
+
+
+def _check_widths(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """What C passes has the width that was asked for, or there is no library."""
+    for name, given, kept in narrowed((args, kwargs)):
+        raise ValueError(
+            f"to_shared_object: {name} is {given.name}, and the function would take {kept.name}, because 64-bit types "
+            f'are off; ask for {kept.name}, or set PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
+        )
 
 
 def _library(exported: Exported, written: SharedObject, compiled: Any, cpu: str | None, work: Path) -> Library:

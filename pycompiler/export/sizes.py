@@ -13,6 +13,10 @@ from typing import Any
 
 from pycompiler.core.dims import Dim, Dimension
 from pycompiler.core.sizes import symbols_of
+from pycompiler.export.damage import DeserializationError, entry, of_kind
+
+# Beyond these no size is what a program computes with, and reading it would take long.
+_MOST_CHARACTERS, _MOST_POWER = 10_000, 64
 
 _OPERATORS: dict[type[ast.operator], Any] = {
     ast.Add: operator.add,
@@ -35,19 +39,28 @@ def symbols_to_json(avals: Iterable[Any]) -> dict[str, Any]:
 def symbols_from_json(written: Mapping[str, Mapping[str, Any]]) -> dict[str, Dim]:
     """What `symbols_to_json` gave."""
     return {
-        name: Dim(name, min=said["min"], max=said["max"], multiple_of=said["multiple_of"])
-        for name, said in written.items()
+        of_kind(name, str, "a symbol"): Dim(
+            name,
+            min=entry(said, "min", int),
+            max=None if said.get("max") is None else entry(said, "max", int),
+            multiple_of=entry(said, "multiple_of", int),
+        )
+        for name, said in of_kind(written, dict, "the symbols").items()
     }
 
 
 def size_from_text(text: str, symbols: Mapping[str, Dim]) -> Dimension:
-    """A size. Raises ValueError for what is none."""
-    if text.isdigit():
+    """A size. Raises DeserializationError for an expression that this version does not read; TypeError, ValueError for
+    what is none."""
+    of_kind(text, str, "a size")
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"a size of {len(text)} characters, expected at most {_MOST_CHARACTERS}")
+    if text.isdecimal():
         return int(text)
     try:
         return _value(ast.parse(text, mode="eval").body, symbols)
     except (SyntaxError, KeyError, TypeError):
-        raise ValueError(
+        raise DeserializationError(
             f"deserialize: the exported function has an array of the size {text!r}, and this version reads numbers and "
             f"what is computed of the symbols ({', '.join(symbols) or 'none'}); load it with a later one"
         ) from None
@@ -61,5 +74,8 @@ def _value(node: ast.expr, symbols: Mapping[str, Dim]) -> Any:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand, symbols)
     if isinstance(node, ast.BinOp):
-        return _OPERATORS[type(node.op)](_value(node.left, symbols), _value(node.right, symbols))
+        left, right = _value(node.left, symbols), _value(node.right, symbols)
+        if isinstance(node.op, ast.Pow) and (type(right) is not int or not 0 <= right < _MOST_POWER):
+            raise ValueError(f"the power {right} in a size, expected a number from 0 to {_MOST_POWER - 1}")
+        return _OPERATORS[type(node.op)](left, right)
     raise TypeError(type(node).__name__)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from pycompiler.core.tree import PyTreeDef, tree_flatten
 from pycompiler.core.tree_keys import flatten_one_level, is_registered, is_tree_node, unflatten_one_level
+from pycompiler.export.damage import DeserializationError, of_kind
 
 _T = TypeVar("_T")
 
@@ -139,15 +140,16 @@ def _key(key: Any) -> Any:
 
 
 def tree_from_json(written: Any) -> PyTreeDef:
-    """The structure of what `tree_to_json` gave. Raises ValueError for a name that is not registered here."""
+    """The structure of what `tree_to_json` gave. Raises DeserializationError for a name that is not registered here."""
     return tree_flatten(_from_json(written))[1]
 
 
 def _from_json(written: Any) -> Any:
     if written == "*":
         return _Leaf()
+    of_kind(written, dict, "a container")
     kind = next((kind for kind in _KINDS if kind in written), "node")
-    children = [_from_json(child) for child in written.get(kind, ())]
+    children = [_from_json(child) for child in of_kind(written.get(kind, []), list, kind)]
     if kind == "none":
         return None
     if kind == "tuple":
@@ -155,11 +157,14 @@ def _from_json(written: Any) -> Any:
     if kind == "list":
         return children
     if kind in ("dict", "OrderedDict"):
-        pairs = zip(written["keys"], children, strict=True)
+        keys = of_kind(written["keys"], list, "keys")
+        if not all(type(key) in (str, int) for key in keys) or len(set(keys)) != len(children):
+            raise ValueError(f"{len(children)} entries of a dict have the keys {keys!r:.80}")
+        pairs = zip(keys, children, strict=True)
         return dict(pairs) if kind == "dict" else OrderedDict(pairs)
     entry = _by_name.get(written.get("name")) if kind == "node" else None
     if entry is None:
-        raise ValueError(
+        raise DeserializationError(
             f"deserialize: the arguments or results hold a container by the name {written.get('name', kind)!r}, which "
             "is not registered here.\nWhat to do: export.register_pytree_node_serialization or "
             "export.register_namedtuple_serialization with this serialized_name, before loading"

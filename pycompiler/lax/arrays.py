@@ -18,6 +18,7 @@ from pycompiler.lax.operands import (
     canonical_shape,
     check_arrays,
 )
+from pycompiler.lax.shardings import divided
 from pycompiler.ops import shape as shapes
 
 
@@ -29,9 +30,9 @@ def dtype(x: Any) -> Any:
     return get_aval(x).dtype
 
 
-def empty(shape: Any, dtype: Any) -> Array:
+def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Array:
     """An array whose elements mean nothing yet. They are zeros."""
-    return movement.full(canonical_shape("empty", shape), 0, dtype)
+    return divided("empty", movement.full(canonical_shape("empty", shape), 0, dtype), out_sharding)
 
 
 def shape_as_value(shape: Sequence[int]) -> Array:

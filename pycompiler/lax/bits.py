@@ -5,7 +5,7 @@ from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.ops import arithmetic, bits
 from pycompiler.ops import complex as complexes
 from pycompiler.ops import shape as shapes
@@ -59,7 +59,7 @@ def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
     dtype = dtypes.canonicalize_requested(new_dtype, "bitcast_convert_type")
     aval = get_aval(operand)
     if aval.dtype == dtype:
-        return operand
+        return weakly(operand, False)
     if dtypes.is_complex(aval.dtype):
         return _from_complex(operand, dtype)
     if dtypes.is_complex(dtype):

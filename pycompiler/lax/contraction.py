@@ -20,6 +20,7 @@ from pycompiler.lax.precision import (
     check_precision,
     widens_factors,
 )
+from pycompiler.lax.shardings import divided
 from pycompiler.ops import contraction, cumulative
 
 
@@ -69,6 +70,10 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
     precision = config.default_matmul_precision if precision is None else precision
     (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = _numbers(name, numbers)
     dtype, weak = dtypes.result_type(lhs, rhs)
+    if dtype == dtypes.bool_ and preferred is None:
+        # Whether any product holds: they are counted.
+        lhs, rhs = (cast(x, dtypes.int32) for x in (lhs, rhs))
+        return elementwise.ne(_dot(name, lhs, rhs, numbers, precision, None), 0)
     wanted = sum_type(name, dtype, preferred)
     result = wanted
     summed = accumulation_type(precision)
@@ -100,6 +105,8 @@ def dot_general(
     dimension_numbers: DotDimensionNumbers,
     precision: Any = None,
     preferred_element_type: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """The product summed over contracting dimensions, for each index of batch dimensions.
 
@@ -115,7 +122,9 @@ def dot_general(
     >>> lax.dot_general(pnp.ones((2, 3)), pnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
-    return _dot("dot_general", lhs, rhs, dimension_numbers, precision, preferred_element_type)
+    return divided(
+        "dot_general", _dot("dot_general", lhs, rhs, dimension_numbers, precision, preferred_element_type), out_sharding
+    )
 
 
 def dot(
@@ -125,6 +134,7 @@ def dot(
     dimension_numbers: DotDimensionNumbers | None = None,
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The product of vectors and matrices; with dimension_numbers the same as dot_general.
 
@@ -146,7 +156,7 @@ def dot(
                 f"({left.shape[-1]} vs {right.shape[0]})"
             )
         dimension_numbers = (((len(left.shape) - 1,), (0,)), ((), ()))
-    return _dot("dot", lhs, rhs, dimension_numbers, precision, preferred_element_type)
+    return divided("dot", _dot("dot", lhs, rhs, dimension_numbers, precision, preferred_element_type), out_sharding)
 
 
 def batch_matmul(lhs: Array, rhs: Array, precision: Any = None) -> Array:
@@ -267,12 +277,15 @@ def ragged_dot(
     precision: Any = None,
     preferred_element_type: Any = None,
     group_offset: Array | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """lhs[m, k] whose first group_sizes[0] rows are multiplied by rhs[0], the next group_sizes[1] by rhs[1], and so on.
 
     Rows behind the last group give 0. group_offset must be None.
     """
-    return ragged_dot_general(lhs, rhs, group_sizes, _ROWS_IN_GROUPS, precision, preferred_element_type, group_offset)
+    return ragged_dot_general(
+        lhs, rhs, group_sizes, _ROWS_IN_GROUPS, precision, preferred_element_type, group_offset, out_sharding
+    )
 
 
 def ragged_dot_general(
@@ -283,6 +296,7 @@ def ragged_dot_general(
     precision: Any = None,
     preferred_element_type: Any = None,
     group_offset: Array | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """dot_general over a dimension of lhs that falls into groups of group_sizes.
 
@@ -300,7 +314,8 @@ def ragged_dot_general(
     if not dtypes.is_integer(get_aval(group_sizes).dtype):
         raise TypeError(f"{name}: group_sizes must be integers, got {short(get_aval(group_sizes))}")
     check_precision(name, precision)
-    return fused(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
+    result = fused(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
+    return divided(name, result, out_sharding)
 
 
 def _outer_dimensions(lhs: Any, numbers: RaggedDotDimensionNumbers) -> tuple[tuple[int, ...], str]:

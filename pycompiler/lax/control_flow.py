@@ -190,7 +190,7 @@ def _length(bounds: Sequence[Any], operands: Sequence[Any]) -> int | None:
     kinds = (int, np.integer, np.ndarray)
     if any(isinstance(x, Tracer) for x in operands):
         kinds = (*kinds, Array)
-    if not all(isinstance(bound, kinds) for bound in bounds):
+    if any(isinstance(bound, Tracer) or not isinstance(bound, kinds) for bound in bounds):
         return None
     lower, upper = bounds
     return max(0, int(upper) - int(lower))

@@ -13,6 +13,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.contraction import dot_general, sum_type
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.lax.precision import asked_precision, check_precision
+from pycompiler.lax.shardings import divided
 from pycompiler.lax.window import Padding, padtype_to_pads
 from pycompiler.ops import convolution
 from pycompiler.ops.contraction import asked
@@ -36,6 +37,11 @@ ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, st
 def conv_general_permutations(dimension_numbers: Any) -> tuple[tuple[int, ...], ...]:
     """The orders of dimensions that strings like ('NHWC', 'HWIO', 'NHWC') describe. TypeError for what is none."""
     marks = (("N", "C"), ("O", "I"), ("N", "C"))
+    if not isinstance(dimension_numbers, (tuple, list)) or [type(text) for text in dimension_numbers] != [str] * 3:
+        raise TypeError(
+            "conv_general_permutations: dimension_numbers must be three strings as ('NHWC', 'HWIO', 'NHWC'), got "
+            f"{dimension_numbers!r}"
+        )
     for i, (text, pair) in enumerate(zip(dimension_numbers, marks, strict=True)):
         if any(text.count(mark) != 1 for mark in pair) or len(set(text)) != len(text):
             raise TypeError(
@@ -156,6 +162,7 @@ def conv_general_dilated(
     batch_group_count: int = 1,
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The convolution of lhs with rhs, which is not turned around, over any number of spatial dimensions.
 
@@ -188,7 +195,7 @@ def conv_general_dilated(
     if dtypes.is_floating(wanted) != dtypes.is_floating(dtype):
         dtype, weak = wanted, False
     lhs, rhs = (cast(x, dtype, weak) if get_aval(x).dtype != dtype else x for x in (lhs, rhs))
-    return convolution.conv_general_dilated.bind(
+    result = convolution.conv_general_dilated.bind(
         lhs,
         rhs,
         window_strides=strides,
@@ -204,6 +211,7 @@ def conv_general_dilated(
         preferred_element_type=None if wanted == dtype else wanted,
         **asked(asked_precision(precision, dtype, wanted)),
     )
+    return divided(name, result, out_sharding)
 
 
 def _pads(

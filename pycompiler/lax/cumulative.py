@@ -1,10 +1,26 @@
 """Functions of lax that run along a dimension."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pycompiler.core.aval import get_aval
+from pycompiler.core.dtype import is_complex
+from pycompiler.lax import analytic
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, check_arrays
+from pycompiler.lax.scans import associative_scan
 from pycompiler.ops import PRIMITIVES
+
+# How complex numbers are joined, where the primitive takes real ones alone.
+_JOINS: dict[str, Callable[[Array, Array], Array]] = {
+    "cummax": PRIMITIVES["max"].bind,
+    "cummin": PRIMITIVES["min"].bind,
+    "cumlogsumexp": analytic.logaddexp,
+}
+
+
+def _joined(x: Array, *, name: str, axis: int, reverse: bool) -> Array:
+    return associative_scan(_JOINS[name], x, reverse, axis)
 
 
 def _cumulative(name: str, summary: str) -> Any:
@@ -13,6 +29,8 @@ def _cumulative(name: str, summary: str) -> Any:
     def function(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
         check_arrays(name, operand)
         axis = canonical_axis(name, axis, len(get_aval(operand).shape))
+        if name in _JOINS and is_complex(get_aval(operand).dtype):
+            return fused(_joined, operand, name=name, axis=axis, reverse=bool(reverse))
         return primitive.bind(operand, axis=axis, reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = name

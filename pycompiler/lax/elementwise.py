@@ -13,7 +13,8 @@ from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
 from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched
+from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
+from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
 from pycompiler.ops import PRIMITIVES, arithmetic, compare
 from pycompiler.ops import math as maths
 
@@ -30,6 +31,21 @@ def _unary(name: str, summary: str) -> Callable[[Array], Array]:
     return function
 
 
+def _with_accuracy(name: str, summary: str) -> Callable[..., Array]:
+    """An elementary function, which takes `accuracy` as jax's does: its own is the one of AccuracyMode.HIGHEST."""
+    primitive: Primitive = PRIMITIVES[name]
+
+    def function(x: Array, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
+        check_arrays(name, x)
+        if accuracy is not None:
+            check_accuracy(name, accuracy, get_aval(x).dtype)
+        return primitive.bind(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{summary} `accuracy`: errors that it may have; ValueError for less than there are."""
+    return function
+
+
 def _composed_for_complex(name: str, summary: str) -> Callable[[Array], Array]:
     """A primitive of floats, which complex numbers have by composition."""
     on_floats = _unary(name, summary)
@@ -37,7 +53,7 @@ def _composed_for_complex(name: str, summary: str) -> Callable[[Array], Array]:
 
     def function(x: Array) -> Array:
         if is_array(x) and dtypes.is_complex(get_aval(x).dtype):
-            return fused(composed, x)
+            return weakly(fused(composed, x), get_aval(x).weak_type)
         return on_floats(x)
 
     function.__name__ = function.__qualname__ = name
@@ -62,19 +78,19 @@ sign = _unary("sign", "-1, 0 or 1; of nan nan, of a zero that zero.")
 floor = _unary("floor", "The next integer below, as a float.")
 ceil = _unary("ceil", "The next integer above, as a float.")
 is_finite = _unary("is_finite", "Whether x is neither infinite nor nan.")
-exp = _unary("exp", "e to the power of x.")
-exp2 = _unary("exp2", "2 to the power of x.")
-expm1 = _unary("expm1", "exp(x) - 1, exact near 0.")
-log = _unary("log", "The natural logarithm; of a negative number nan.")
-log1p = _unary("log1p", "log(1 + x), exact near 0.")
-sin = _unary("sin", "The sine of x in radians.")
-cos = _unary("cos", "The cosine of x in radians.")
-tan = _unary("tan", "The tangent of x in radians.")
-tanh = _unary("tanh", "The hyperbolic tangent.")
-sqrt = _unary("sqrt", "The square root; of a negative number nan.")
-rsqrt = _unary("rsqrt", "1 / sqrt(x).")
-cbrt = _unary("cbrt", "The cube root, of negative numbers too.")
-logistic = _unary("logistic", "1 / (1 + exp(-x)).")
+exp = _with_accuracy("exp", "e to the power of x.")
+exp2 = _with_accuracy("exp2", "2 to the power of x.")
+expm1 = _with_accuracy("expm1", "exp(x) - 1, exact near 0.")
+log = _with_accuracy("log", "The natural logarithm; of a negative number nan.")
+log1p = _with_accuracy("log1p", "log(1 + x), exact near 0.")
+sin = _with_accuracy("sin", "The sine of x in radians.")
+cos = _with_accuracy("cos", "The cosine of x in radians.")
+tan = _with_accuracy("tan", "The tangent of x in radians.")
+tanh = _with_accuracy("tanh", "The hyperbolic tangent.")
+sqrt = _with_accuracy("sqrt", "The square root; of a negative number nan.")
+rsqrt = _with_accuracy("rsqrt", "1 / sqrt(x).")
+cbrt = _with_accuracy("cbrt", "The cube root, of negative numbers too.")
+logistic = _with_accuracy("logistic", "1 / (1 + exp(-x)).")
 erf = _unary("erf", "The error function.")
 erf_inv = _unary("erf_inv", "The inverse of the error function.")
 erfc = _unary("erfc", "1 - erf(x), exact where that is tiny.")
@@ -92,7 +108,18 @@ stop_gradient_of = PRIMITIVES["stop_gradient"]
 
 add = _binary("add", "x + y.")
 sub = _binary("sub", "x - y.")
-mul = _binary("mul", "x * y.")
+
+
+def mul(x: Array, y: Array, *, out_dtype: Any = None) -> Array:
+    """x * y, of arrays converted to out_dtype where one is given. TypeError where the dtypes differ without one,
+    ValueError where the shapes do."""
+    if out_dtype is not None:
+        check_arrays("mul", x, y)
+        wanted = dtypes.canonicalize_requested(out_dtype, "mul")
+        x, y = cast(x, wanted), cast(y, wanted)
+    return PRIMITIVES["mul"].bind(*matched("mul", x, y))
+
+
 div = _binary("div", "x / y; of integers truncated towards zero, by zero -1.")
 rem = _binary("rem", "The remainder of x / y with the sign of x; of integers by zero x.")
 atan2 = _binary("atan2", "The angle of the point (y, x) in radians.")
@@ -163,7 +190,7 @@ def integer_pow(x: Array, y: int) -> Array:
     if type(y) is not int:
         raise TypeError(f"integer_pow: the exponent must be a Python int, got {y!r}; use lax.pow")
     if y == 0:
-        return broadcast_to(cast(1, get_aval(x).dtype), get_aval(x).shape)
+        return broadcast_to(cast(1, get_aval(x).dtype, get_aval(x).weak_type), get_aval(x).shape)
     if y < 0:
         if not dtypes.is_inexact(get_aval(x).dtype):
             raise TypeError(f"integer_pow: {short(get_aval(x))} has no negative power {y}; convert it to a float")
@@ -174,18 +201,20 @@ def integer_pow(x: Array, y: int) -> Array:
             result = x if result is None else mul(result, x)
         y //= 2
         if y:
-            x = mul(x, x)
+            x = square(x)
     return result
 
 
 def square(x: Array) -> Array:
     """x * x."""
-    return integer_pow(x, 2)
+    check_arrays("square", x)
+    return fused(analytic.square, x) if dtypes.is_complex(get_aval(x).dtype) else mul(x, x)
 
 
 def reciprocal(x: Array) -> Array:
     """1 / x."""
-    return div(1, x)
+    # 1 - 0i: the sign of a zero imaginary part turns, as that of another does.
+    return div(complex(1, -0.0) if is_array(x) and dtypes.is_complex(get_aval(x).dtype) else 1, x)
 
 
 def round(x: Array, rounding_method: Any = 0) -> Array:
@@ -208,7 +237,9 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
     Array([0. , 0.5, 1. ], dtype=float32)
     """
     check_arrays("clamp", min, x, max)
-    low, value, high = matched("clamp", min, x, max)
+    low, value, high = matched("clamp", min, x, max, same_shape=True)
+    if dtypes.is_complex(get_aval(value).dtype):
+        return arithmetic.min_.bind(arithmetic.max_.bind(low, value), high)
     # Choices, not extrema: the derivative at a bound is that of the bound, and not half of each.
     value = compare.select.bind(compare.le.bind(value, low), low, value)
     return compare.select.bind(compare.ge.bind(value, high), high, value)
@@ -223,7 +254,12 @@ def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     Array([1, 4], dtype=int32)
     """
     check_arrays("select", pred, on_true, on_false)
-    on_true, on_false = matched("select", on_true, on_false)
+    on_true, on_false = matched("select", on_true, on_false, same_shape=True)
+    kind = get_aval(pred).dtype
+    if kind != dtypes.bool_:
+        if not dtypes.is_integer(kind):
+            raise TypeError(f"select: pred is a bool, or an integer of which 1 and more hold, got {short(pred)}")
+        pred = ge(pred, 1)
     if get_aval(pred).shape == ():
         pred = broadcast_to(pred, get_aval(on_true).shape)
     return compare.select.bind(pred, on_true, on_false)

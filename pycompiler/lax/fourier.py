@@ -34,6 +34,8 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
         except KeyError:
             names = ", ".join(kind.name for kind in FftType)
             raise ValueError(f"fft: fft_type must be one of {names}, got {fft_type!r}") from None
+    elif fft_type not in list(FftType):
+        raise TypeError(f"fft: fft_type must be an FftType or the name of one, got {fft_type!r}")
     dtype = get_aval(x).dtype
     if fft_type in (FftType.FFT, FftType.IFFT) and rules.kind(dtype) != "c":
         x = cast(x, rules.COMPLEX128 if dtype == rules.FLOAT64 else rules.COMPLEX64)

@@ -16,6 +16,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.ops.random import threefry2x32
 
 
@@ -34,7 +35,12 @@ _WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 def rng_bit_generator(
-    key: Any, shape: Any, dtype: Any = np.uint32, algorithm: Any = RandomAlgorithm.RNG_DEFAULT
+    key: Any,
+    shape: Any,
+    dtype: Any = np.uint32,
+    algorithm: Any = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: Any = None,
 ) -> tuple[Array, Array]:
     """A new state, and random bits of that shape in an unsigned dtype; the same for the same state.
 
@@ -52,7 +58,9 @@ def rng_bit_generator(
         raise TypeError(f"rng_bit_generator: makes unsigned integers, got dtype={wanted.name}; bitcast the bits")
     algorithm = RandomAlgorithm(algorithm)
     threefry = algorithm == RandomAlgorithm.RNG_THREE_FRY
-    return fused(_threefry if threefry else _philox, key, shape=shape, dtype=wanted)
+    return divided(
+        "rng_bit_generator", fused(_threefry if threefry else _philox, key, shape=shape, dtype=wanted), out_sharding
+    )
 
 
 def _words(key: Array) -> list[Array]:

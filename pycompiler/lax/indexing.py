@@ -94,9 +94,14 @@ def fill_of(x: Array, fill: Any) -> Array:
     return cast(fill, dtype)
 
 
-def as_positions(array: Array) -> Array:
-    """Integers as int32, or int64 where they are: what is too large for it becomes the greatest."""
+def as_positions(array: Array, size: Any = None) -> Array:
+    """Integers as int32, or int64 where they are, or where int32 does not hold `size`: what is too large for it becomes
+    the greatest."""
     dtype = get_aval(array).dtype
+    if dtypes.position_dtype("index", size) == INT64:
+        if dtype == dtypes.uint64:
+            array = elementwise.min(array, cast(2**63 - 1, dtype))
+        return cast(array, INT64)
     if dtype in (INT32, INT64):
         return cast(array, INT32) if isinstance(array, Dim) else array
     if dtypes.is_unsigned(dtype) and dtypes.iinfo(dtype).bits > 16:
@@ -104,8 +109,19 @@ def as_positions(array: Array) -> Array:
     return cast(array, INT32)
 
 
-def _components(name: str, indices: Array, expected: int) -> tuple[list[Array], tuple[Any, ...]]:
-    """The components of index vectors, and the shape that they share."""
+def alike(indices: Sequence[Array]) -> list[Array]:
+    """Positions of one dtype, as a gather or scatter takes them: int32, or int64 where one of them is."""
+    dtypes_ = {get_aval(index).dtype for index in indices}
+    return list(indices) if len(dtypes_) < 2 else [cast(index, INT64) for index in indices]
+
+
+def _most(x: Array) -> int:
+    """The greatest of the sizes that are known."""
+    return max([0, *[size for size in get_aval(x).shape if isinstance(size, int)]])
+
+
+def _components(name: str, indices: Array, expected: int, most: int) -> tuple[list[Array], tuple[Any, ...]]:
+    """The components of index vectors into dimensions of `most` elements, and the shape that they share."""
     aval = get_aval(indices)
     if not dtypes.is_integer(aval.dtype):
         raise TypeError(f"{name}: indices must be integers, got {short(aval)}")
@@ -114,7 +130,7 @@ def _components(name: str, indices: Array, expected: int) -> tuple[list[Array], 
             f"{name}: the last dimension of the indices {short(aval)} must hold vectors of {expected} components, "
             "one for each dimension that is indexed"
         )
-    indices, last = as_positions(indices), len(aval.shape) - 1
+    indices, last = as_positions(indices, most), len(aval.shape) - 1
     return [movement.index_in_dim(indices, k, last, keepdims=False) for k in range(expected)], aval.shape[:-1]
 
 
@@ -137,7 +153,7 @@ def gather(
     check_arrays("gather", operand, start_indices)
     how = "promise_in_bounds" if mode is None else GatherScatterMode.from_any(mode).attribute
     dims = GatherDimensionNumbers(*map(_ints, dimension_numbers))
-    indices, batch = _components("gather", start_indices, len(dims.start_index_map))
+    indices, batch = _components("gather", start_indices, len(dims.start_index_map), _most(operand))
     sizes = tuple(slice_sizes)
     if not indices:  # the primitive wants one, for the shape: of a dimension of size 1
         operand = movement.expand_dims(operand, (rank := len(get_aval(operand).shape),))
@@ -161,7 +177,7 @@ def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
     check_arrays("index_take", src, *idxs)
     shape = get_aval(src).shape
     axes = _ints(axes)
-    indices = [as_positions(index) for index in idxs]
+    indices = [as_positions(index, shape[axis]) for index, axis in zip(idxs, axes, strict=True)]
     around: list[Array] = []
     for index, axis in zip(indices, axes, strict=True):
         size = cast(shape[axis], get_aval(index).dtype)
@@ -169,7 +185,7 @@ def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
         around.append(elementwise.select(elementwise.lt(rest, 0), elementwise.add(rest, size), rest))
     return ops.gather.bind(
         src,
-        *around,
+        *alike(around),
         offset_dims=tuple(range(1, len(shape) - len(axes) + 1)),
         collapsed_slice_dims=axes,
         start_index_map=axes,
@@ -202,7 +218,7 @@ def _scatter(
     if kind in ("add", "mul") and aval.dtype == dtypes.bool_:
         raise TypeError(f"{name}: takes numbers, got {short(aval)}")
     dims = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
-    indices, batch = _components(name, scatter_indices, len(dims.scatter_dims_to_operand_dims))
+    indices, batch = _components(name, scatter_indices, len(dims.scatter_dims_to_operand_dims), _most(operand))
     if not indices:  # the primitive wants one, for the shape: of a dimension of size 1
         operand = movement.expand_dims(operand, (rank := len(aval.shape),))
         dims = dims._replace(

@@ -401,5 +401,5 @@ __all__ = [
     "tridiagonal_solve",
 ]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

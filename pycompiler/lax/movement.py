@@ -11,15 +11,24 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dimension, dim_product
 from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
-from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import (
+    Array,
+    canonical_axes,
+    canonical_axis,
+    canonical_shape,
+    cast,
+    check_arrays,
+    literal,
+)
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
+from pycompiler.lax.shardings import divided
 from pycompiler.ops import compare, creation, indexing
 from pycompiler.ops import movement as ops
 from pycompiler.ops import shape as shapes
 from pycompiler.ops.elementwise import add
 
 
-def full(shape: Any, fill_value: Array, dtype: Any = None) -> Array:
+def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = None) -> Array:
     """An array of one value. Without a dtype that of the value.
 
     >>> from pycompiler import lax
@@ -33,16 +42,20 @@ def full(shape: Any, fill_value: Array, dtype: Any = None) -> Array:
     weak = dtype is None and get_aval(fill_value).weak_type
     sizes = canonical_shape("full", shape)
     if type(fill_value) in _NUMBERS and wanted.kind in "biufc" and _is_direct(sizes):
-        return filled(ShapedArray(sizes, wanted, weak), dtypes.host_scalar(fill_value, wanted).tobytes())
-    return shapes.broadcast_in_dim.bind(cast(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=())
+        made = filled(ShapedArray(sizes, wanted, weak), literal(fill_value, wanted).tobytes())
+    else:
+        made = shapes.broadcast_in_dim.bind(cast(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=())
+    return divided("full", made, sharding)
 
 
-def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None) -> Array:
+def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None, sharding: Any = None) -> Array:
     """An array of one value, with the shape and dtype of x unless they are given."""
     check_arrays("full_like", x)
     aval = get_aval(x)
-    wanted = aval.dtype if dtype is None else dtype
-    return full(aval.shape if shape is None else shape, fill_value, wanted)
+    sizes = aval.shape if shape is None else shape
+    if dtype is None and aval.weak_type:
+        return divided("full_like", full(sizes, cast(fill_value, aval.dtype, True)), sharding)
+    return full(sizes, fill_value, aval.dtype if dtype is None else dtype, sharding=sharding)
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:
@@ -56,6 +69,12 @@ _NUMBERS = (bool, int, float, complex)
 _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
+def _check_count(name: str, dtype: Any, size: Dimension) -> None:
+    """Raise OverflowError where int32, the dtype of positions, does not hold all numbers; narrower ones wrap."""
+    if dtype == dtypes.int32 and dtypes.position_dtype(name, size) != dtype:
+        raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64")
+
+
 def iota(dtype: Any, size: Dimension) -> Array:
     """0, 1, ... size - 1.
 
@@ -64,12 +83,13 @@ def iota(dtype: Any, size: Dimension) -> Array:
     Array([0, 1, 2], dtype=int32)
     """
     wanted = dtypes.canonicalize_requested(dtype, "iota")
+    _check_count("iota", wanted, size)
     if wanted in _COUNTED and _is_direct((size,)):
         return counted(ShapedArray((size,), wanted))
     return broadcasted_iota(dtype, (size,), 0)
 
 
-def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Array:
+def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: Any = None) -> Array:
     """Each element is its index in one dimension.
 
     >>> from pycompiler import lax
@@ -80,11 +100,12 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Array:
     sizes = canonical_shape("broadcasted_iota", shape)
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
+    _check_count("broadcasted_iota", wanted, sizes[axis])
     counted = creation.iota.bind(dtype=dtypes.real_part(wanted), shape=sizes, dimension=axis)
-    return cast(counted, wanted) if dtypes.is_complex(wanted) else counted
+    return divided("broadcasted_iota", cast(counted, wanted) if dtypes.is_complex(wanted) else counted, out_sharding)
 
 
-def broadcast(operand: Array, sizes: Sequence[int]) -> Array:
+def broadcast(operand: Array, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """operand repeated along new leading dimensions.
 
     >>> import pycompiler.numpy as pnp
@@ -95,10 +116,16 @@ def broadcast(operand: Array, sizes: Sequence[int]) -> Array:
            [0, 1]], dtype=int32)
     """
     check_arrays("broadcast", operand)
-    return _broadcast_to(operand, (*canonical_shape("broadcast", sizes), *get_aval(operand).shape))
+    return divided(
+        "broadcast",
+        _broadcast_to(operand, (*canonical_shape("broadcast", sizes), *get_aval(operand).shape)),
+        out_sharding,
+    )
 
 
-def broadcast_in_dim(operand: Array, shape: Any, broadcast_dimensions: Sequence[int]) -> Array:
+def broadcast_in_dim(
+    operand: Array, shape: Any, broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
+) -> Array:
     """operand repeated to a shape; its dimension i becomes dimension broadcast_dimensions[i].
 
     >>> import pycompiler.numpy as pnp
@@ -108,10 +135,14 @@ def broadcast_in_dim(operand: Array, shape: Any, broadcast_dimensions: Sequence[
            [1, 1, 1]], dtype=int32)
     """
     check_arrays("broadcast_in_dim", operand)
-    return shapes.broadcast_in_dim.bind(
-        operand,
-        shape=canonical_shape("broadcast_in_dim", shape),
-        broadcast_dimensions=tuple(int(axis) for axis in broadcast_dimensions),
+    return divided(
+        "broadcast_in_dim",
+        shapes.broadcast_in_dim.bind(
+            operand,
+            shape=canonical_shape("broadcast_in_dim", shape),
+            broadcast_dimensions=tuple(int(axis) for axis in broadcast_dimensions),
+        ),
+        out_sharding,
     )
 
 
@@ -120,7 +151,9 @@ def broadcast_to_rank(x: Array, rank: int) -> Array:
     return expand_dims(x, range(rank - len(get_aval(x).shape)))
 
 
-def reshape(operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Array:
+def reshape(
+    operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
+) -> Array:
     """operand in another shape, row-major; `dimensions` is an order in which to transpose it before.
 
     >>> import pycompiler.numpy as pnp
@@ -132,7 +165,7 @@ def reshape(operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = N
     check_arrays("reshape", operand)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
-    return shapes.reshaped(operand, canonical_shape("reshape", new_sizes))
+    return divided("reshape", shapes.reshaped(operand, canonical_shape("reshape", new_sizes)), out_sharding)
 
 
 def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = None) -> Array:
@@ -228,8 +261,10 @@ def pad(operand: Array, padding_value: Array, padding_config: Sequence[tuple[int
     """
     check_arrays("pad", operand, padding_value)
     low, high, interior = zip(*padding_config, strict=True) if padding_config else ((), (), ())
-    value = cast(padding_value, get_aval(operand).dtype) if get_aval(padding_value).weak_type else padding_value
-    return ops.pad.bind(operand, value, low=low, high=high, interior=interior)
+    aval, given = get_aval(operand), get_aval(padding_value)
+    value = cast(padding_value, aval.dtype) if given.weak_type else padding_value
+    padded = ops.pad.bind(operand, value, low=low, high=high, interior=interior)
+    return cast(padded, aval.dtype, True) if aval.weak_type and given.weak_type else padded
 
 
 slice_object = slice
@@ -287,15 +322,27 @@ def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = Tru
     return taken if keepdims else squeeze(taken, (axis,))
 
 
-def _wrapped(start: Array, size: Any, wrap: bool) -> Array:
-    """A start as an int32; negative ones count from the end if `wrap`."""
+def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
+    """A start in the dtype of positions; negative ones count from the end if `wrap`."""
     if type(start) is int:
-        return np.int32(np.clip(start + size if start < 0 and wrap else start, -(2**31), 2**31 - 1))
+        limits = np.iinfo(wanted)
+        return wanted.type(np.clip(start + size if start < 0 and wrap else start, limits.min, limits.max))
     dtype = get_aval(start).dtype
     if wrap and not dtypes.is_unsigned(dtype):
+        if wanted == dtypes.int64:
+            start, dtype = cast(start, wanted), wanted
         from_end = add.bind(start, cast(size, dtype))
         start = compare.select.bind(compare.lt.bind(start, cast(0, dtype)), from_end, start)
-    return cast(start, np.dtype(np.int32))
+    return cast(start, wanted)
+
+
+def _farthest(start: Array, size: Any, wrap: bool) -> int:
+    """The farthest position that is computed for a start in a dimension of `size` elements."""
+    if not isinstance(size, int):
+        return 0
+    if type(start) is int:
+        return min(start + size if start < 0 and wrap else start, size)
+    return size if wrap and not dtypes.is_unsigned(get_aval(start).dtype) else 0
 
 
 def _starts(
@@ -314,7 +361,9 @@ def _starts(
     wraps = (
         [allow_negative_indices] * len(shape) if isinstance(allow_negative_indices, bool) else allow_negative_indices
     )
-    return [_wrapped(start, size, wrap) for start, size, wrap in zip(start_indices, shape, wraps, strict=True)]
+    places = list(zip(start_indices, shape, wraps, strict=True))
+    wanted = dtypes.position_dtype(name, max([0, *[_farthest(*place) for place in places]]))
+    return [_wrapped(start, size, wrap, wanted) for start, size, wrap in places]
 
 
 def dynamic_slice(

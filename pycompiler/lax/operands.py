@@ -8,6 +8,8 @@ from typing import Any
 
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, short
+from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.ops import arithmetic
 from pycompiler.ops import shape as shapes
 
@@ -31,10 +33,26 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
         # Python's own scalar of the right kind is the weak literal.
         if weak:
             return complex(x) if dtypes.is_complex(dtype) else float(x) if dtypes.is_floating(dtype) else int(x)
-        return dtypes.host_scalar(x, dtype)
+        return literal(x, dtype)
     if weak:
         return arithmetic.convert.bind(x, new_dtype=dtype, weak_type=True)
     return arithmetic.convert.bind(x, new_dtype=dtype)
+
+
+def weakly(x: Any, weak: bool) -> Array:
+    """x as weakly typed as is asked for, in its dtype."""
+    aval = get_aval(x)
+    return x if aval.weak_type == weak or aval.dtype == dtypes.bool_ else cast(x, aval.dtype, weak)
+
+
+def literal(x: complex, dtype: Any) -> Any:
+    """A Python scalar in the dtype of what it meets. An int among integers is one of int32 (with enable_x64: int64), of
+    which a narrower or unsigned dtype has the low bits, as of an array. OverflowError for one that neither holds."""
+    if type(x) is int and dtypes.is_integer(dtype):
+        limits = dtypes.iinfo(dtype)
+        if not limits.min <= x <= limits.max:
+            return dtypes.host_scalar(x, dtypes.scalar_dtype(int)).astype(dtype)
+    return dtypes.host_scalar(x, dtype)
 
 
 def broadcast_to(x: Any, shape: Sequence[Any]) -> Array:
@@ -53,8 +71,9 @@ def broadcasts(given: Sequence[Any], target: Sequence[Any]) -> bool:
     return len(given) <= len(target) and all(n in (1, m) for n, m in zip(given, tail, strict=True))
 
 
-def matched(name: str, *xs: Any) -> list[Array]:
-    """The arguments of an elementwise function of lax: of one dtype and shape, but that scalars follow the others.
+def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
+    """The arguments of an elementwise function of lax: of one dtype and number of dimensions, but that scalars follow
+    the others. Dimensions of size 1 are repeated, unless they must have the `same_shape`.
 
     Raises TypeError where dtypes differ, ValueError where shapes do.
     """
@@ -66,13 +85,25 @@ def matched(name: str, *xs: Any) -> list[Array]:
             shown = " and ".join(map(short, avals))
             raise TypeError(f"{name}: dtypes differ: {shown}; convert one by lax.convert_element_type")
     shape = next((aval.shape for aval in avals if aval.shape), ())
-    for aval in avals:
-        if aval.shape not in ((), shape):
+    if any(aval.shape not in ((), shape) for aval in avals):
+        ranks = {len(aval.shape) for aval in avals if aval.shape}
+        if same_shape or len(ranks) > 1:
             shown = " and ".join(map(short, avals))
             raise ValueError(
                 f"{name}: shapes differ: {shown}; broadcast by lax.broadcast_in_dim, or use pycompiler.numpy"
             )
+        shape = _common_shape(name, avals)
     return [broadcast_to(cast(x, dtype, weak) if get_aval(x).dtype != dtype else x, shape) for x in xs]
+
+
+def _common_shape(name: str, avals: Sequence[Any]) -> tuple[Any, ...]:
+    try:
+        return broadcast_shapes(*(aval.shape for aval in avals))
+    except InconclusiveDimensionError:
+        raise
+    except ValueError:
+        shown = " and ".join(map(short, avals))
+        raise ValueError(f"{name}: shapes differ: {shown}; each dimension must be equal or 1") from None
 
 
 def canonical_axis(name: str, axis: Any, ndim: int) -> int:

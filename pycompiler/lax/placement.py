@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
-from pycompiler._runtime import ShapedArray, current_trace, device_count
+from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count
 from pycompiler.core.aval import get_aval
+from pycompiler.core.dtype import is_key
 from pycompiler.core.places import Place, check_place, deferred, is_place, making_on, put, single_device
 from pycompiler.core.sharding import NamedSharding
 from pycompiler.core.trace import Tracer
@@ -29,7 +30,7 @@ def place_leaf(
 ) -> Array:
     """One array in a place (None: where it is), traced or not."""
     check_arrays(function, x)
-    check_place(function, place)
+    place = check_place(function, place)
     if not isinstance(x, Tracer) and current_trace() is None:
         return put(x, place, donate=donate, may_alias=may_alias)
     if isinstance(place, NamedSharding):
@@ -45,9 +46,9 @@ def created(function: str, device: Place | None, make: Callable[[], Array]) -> A
     """
     if device is None:
         return make()
-    check_place(function, device)
+    device = check_place(function, device)
     if current_trace() is not None:
-        return primitive.bind(make(), device=device, src=None)
+        return place_leaf(function, make(), device)
     with making_on(single_device(device)):
         made = make()
     return place_leaf(function, made, device)
@@ -66,7 +67,7 @@ def filled(
 
 def beside(a: Any, device: Place | None) -> Place | None:
     """Where an array that is like `a` is made: on `device`, else where `a` is committed, else anywhere."""
-    if device is None and isinstance(a, RuntimeArray) and a.committed:
+    if device is None and type(a) is RuntimeArray and a.committed:
         return a.device
     return device
 
@@ -102,8 +103,8 @@ def device_put(
 
     Args:
       x: a tree of arrays, NumPy arrays (which are copied straight to the device) and scalars.
-      device: a device, a sharding, None (arrays stay where they are; other values become uncommitted arrays on the
-        default device), or a tree of these that is a prefix of x.
+      device: a device, a sharding, a PartitionSpec over the current mesh, None (arrays stay where they are; other
+        values become uncommitted arrays on the default device), or a tree of these that is a prefix of x.
       src: where x was, which what computes derivatives may be told; else it is seen from the arrays.
       donate: whether the arrays given are deleted, so that their memory is free once the copy is made; or a tree.
       may_alias: False: a copy even where the array is there already; or a tree.
@@ -132,7 +133,8 @@ def device_put(
 
 
 def device_get(x: Any) -> Any:
-    """A tree of arrays as NumPy arrays, after waiting for them; other leaves stay as they are.
+    """A tree of arrays as NumPy arrays, after waiting for them; other leaves stay as they are. Keys, which NumPy does
+    not have, become arrays of keys on one device.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.device_get({"a": pnp.arange(3)})
@@ -140,6 +142,8 @@ def device_get(x: Any) -> Any:
     """
 
     def get(leaf: Any) -> Any:
+        if type(leaf) is RuntimeArray and is_key(leaf.dtype):
+            return leaf if isinstance(leaf.device, Device) else put(leaf, default_device())
         return np.asarray(leaf) if isinstance(leaf, (RuntimeArray, Tracer)) else leaf
 
     return tree_map(get, x)

@@ -134,6 +134,26 @@ class Tolerance:
         self.ulps = ulps
 
 
+# The errors of elementary functions, in units in the last place, that the tests of their primitives allow.
+_ULPS = 8
+
+
+def check_accuracy(name: str, accuracy: Any, dtype: Any) -> None:
+    """Raises TypeError for what says no accuracy, and ValueError for a Tolerance of less than the errors that there
+    are."""
+    if isinstance(accuracy, AccuracyMode):
+        return
+    if not isinstance(accuracy, Tolerance):
+        raise TypeError(f"{name}: accuracy is a Tolerance, an AccuracyMode or None, got {accuracy!r}")
+    bound = _ULPS * float(dtypes.finfo(dtype).eps) if dtypes.is_inexact(dtype) else 0.0
+    if accuracy.ulps < _ULPS and accuracy.rtol < bound and accuracy.atol == 0:
+        raise ValueError(
+            f"{name}: its errors are of up to {_ULPS} units in the last place ({bound:.2g} of the result for "
+            f"{dtype.name}), more than the accuracy that is asked for: atol={accuracy.atol}, rtol={accuracy.rtol}, "
+            f"ulps={accuracy.ulps}. Give these, or compute in a wider dtype"
+        )
+
+
 def check_precision(name: str, precision: Any) -> None:
     """Raises a ValueError unless `precision` is one."""
     if precision is None or isinstance(precision, Precision | DotAlgorithm | DotAlgorithmPreset):

@@ -7,9 +7,12 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import Dim
 from pycompiler.lax import elementwise
+from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
-from pycompiler.ops import PRIMITIVES, reduction
+from pycompiler.lax.shardings import divided
+from pycompiler.ops import PRIMITIVES, bits, compare, reduction
 from pycompiler.ops import sort as sorting
+from pycompiler.ops.shape import broadcast_in_dim
 
 
 def _reduction(name: str, summary: str) -> Any:
@@ -24,7 +27,13 @@ def _reduction(name: str, summary: str) -> Any:
     return function
 
 
-reduce_sum = _reduction("reduce_sum", "The sum over axes; integers wrap.")
+def reduce_sum(operand: Array, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
+    """The sum over axes; integers wrap."""
+    check_arrays("reduce_sum", operand)
+    total = reduction.reduce_sum.bind(operand, axes=canonical_axes("reduce_sum", axes, len(get_aval(operand).shape)))
+    return divided("reduce_sum", total, out_sharding)
+
+
 reduce_prod = _reduction("reduce_prod", "The product over axes; integers wrap.")
 reduce_max = _reduction("reduce_max", "The greatest over axes; nan if any is; of no elements the least value there is.")
 reduce_min = _reduction("reduce_min", "The least over axes; nan if any is; of no elements the greatest value there is.")
@@ -32,24 +41,50 @@ reduce_and = _reduction("reduce_and", "Bits that all over axes have; of bools wh
 reduce_or = _reduction("reduce_or", "Bits that any over axes has; of bools whether any holds.")
 
 
+def _is_extremum(z: Array, *, axis: int, reduce: str) -> Array:
+    """Where complex numbers are the extremum of their dimension, or nan, which leaves no other extremum."""
+    shape = get_aval(z).shape
+    extremum = PRIMITIVES[reduce].bind(z, axes=(axis,))
+    kept = tuple(i for i in range(len(shape)) if i != axis)
+    extremum = broadcast_in_dim.bind(extremum, shape=shape, broadcast_dimensions=kept)
+    return bits.or_.bind(compare.eq.bind(z, extremum), compare.ne.bind(z, z))
+
+
+def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype: Any) -> Array:
+    check_arrays(name, operand)
+    axis = canonical_axis(name, axis, len(get_aval(operand).shape))
+    entry = PRIMITIVES[name]
+    if dtypes.is_complex(get_aval(operand).dtype) and get_aval(operand).shape[axis] != 0:
+        operand, entry = fused(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
+    return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, operand, axis, index_dtype))
+
+
+def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
+    """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError where it is too small."""
+    wanted, size = dtypes.canonicalize_requested(index_dtype, name), get_aval(operand).shape[axis]
+    if not dtypes.is_integer(wanted):
+        raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
+    narrow = wanted.itemsize < 4 and isinstance(size, int) and size - 1 > int(dtypes.iinfo(wanted).max)
+    if narrow or dtypes.position_dtype(name, size).itemsize > max(wanted.itemsize, 4):
+        raise OverflowError(f"{name}: {wanted.name} does not hold the positions among {size} elements; use int64")
+    return wanted
+
+
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
-    """The index of the greatest in one dimension: of the first of equal ones, or of the first nan.
+    """The index of the greatest in one dimension: of the first of equal ones, or of the first nan. Complex numbers are
+    in the order of their real parts, then of their imaginary ones.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
     >>> lax.argmax(pnp.array([3, 1, 4]), 0, int)
     Array(2, dtype=int32)
     """
-    check_arrays("argmax", operand)
-    axis = canonical_axis("argmax", axis, len(get_aval(operand).shape))
-    return reduction.argmax.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
+    return _arg_extremum("argmax", "reduce_max", operand, axis, index_dtype)
 
 
 def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
     """The index of the least in one dimension: of the first of equal ones, or of the first nan."""
-    check_arrays("argmin", operand)
-    axis = canonical_axis("argmin", axis, len(get_aval(operand).shape))
-    return reduction.argmin.bind(operand, axis=axis, index_dtype=dtypes.canonicalize(dtypes.as_dtype(index_dtype)))
+    return _arg_extremum("argmin", "reduce_min", operand, axis, index_dtype)
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -86,9 +121,10 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     aval = get_aval(operand)
     if not aval.shape:
         raise ValueError(f"top_k: takes an array with at least one dimension, got {short(aval)}")
-    return sorting.top_k.bind(
-        operand, k=k if isinstance(k, Dim) else int(k), axis=canonical_axis("top_k", axis, len(aval.shape))
-    )
+    axis = canonical_axis("top_k", axis, len(aval.shape))
+    # Its indices are int32 in any case.
+    _index_dtype("top_k", operand, axis, dtypes.int32)
+    return sorting.top_k.bind(operand, k=k if isinstance(k, Dim) else int(k), axis=axis)
 
 
 def _check_floats(name: str, operand: Array) -> None:

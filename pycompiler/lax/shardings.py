@@ -11,6 +11,7 @@ from pycompiler.core.mesh import PartitionSpec, current_mesh
 from pycompiler.core.sharding import NamedSharding, Sharding
 from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.lax.operands import check_arrays
+from pycompiler.lax.placement import place_leaf
 from pycompiler.ops.collective import pvary
 from pycompiler.ops.shard_map import sharding_constraint
 
@@ -58,6 +59,27 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     P('x',)
     """
     return constrained("with_sharding_constraint", x, shardings)
+
+
+def divided(function: str, x: Any, out_sharding: Any) -> Any:
+    """The result of a function that takes `out_sharding`: divided over devices as that says, a sharding or a
+    PartitionSpec over the current mesh; None: as it is.
+
+    Raises TypeError for what is none of these, ValueError when a dimension can't be divided evenly.
+    """
+    if out_sharding is None:
+        return x
+    if not isinstance(out_sharding, (Sharding, PartitionSpec)):
+        raise TypeError(
+            f"{function}: out_sharding is a sharding or a PartitionSpec over the current mesh, got {out_sharding!r} of "
+            f"type {type(out_sharding).__name__}"
+        )
+    if axes.manual_axes() is not None:
+        # A function for one device has nothing to divide.
+        return x
+    if isinstance(out_sharding, PartitionSpec):
+        out_sharding = NamedSharding(current_mesh(function), out_sharding)
+    return place_leaf(function, x, out_sharding)
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:

@@ -40,7 +40,7 @@ def forget() -> None:
 
 def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray]) -> Traced:
     """The graph of a function of trees, from leaves to leaves, and the structure of its result."""
-    key = (name, in_tree, tuple(avals), trace_key())
+    key = (name, in_tree.snapshot(), tuple(avals), trace_key())
     try:
         known = _traces.setdefault(fun, {})
     except TypeError:  # neither hashable nor something that weak references refer to

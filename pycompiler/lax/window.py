@@ -17,10 +17,11 @@ from pycompiler.core.dims import Dim
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import record
 from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.tree import tree_flatten, tree_map
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.scans import scan
+from pycompiler.lax.shardings import divided
 from pycompiler.ops import compare, reduction, window
 from pycompiler.ops.reduction import highest, lowest
 from pycompiler.ops.window import count_windows, dilated
@@ -152,10 +153,27 @@ def _operands(name: str, operands: Any, init_values: Any) -> tuple[list[Array], 
             raise ValueError(f"{name}: an initial value must be a scalar, got {short(given)}")
         if aval.shape != get_aval(flat[0]).shape:
             raise ValueError(f"{name}: operands differ in shape: {short(get_aval(flat[0]))} and {short(aval)}")
-        if given.dtype != aval.dtype and not given.weak_type:
-            raise TypeError(f"{name}: the initial value of {short(aval)} must be of its dtype, got {short(given)}")
-        result.append(init if given.dtype == aval.dtype else cast(init, aval.dtype))
+        result.append(init if given.dtype == aval.dtype else _of_dtype(name, init, aval))
     return flat, result, tree
+
+
+def _of_dtype(name: str, init: Any, operand: ShapedArray) -> Array:
+    """An initial value of another dtype than that of the operand, where it is one of that dtype: -inf is the least
+    integer. Raises TypeError where it is none, or not known."""
+    given = get_aval(init)
+    if given.weak_type and (isinstance(init, Tracer) or dtypes.is_inexact(operand.dtype)):
+        return cast(init, operand.dtype)
+    if not isinstance(init, Tracer):
+        value = np.asarray(init)
+        if dtypes.is_integer(operand.dtype) and dtypes.is_floating(given.dtype) and np.isinf(value.astype(float)):
+            return np.asarray(highest(operand.dtype) if value > 0 else lowest(operand.dtype), operand.dtype)
+        with np.errstate(all="ignore"):
+            converted = value.astype(operand.dtype)
+        if converted.astype(value.dtype) == value:
+            return converted
+    raise TypeError(
+        f"{name}: the initial value of {short(operand)} must be of its dtype, got {short(given)}; convert it"
+    )
 
 
 def _elementwise(computation: Callable[..., Any], tree: Any) -> Callable[..., list[Array]]:
@@ -173,7 +191,13 @@ def _elementwise(computation: Callable[..., Any], tree: Any) -> Callable[..., li
     return apply
 
 
-def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]) -> Any:
+def reduce(
+    operands: Any,
+    init_values: Any,
+    computation: Callable[[Any, Any], Any],
+    dimensions: Sequence[int],
+    out_sharding: Any = None,
+) -> Any:
     """operands (an array, or a tree of arrays of one shape) combined over dimensions by an associative computation.
 
     computation(x, y) takes and gives what operands is, as scalars; init_values are its neutral elements. Known
@@ -184,6 +208,11 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     >>> lax.reduce(pnp.arange(5), 0, lax.add, (0,))
     Array(10, dtype=int32)
     """
+    reduced = _reduced(operands, init_values, computation, dimensions)
+    return reduced if out_sharding is None else tree_map(lambda x: divided("reduce", x, out_sharding), reduced)
+
+
+def _reduced(operands: Any, init_values: Any, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]) -> Any:
     flat, inits, tree = _operands("reduce", operands, init_values)
     shape = get_aval(flat[0]).shape
     axes = canonical_axes("reduce", tuple(dimensions), len(shape))

@@ -1,4 +1,5 @@
-"""Activation functions, softmax and its kin."""
+"""Activation functions, softmax and its kin. Of complex numbers those that compare do so by the real parts, then by the
+imaginary ones, as numpy does."""
 
 from typing import Any
 
@@ -38,13 +39,13 @@ def relu(x: Any) -> Array:
 
 def _relu(x: Array) -> Array:
     # A choice, not a maximum: the derivative of max at a tie is one half. NaN is not below 0, and stays.
-    return lax.select(lax.le(x, 0), cast(0, get_aval(x).dtype), x)
+    return lax.select(ufuncs.less_equal(x, 0), cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
 def relu6(x: Any) -> Array:
-    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0."""
+    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0; of integers floats."""
     inside = ufuncs.logical_and(ufuncs.greater(x, 0), ufuncs.less(x, 6))
-    return ufuncs.where(inside, x, lax.stop_gradient(ufuncs.clip(x, 0, 6)))
+    return ufuncs.where(inside, x, lax.stop_gradient(ufuncs.clip(x, 0.0, 6.0)))
 
 
 def sigmoid(x: Any) -> Array:
@@ -98,10 +99,10 @@ def log_sigmoid(x: Any) -> Array:
 def soft_sign(x: Any) -> Array:
     """x / (|x| + 1)."""
     (x,) = promoted_inexact("soft_sign", x)
-    return lax.div(x, lax.add(lax.abs(x), 1.0))
+    return lax.div(x, cast(lax.add(lax.abs(x), 1.0), get_aval(x).dtype))
 
 
-def tanh(x: Any) -> Array:
+def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent."""
     return ufuncs.tanh(x)
 
@@ -134,8 +135,8 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
     """x, whether it is positive, and x where it is not (else 0, so that what is not chosen has a derivative)."""
     (x,) = promoted_inexact(name, x)
-    positive = lax.gt(x, 0)
-    return x, positive, lax.select(positive, cast(0, get_aval(x).dtype), x)
+    positive = ufuncs.greater(x, 0)
+    return x, positive, lax.select(positive, cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
@@ -147,7 +148,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
     Array([-0.01,  1.  ], dtype=float32)
     """
     (x,) = promoted_inexact("leaky_relu", x)
-    return ufuncs.where(lax.ge(x, 0), x, ufuncs.multiply(negative_slope, x))
+    return ufuncs.where(ufuncs.greater_equal(x, 0), x, ufuncs.multiply(negative_slope, x))
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
@@ -262,24 +263,45 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return fused(_of_counted, x, _mask("softmax", where, x), axes=axes, logarithm=False)
 
 
-def _standardize(x: Array, *, axes: tuple[int, ...], epsilon: float) -> Array:
-    shape = get_aval(x).shape
-    mean = broadcast_to(reductions.mean(x, axes, keepdims=True), shape)
-    variance = reductions.var(x, axes, keepdims=True)
-    return lax.mul(lax.sub(x, mean), broadcast_to(lax.rsqrt(lax.add(variance, epsilon)), shape))
+def _standardize(x: Array, *given: Array, axes: tuple[int, ...], which: tuple[str, ...]) -> Array:
+    named = dict(zip(which, given, strict=True))
+    mean, variance, where = (named.get(name) for name in ("mean", "variance", "where"))
+    if mean is None:
+        mean = reductions.mean(x, axes, keepdims=True, where=where)
+    apart = ufuncs.subtract(x, mean)
+    if variance is None:
+        size = ufuncs.abs(apart) if dtypes.is_complex(get_aval(apart).dtype) else apart
+        variance = reductions.mean(ufuncs.square(size), axes, keepdims=True, where=where)
+    scale = cast(lax.rsqrt(ufuncs.add(variance, named["epsilon"])), get_aval(x).dtype)
+    return ufuncs.multiply(apart, scale)
 
 
-def standardize(x: Any, axis: Any = -1, epsilon: float = 1e-5) -> Array:
-    """x less its mean over axes, divided by its standard deviation.
+def standardize(
+    x: Any,
+    axis: Any = -1,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: Any = 1e-5,
+    where: Any = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
+    """x less its mean over axes, divided by its standard deviation; either may be given, and a mask `where` says what
+    counts for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of what is left.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
     >>> nn.standardize(pnp.array([1.0, 3.0]))
     Array([-0.999995,  0.999995], dtype=float32)
     """
+    if algorithm not in ("fast", "stable"):
+        raise ValueError(f"standardize: algorithm is 'fast' or 'stable', got {algorithm!r}")
     (x,) = promoted_inexact("standardize", x)
     axes = canonical_axes("standardize", axis, len(get_aval(x).shape))
-    return fused(_standardize, x, axes=axes, epsilon=float(epsilon))
+    options = {"mean": mean, "variance": variance, "epsilon": epsilon, "where": where}
+    given = {name: value for name, value in options.items() if value is not None}
+    check_arrays("standardize", *given.values())
+    return fused(_standardize, x, *given.values(), axes=axes, which=tuple(given))
 
 
 def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
@@ -314,7 +336,7 @@ def log1mexp(x: Any) -> Array:
 def _log1mexp(x: Array) -> Array:
     # Each form is given what it is for, so that neither has an infinite derivative elsewhere.
     limit = float(np.log(2.0))
-    is_near = lax.lt(x, limit)
+    is_near = ufuncs.less(x, limit)
     near = lax.log(lax.neg(lax.expm1(lax.neg(lax.select(is_near, x, limit)))))
     return lax.select(is_near, near, lax.log1p(lax.neg(lax.exp(lax.neg(lax.select(is_near, limit, x))))))
 
@@ -338,7 +360,8 @@ def sparse_plus(x: Any) -> Array:
 def _sparse_plus(x: Array) -> Array:
     above = lax.add(x, 1.0)
     between = lax.mul(lax.mul(above, above), 0.25)
-    return lax.select(lax.le(x, -1.0), cast(0, get_aval(x).dtype), lax.select(lax.ge(x, 1.0), x, between))
+    positive = lax.select(ufuncs.greater_equal(x, 1.0), x, between)
+    return lax.select(ufuncs.less_equal(x, -1.0), cast(0, get_aval(x).dtype), positive)
 
 
 def sparse_sigmoid(x: Any) -> Array:

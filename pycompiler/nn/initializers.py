@@ -1,31 +1,36 @@
 """Initial weights: each function makes an initializer, which is called with a key, a shape and a dtype."""
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import expm1, pi, prod
 from typing import Any
 
 from pycompiler._runtime import Array
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.boundary import boundary, protect
+from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
-from pycompiler.lax.operands import canonical_axis, cast
+from pycompiler.lax.operands import canonical_axis, canonical_shape, cast
 from pycompiler.numpy import creation, ufuncs
+from pycompiler.ops.complex import complex_
 from pycompiler.random import continuous as distributions
+from pycompiler.random.arguments import check_key, inexact_dtype
 from pycompiler.random.matrices import orthonormal
+from pycompiler.random.streams import subkeys, uniform_of
 
 Initializer = Callable[..., Array]
 
 
-def zeros(key: Any, shape: Any, dtype: Any = None) -> Array:
+def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Zeros; the key is not used."""
-    return creation.zeros(shape, dtype)
+    return creation.zeros(shape, dtype, out_sharding=out_sharding)
 
 
-def ones(key: Any, shape: Any, dtype: Any = None) -> Array:
+def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Ones; the key is not used."""
-    return creation.ones(shape, dtype)
+    return creation.ones(shape, dtype, out_sharding=out_sharding)
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
@@ -91,6 +96,25 @@ def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) ->
     return inputs * field, outputs * field
 
 
+def _disk(key: Array, *, shape: tuple[int, ...], dtype: Any, radius: float | None) -> Array:
+    """Complex numbers of mean 0, uniform within a disk with the variance 1, or (given its radius) normal with that
+    variance before they are cut off at it."""
+    part = dtypes.real_part(dtype)
+    of_size, of_angle = subkeys(key, 2)
+    drawn = uniform_of(of_size, shape, part)
+    if radius is None:
+        size = lax.sqrt(lax.mul(drawn, 2.0))
+    else:
+        size = lax.sqrt(lax.neg(lax.log1p(lax.mul(drawn, float(expm1(-(radius**2)))))))
+    angle = lax.mul(uniform_of(of_angle, shape, part), 2 * pi)
+    return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
+
+
+def _in_disk(key: Any, shape: Any, dtype: Any, radius: float | None = None) -> Array:
+    check_key("variance_scaling", key)
+    return fused(_disk, key, shape=canonical_shape("variance_scaling", shape), dtype=dtype, radius=radius)
+
+
 def variance_scaling(
     scale: float,
     mode: str,
@@ -100,16 +124,18 @@ def variance_scaling(
     batch_axis: Any = (),
     dtype: Any = None,
 ) -> Initializer:
-    """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out' or their mean 'fan_avg'.
+    """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out', or their mean 'fan_avg'
+    (geometric: 'fan_geo_avg').
 
-    `distribution` is 'normal', 'truncated_normal' or 'uniform'. ValueError for another word.
+    `distribution` is 'normal', 'truncated_normal' or 'uniform'; of complex numbers the last two are within a disk.
+    ValueError for another word.
 
     >>> from pycompiler import nn, random
     >>> nn.initializers.variance_scaling(2.0, "fan_in", "normal")(random.key(0), (2, 3)).shape
     (2, 3)
     """
-    if mode not in ("fan_in", "fan_out", "fan_avg"):
-        raise ValueError(f"variance_scaling: mode is 'fan_in', 'fan_out' or 'fan_avg', got {mode!r}")
+    if mode not in ("fan_in", "fan_out", "fan_avg", "fan_geo_avg"):
+        raise ValueError(f"variance_scaling: mode is 'fan_in', 'fan_out', 'fan_avg' or 'fan_geo_avg', got {mode!r}")
     if distribution not in ("normal", "truncated_normal", "uniform"):
         raise ValueError(
             f"variance_scaling: distribution is 'normal', 'truncated_normal' or 'uniform', got {distribution!r}"
@@ -118,9 +144,15 @@ def variance_scaling(
 
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
-        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[mode]
+        fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
+        fan = fans[mode] if mode in fans else (fan_in * fan_out) ** 0.5
         variance = scale / fan
-        wanted = dtype or given
+        wanted = inexact_dtype("variance_scaling", dtype or given)
+        if dtypes.is_complex(wanted) and distribution != "normal":
+            if distribution == "uniform":
+                return ufuncs.multiply(_in_disk(key, shape, wanted), variance**0.5)
+            # The constant is the standard deviation of a complex normal distribution cut off at 2.
+            return ufuncs.multiply(_in_disk(key, shape, wanted, 2.0), variance**0.5 / 0.95311164380491208)
         if distribution == "normal":
             return ufuncs.multiply(distributions.normal(key, shape, wanted), variance**0.5)
         if distribution == "uniform":
@@ -225,5 +257,5 @@ __all__ = [
     "zeros",
 ]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -138,9 +138,6 @@ from pycompiler.numpy.movement import (
     dsplit,
     dstack,
     expand_dims,
-    flip,
-    fliplr,
-    flipud,
     hsplit,
     hstack,
     isscalar,
@@ -154,9 +151,7 @@ from pycompiler.numpy.movement import (
     reshape,
     resize,
     result_type,
-    roll,
     rollaxis,
-    rot90,
     shape,
     size,
     split,
@@ -274,6 +269,7 @@ from pycompiler.numpy.statistics import (
     quantile,
 )
 from pycompiler.numpy.taking import take, take_along_axis
+from pycompiler.numpy.turning import flip, fliplr, flipud, roll, rot90
 from pycompiler.numpy.types import (
     SMALL,
     bfloat16,

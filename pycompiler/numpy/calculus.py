@@ -12,7 +12,7 @@ from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays, weakly
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.movement import concatenate, moveaxis
@@ -57,7 +57,8 @@ def gradient(
             raise ValueError(
                 f"gradient: a spacing is a number or {size} places along axis {along}, got {short(spacing)}"
             )
-        results.append(fused(_gradient, x, cast(spacing, dtype), axis=along))
+        slopes = fused(_gradient, x, cast(spacing, dtype), axis=along)
+        results.append(weakly(slopes, get_aval(f).weak_type))
     return results[0] if len(axes) == 1 else results
 
 

@@ -9,8 +9,8 @@ from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, is_array
 from pycompiler.lax import complexes, reduction
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import converted, promoted_inexact
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+from pycompiler.numpy.promotion import converted
 
 
 def _is_complex(x: Any) -> bool:
@@ -39,7 +39,7 @@ def imag(val: Any, /) -> Array:
     if _is_complex(val):
         return complexes.imag(val)
     aval = get_aval(val)
-    return as_array(broadcast_to(np.zeros((), aval.dtype), aval.shape))
+    return as_array(broadcast_to(weakly(np.zeros((), aval.dtype), aval.weak_type), aval.shape))
 
 
 def angle(z: Any, deg: bool = False) -> Array:
@@ -49,7 +49,11 @@ def angle(z: Any, deg: bool = False) -> Array:
     >>> pnp.angle(pnp.array([1j]), deg=True)
     Array([90.], dtype=float32)
     """
-    (z,) = promoted_inexact("angle", z)
+    check_arrays("angle", z)
+    aval = get_aval(z)
+    # As JAX has it: integers, and real numbers without dimensions, count as the default floats.
+    if not (dtypes.is_complex(aval.dtype) or (dtypes.is_floating(aval.dtype) and aval.shape)):
+        z = cast(z, dtypes.scalar_dtype(float))
     found = lax.atan2(imag(z), real(z))
     return lax.mul(found, 180 / np.pi) if deg else found
 

@@ -9,13 +9,16 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import broadcast_shapes, dim_product
+from pycompiler.core.ranges import bounded_diagonal
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.lax.precision import check_precision
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
+from pycompiler.numpy.creation import diagonal_offset
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
 
 
@@ -40,7 +43,9 @@ def _of_arrays(name: str, a: Any, b: Any) -> tuple[tuple[Any, ...], tuple[Any, .
     return get_aval(a).shape, get_aval(b).shape
 
 
-def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def matmul(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None
+) -> Array:
     """The matrix product; of stacks of matrices one for each, their leading dimensions broadcast.
 
     A vector stands for a row on the left and a column on the right, and its dimension goes. Every product is of full
@@ -57,7 +62,11 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     if left[-1] != right[inner]:
         raise _differ("matmul", a, b, left[-1], right[inner])
     if len(right) <= 2:
-        return product("matmul", a, b, ((len(left) - 1,), (inner,)), ((), ()), precision, preferred_element_type)
+        return divided(
+            "matmul",
+            product("matmul", a, b, ((len(left) - 1,), (inner,)), ((), ()), precision, preferred_element_type),
+            out_sharding,
+        )
     try:
         batch = broadcast_shapes(left[:-2], right[:-2])
     except ValueError:
@@ -69,12 +78,22 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     b = broadcast_to(b, (*batch, *right[-2:]))
     if len(left) == 1:
         # No batch on the left: the free dimensions of b, in their order, are the result.
-        return product("matmul", a, b, ((0,), (rank,)), ((), ()), precision, preferred_element_type)
+        return divided(
+            "matmul",
+            product("matmul", a, b, ((0,), (rank,)), ((), ()), precision, preferred_element_type),
+            out_sharding,
+        )
     axes = tuple(range(rank))
-    return product("matmul", a, b, ((rank + 1,), (rank,)), (axes, axes), precision, preferred_element_type)
+    return divided(
+        "matmul",
+        product("matmul", a, b, ((rank + 1,), (rank,)), (axes, axes), precision, preferred_element_type),
+        out_sharding,
+    )
 
 
-def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def dot(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None
+) -> Array:
     """The product over the last dimension of a and the last but one (or only) of b; with a scalar the plain product.
 
     >>> import pycompiler.numpy as pnp
@@ -83,11 +102,15 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     """
     left, right = _of_arrays("dot", a, b)
     if not left or not right:
-        return product("dot", a, b, ((), ()), ((), ()), precision, preferred_element_type)
+        return divided("dot", product("dot", a, b, ((), ()), ((), ()), precision, preferred_element_type), out_sharding)
     inner = 0 if len(right) == 1 else len(right) - 2
     if left[-1] != right[inner]:
         raise _differ("dot", a, b, left[-1], right[inner])
-    return product("dot", a, b, ((len(left) - 1,), (inner,)), ((), ()), precision, preferred_element_type)
+    return divided(
+        "dot",
+        product("dot", a, b, ((len(left) - 1,), (inner,)), ((), ()), precision, preferred_element_type),
+        out_sharding,
+    )
 
 
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
@@ -150,7 +173,15 @@ def _with_batch(x: Array, axis: int, batch: tuple[Any, ...]) -> tuple[Array, int
     return broadcast_to(x, (*batch[:place], shape[axis], *batch[place:])), place
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def tensordot(
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Array:
     """The product over `axes`: so many last ones of a and first ones of b, or a pair of sequences of axes.
 
     >>> import pycompiler.numpy as pnp
@@ -174,7 +205,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred
     for i, j in zip(*pair, strict=True):
         if left[i] != right[j]:
             raise _differ("tensordot", a, b, left[i], right[j])
-    return product("tensordot", a, b, pair, ((), ()), precision, preferred_element_type)
+    return divided(
+        "tensordot", product("tensordot", a, b, pair, ((), ()), precision, preferred_element_type), out_sharding
+    )
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Array:
@@ -193,12 +226,15 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     kind = get_aval(x).dtype
     if dtype is None and (kind == dtypes.bool_ or dtypes.is_integer(kind)):
         x = cast(x, widened(kind))
-    return reduce.reduce_sum(on_diagonal(x, axes, offset), axes)
+    shape = get_aval(x).shape
+    bounded = bounded_diagonal(offset, *(shape[axis] for axis in axes))
+    return reduce.reduce_sum(on_diagonal(x, axes, diagonal_offset("trace", bounded)), axes)
 
 
-def on_diagonal(x: Any, axes: Sequence[int], offset: int = 0) -> Array:
+def on_diagonal(x: Any, axes: Sequence[int], offset: Any = 0) -> Array:
     """x with zeros off the diagonal of two axes."""
     aval = get_aval(x)
+    offset = bounded_diagonal(offset, *(aval.shape[axis] for axis in axes))
     first, second = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in axes)
     return lax.select(lax.eq(lax.add(first, offset), second), x, cast(0, aval.dtype))
 

@@ -5,19 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, current_trace
 from pycompiler._runtime import Array as RuntimeArray
+from pycompiler._runtime import copied as copy_of
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import check_unmasked, get_aval
+from pycompiler.core.aval import check_unmasked, get_aval, short
 from pycompiler.core.dim_value import dim_value
 from pycompiler.core.dims import Dim, surely_below
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.ranges import range_length
+from pycompiler.core.ranges import bounded_diagonal, range_length
 from pycompiler.core.source import warn
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.placement import beside, created, filled, place_leaf
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
 
@@ -35,7 +37,7 @@ def _holds_arrays(value: Any) -> bool:
 def _from_nested(name: str, value: Any, dtype: Any) -> Array:
     """An array of a nested list: stacked when it holds arrays of ours, read by NumPy otherwise."""
     if _holds_arrays(value):
-        parts = [array(part, dtype) for part in value]
+        parts = [asarray(part, dtype) for part in value]
         shared, _ = dtypes.result_type(*parts)
         shapes = {get_aval(part).shape for part in parts}
         if len(shapes) > 1:
@@ -64,12 +66,13 @@ def array(
     order: str | None = "K",
     ndmin: int = 0,
     device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """An array of a number, a nested list, a NumPy array or another array.
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
-    enable_x64. Arrays never change, so `copy` makes no difference. TypeError for what holds no numbers, ValueError for
-    nested lists of uneven lengths.
+    enable_x64. An array of ours is copied, so that either can be donated or deleted; with copy=False it is the result
+    itself where it has the dtype. TypeError for what holds no numbers, ValueError for nested lists of uneven lengths.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
@@ -77,10 +80,28 @@ def array(
            [3., 4.]], dtype=float32)
     """
     if device is not None:
-        return created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin))
+        return divided(
+            "array",
+            created("array", device, lambda: array(object, dtype, copy=copy, order=order, ndmin=ndmin)),
+            out_sharding,
+        )
+    result = _made(object, dtype, order, ndmin)
+    return divided("array", copied(result) if copy and result is object else result, out_sharding)
+
+
+def copied(x: Any) -> Any:
+    """x, an array, in memory of its own. What is traced needs no copy: compiled code gives no argument as a result."""
+    return copy_of(x) if type(x) is RuntimeArray and current_trace() is None else x
+
+
+def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
     if order not in (None, "C", "K"):
         raise ValueError(f"array: arrays are row-major (order 'C'), got order {order!r}")
     wanted = requested("array", dtype)
+    if isinstance(object, bytearray | memoryview) or hasattr(object, "buffer_info"):
+        object = np.asarray(object)
+    elif isinstance(object, range):
+        object = list(object)
     if isinstance(object, RuntimeArray | Tracer):
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
@@ -113,25 +134,32 @@ def array(
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
-    """a as an array, itself where it is one of the dtype. See `array`.
+    """a as an array, itself where it is one of the dtype, unless copy=True. See `array`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.asarray([1.5, 2])
     Array([1.5, 2. ], dtype=float32)
     """
     if device is not None:
-        return created("asarray", device, lambda: array(a, dtype, copy=copy, order=order))
-    return array(a, dtype, copy=copy, order=order)
+        return divided("asarray", created("asarray", device, lambda: asarray(a, dtype, order, copy=copy)), out_sharding)
+    result = _made(a, dtype, order)
+    return divided("asarray", copied(result) if copy and result is a else result, out_sharding)
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """a as an array (which never changes, so that there is nothing to copy)."""
+    """a as an array, in memory of its own."""
     return array(a, order=order)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of a value, which broadcasts to the shape. Without a dtype that of the value.
 
     >>> import pycompiler.numpy as pnp
@@ -145,13 +173,17 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     def make() -> Array:
         value = fill_value if wanted is None else cast(fill_value, wanted)
         result = broadcast_to(value, sizes)
-        return array(result) if result is fill_value or isinstance(result, np.ndarray) else result
+        return asarray(result) if result is fill_value or isinstance(result, np.ndarray) else result
 
     if isinstance(fill_value, (bool, int, float, complex, np.generic)):
         aval = get_aval(fill_value)
         kind, weak = wanted or aval.dtype, wanted is None and aval.weak_type
-        return filled("full", device, sizes, kind, weak, lambda: movement.full(sizes, fill_value, wanted))
-    return created("full", device, make)
+        return divided(
+            "full",
+            filled("full", device, sizes, kind, weak, lambda: movement.full(sizes, fill_value, wanted)),
+            out_sharding,
+        )
+    return divided("full", created("full", device, make), out_sharding)
 
 
 def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Array:
@@ -160,7 +192,7 @@ def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Arr
     return filled(name, device, sizes, kind, False, lambda: movement.full(sizes, value, kind))
 
 
-def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of zeros, float32 unless a dtype is given.
 
     >>> import pycompiler.numpy as pnp
@@ -168,25 +200,27 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     Array([[0, 0],
            [0, 0]], dtype=int32)
     """
-    return _constant("zeros", shape, 0, dtype, device)
+    return divided("zeros", _constant("zeros", shape, 0, dtype, device), out_sharding)
 
 
-def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of ones, float32 unless a dtype is given.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
-    return _constant("ones", shape, 1, dtype, device)
+    return divided("ones", _constant("ones", shape, 1, dtype, device), out_sharding)
 
 
-def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of zeros: memory that holds anything is never given out."""
-    return _constant("empty", shape, 0, dtype, device)
+    return divided("empty", _constant("empty", shape, 0, dtype, device), out_sharding)
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """An array of a value, with the shape and dtype of a unless they are given.
 
     >>> import pycompiler.numpy as pnp
@@ -199,18 +233,24 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, 
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
         shape = canonical_shape("full_like", sizes)
-        return created("full_like", device, lambda: array(broadcast_to(cast(fill_value, aval.dtype, True), shape)))
-    return full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device)
+        return divided(
+            "full_like",
+            created("full_like", device, lambda: asarray(broadcast_to(cast(fill_value, aval.dtype, True), shape))),
+            out_sharding,
+        )
+    return divided(
+        "full_like", full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device), out_sharding
+    )
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Zeros with the shape and dtype of a unless they are given."""
-    return full_like(a, 0, dtype, shape, device=device)
+    return divided("zeros_like", full_like(a, 0, dtype, shape, device=device), out_sharding)
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Ones with the shape and dtype of a unless they are given."""
-    return full_like(a, 1, dtype, shape, device=device)
+    return divided("ones_like", full_like(a, 1, dtype, shape, device=device), out_sharding)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
@@ -232,31 +272,40 @@ def _whole(name: str, x: Any) -> Any:
     raise TypeError(f"{name}: beside dimensions it takes whole numbers, so that the size is a dimension, got {x!r}")
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
+def arange(
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.arange(2, 10, 3)
     Array([2, 5, 8], dtype=int32)
     """
+    given = [x for x in (start, stop, step) if x is not None]
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
     if step == 0:
         raise ValueError("arange: the step must not be 0")
-    kind = dtypes.result_type(start, stop, step)[0] if dtype is None else requested("arange", dtype)
+    kind = dtypes.result_type(*given)[0] if dtype is None else requested("arange", dtype)
     if isinstance(start, Dim) or isinstance(stop, Dim) or isinstance(step, Dim):
         first, last, by = (_whole("arange", x) for x in (start, stop, step))
         places = movement.iota(kind, range_length(first, last, by))
         scaled = places if by == 1 else elementwise.mul(places, cast(by, kind))
-        return scaled if first == 0 else elementwise.add(scaled, cast(first, kind))
+        return divided("arange", scaled if first == 0 else elementwise.add(scaled, cast(first, kind)), out_sharding)
     if type(start) is type(stop) is type(step) is int:
         count = max(0, -((start - stop) // step))
         if start == 0 and step == 1:
-            return filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count))
+            return divided(
+                "arange",
+                filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count)),
+                out_sharding,
+            )
     values = np.arange(start, stop, step).astype(kind)
-    return filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind))
+    return divided(
+        "arange", filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind)), out_sharding
+    )
 
 
 def linspace(
@@ -286,7 +335,8 @@ def linspace(
 
         line = created("linspace", device, make)
         return (line, place_leaf("linspace", steps[0], device)) if retstep else line
-    first, last = array(start), array(stop)
+    (num,) = canonical_shape("linspace", (num,))
+    first, last = asarray(start), asarray(stop)
     wanted = requested("linspace", dtype) or inexact(dtypes.result_type(first, last)[0])
     line, step = line_between(first, last, num, endpoint, wanted)
     line = first_axis_at("linspace", line, axis)
@@ -396,7 +446,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     first, last = broadcast("geomspace", cast(start, kind), cast(stop, kind))
     sign = elementwise.sign(first)
     logarithms = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
-    exponents, _ = line_between(*logarithms, num, endpoint, kind)
+    exponents, _ = line_between(logarithms[0], logarithms[1], num, endpoint, kind)
     result = elementwise.mul(*broadcast("geomspace", sign, elementwise.exp(exponents)))
     # The ends are what was given, and not what their logarithms give.
     shape = get_aval(result).shape
@@ -410,24 +460,33 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
     """A vector of what bytes hold, from an offset in bytes on; count elements, or all (-1)."""
     kind = dtypes.as_dtype(dtype)
-    return array(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
+    return asarray(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
 
 
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
     """A vector of the numbers that a text holds, between separators."""
     if not sep:
         raise ValueError("fromstring: sep is the text between two numbers, and must not be empty; see frombuffer")
-    return array(np.fromstring(string, dtypes.as_dtype(dtype), count, sep=sep), dtype=dtype)
+    return asarray(np.fromstring(string, dtypes.as_dtype(dtype), count, sep=sep), dtype=dtype)
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
     """A vector of what a file holds: bytes, from an offset on, or text with sep between two numbers."""
-    return array(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
+    return asarray(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     """A vector of the numbers that an iterable gives; count of them, or all (-1)."""
-    return array(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
+    return asarray(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
+
+
+def diagonal_offset(name: str, k: Any) -> Array:
+    """Which diagonal is meant, as an int32 that may be traced. TypeError for what is no integer."""
+    check_arrays(name, k)
+    aval = get_aval(k)
+    if aval.shape or not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"{name}: a diagonal is named by an integer, got {short(aval)}")
+    return cast(k, dtypes.int32)
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
@@ -439,12 +498,15 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
            [0., 0., 1.]], dtype=float32)
     """
     shape = canonical_shape("eye", (N, N if M is None else M))
+    k = bounded_diagonal(k, *shape)
     kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
+
+    offset = diagonal_offset("eye", k)
 
     def make() -> Array:
         rows = movement.broadcasted_iota(np.int32, shape, 0)
         columns = movement.broadcasted_iota(np.int32, shape, 1)
-        return cast(elementwise.eq(elementwise.add(rows, k), columns), kind)
+        return cast(elementwise.eq(elementwise.add(rows, offset), columns), kind)
 
     return filled("eye", device, shape, kind, False, make) if isinstance(k, int) else created("eye", device, make)
 
@@ -469,33 +531,48 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
            [1., 1., 0.]], dtype=float32)
     """
     shape = (N, N if M is None else M)
+    k = bounded_diagonal(k, *shape)
     rows = movement.broadcasted_iota(np.int32, shape, 0)
     columns = movement.broadcasted_iota(np.int32, shape, 1)
-    below = elementwise.ge(elementwise.add(rows, k), columns)
+    below = elementwise.ge(elementwise.add(rows, diagonal_offset("tri", k)), columns)
     return cast(below, dtypes.scalar_dtype(float) if dtype is None else requested("tri", dtype))
 
 
-class Scalar:
-    """The name of a dtype: stands for it, and makes an array of it when called, as `float16(1)`."""
+class Scalar(type):
+    """The class of the names of dtypes. Such a name stands for its dtype, and called makes an array of it, as
+    `float16(1)`. NumPy's numbers of the dtype are its instances; arrays are none."""
 
-    def __init__(self, dtype: Callable[[], Any]) -> None:
-        self._dtype = dtype
+    def __new__(cls, name: str, dtype: Callable[[], Any]) -> "Scalar":
+        doc = f"The dtype {name}; called, makes an array of it."
+        return super().__new__(
+            cls, name, (), {"__module__": "pycompiler.numpy", "__doc__": doc, "_dtype": staticmethod(dtype)}
+        )
+
+    def __init__(cls, name: str, dtype: Callable[[], Any]) -> None:
+        super().__init__(name, (), {})
 
     @property
-    def dtype(self) -> Any:
-        return self._dtype()
+    def dtype(cls) -> Any:
+        return cls._dtype()  # type: ignore[attr-defined]
 
-    def __call__(self, x: Any) -> Array:
-        return array(x, self.dtype)
+    def __call__(cls, x: Any) -> Array:
+        return asarray(x, cls.dtype)
 
-    def __eq__(self, other: object) -> bool:
-        try:
-            return bool(self.dtype == (other.dtype if isinstance(other, Scalar) else np.dtype(other)))  # type: ignore[call-overload]
-        except TypeError:
-            return False
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.dtype.type)
 
-    def __hash__(self) -> int:
-        return hash(self.dtype)
+    def __eq__(cls, other: object) -> bool:
+        if isinstance(other, Scalar):
+            return bool(cls.dtype == other.dtype)
+        if isinstance(other, np.dtype):
+            return bool(cls.dtype == other)
+        return cls.dtype.type is other
 
-    def __repr__(self) -> str:
-        return f"<dtype {self.dtype.name}>"
+    def __hash__(cls) -> int:
+        return hash(cls.dtype.type)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, whose attributes can't be set, got {name}")
+
+    def __delattr__(cls, name: str) -> None:
+        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, which keeps its attribute {name}")

@@ -10,7 +10,7 @@ from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_arrays, weakly
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, widened
 
@@ -26,6 +26,8 @@ def _cumulative(
         a = movement.reshape(a, (prod(aval.shape),))
     axis = 0 if axis is None else canonical_axis(name, axis, max(len(aval.shape), 1))
     if dtype is None:
+        if aval.dtype == dtypes.bool_:
+            dtypes.position_dtype(name, get_aval(a).shape[axis])
         widens = aval.dtype == dtypes.bool_ or (widens and dtypes.is_integer(aval.dtype))
         wanted = computed = widened(aval.dtype) if widens else aval.dtype
     else:
@@ -87,7 +89,7 @@ def _standard(
             raise ValueError(f"{name}: {short(get_aval(x))} has {ndim} dimensions; say by axis= along which")
         axis = 0
     axis = canonical_axis(name, axis, ndim)
-    result = _cumulative(name, function, x, axis, dtype, None, widens=name == "cumulative_sum")
+    result = _cumulative(name, function, x, axis, dtype, None, widens=True)
     if first is None:
         return result
     shape = list(get_aval(result).shape)
@@ -158,4 +160,4 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
         parts.insert(0, flat(to_begin))
     if to_end is not None:
         parts.append(flat(to_end))
-    return movement.concatenate(parts, 0) if len(parts) > 1 else parts[0]
+    return weakly(movement.concatenate(parts, 0) if len(parts) > 1 else parts[0], get_aval(ary).weak_type)

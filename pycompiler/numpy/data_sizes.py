@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.data_sizes import Scope, in_force, is_dynamic
 from pycompiler.core.dims import Dim, Dimension, dim_product, surely_below
@@ -117,13 +118,16 @@ def _places(scope: Scope, name: str, mask: Array) -> Places:
     flat = flat if get_aval(flat).dtype == np.bool_ else ufuncs.not_equal(flat, 0)
     if most == 0:
         return Places(np.int32(0), 0, movement.full((0,), 0, INT32))
-    ones = cast(flat, INT32)
+    dtype = dtypes.position_dtype(name, most)
+    ones = cast(flat, dtype)
     # The n-th place is written to the n-th element; where the mask does not hold, out of range.
-    targets = lax.select(flat, lax.sub(cumulative.cumsum(ones), np.int32(1)), movement.full((most,), cast(most, INT32)))
+    targets = lax.select(
+        flat, lax.sub(cumulative.cumsum(ones), dtype.type(1)), movement.full((most,), cast(most, dtype))
+    )
     padded = scatter(
-        movement.full((most,), np.int32(0)),
+        movement.full((most,), dtype.type(0)),
         movement.reshape(targets, (most, 1)),
-        movement.iota(INT32, most),
+        movement.iota(dtype, most),
         ScatterDimensionNumbers((), (0,), (0,)),
         unique_indices=True,
     )

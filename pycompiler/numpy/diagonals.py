@@ -6,10 +6,10 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.ranges import larger, range_length, smaller
+from pycompiler.core.ranges import bounded_diagonal, larger, range_length, smaller
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.operands import canonical_axes, cast, check_arrays
+from pycompiler.lax.operands import canonical_axes, cast, check_arrays, weakly
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.movement import moveaxis, ndim, ravel
 
@@ -19,9 +19,10 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
     aval = get_aval(m)
     if len(aval.shape) < 2:
         raise ValueError(f"{name}: takes matrices, got {short(aval)}")
+    k = bounded_diagonal(k, *aval.shape[-2:])
     rows, columns = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in (-2, -1))
     kept = (lax.ge if lower else lax.le)(lax.add(rows, k), columns)
-    return lax.select(kept, m, cast(0, aval.dtype))
+    return lax.select(kept, m, cast(0, aval.dtype, aval.weak_type))
 
 
 def tril(m: Any, k: int = 0) -> Array:
@@ -47,6 +48,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     first, second = canonical_axes("diagonal", (axis1, axis2), rank)
     moved = moveaxis(a, (first, second), (0, 1))
     rows, columns = get_aval(moved).shape[:2]
+    offset = bounded_diagonal(offset, rows, columns)
     start, stop = larger(0, -offset), smaller(rows, columns - offset)
     count = range_length(start, stop, 1)
     if isinstance(count, int) and isinstance(start, int):
@@ -73,7 +75,8 @@ def diag(v: Any, k: int = 0) -> Array:
     placed = movement.pad(v, cast(0, get_aval(v).dtype), [(max(k, 0), max(-k, 0), 0)])
     rows, columns = (movement.broadcasted_iota(np.int32, (total, total), axis) for axis in (0, 1))
     wide = movement.broadcast_in_dim(placed, (total, total), (1,))
-    return lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))
+    placed = lax.select(lax.eq(lax.add(rows, k), columns), wide, cast(0, get_aval(v).dtype))
+    return weakly(placed, get_aval(v).weak_type)
 
 
 def diagflat(v: Any, k: int = 0) -> Array:

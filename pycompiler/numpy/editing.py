@@ -19,7 +19,9 @@ from pycompiler.lax.operands import (
     canonical_shape,
     cast,
     check_arrays,
+    weakly,
 )
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.positions import flattened, index_dtype
@@ -116,7 +118,8 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     result = movement.full((*shape[:axis], total, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
     front = (slice(None),) * axis
     result = Place(result, (*front, old.astype(np.int32))).set(arr, unique_indices=True)
-    return Place(result, (*front, new.astype(np.int32))).set(values, unique_indices=True)
+    result = Place(result, (*front, new.astype(np.int32))).set(values, unique_indices=True)
+    return weakly(result, get_aval(arr).weak_type)
 
 
 def _moved(source: int, target: int, rank: int) -> list[int]:
@@ -125,7 +128,14 @@ def _moved(source: int, target: int, rank: int) -> list[int]:
     return order
 
 
-def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_length: int | None = None) -> Array:
+def repeat(
+    a: Array,
+    repeats: Array,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
+) -> Array:
     """Every element of a, one after the other, so many times: a number, or one number for each.
 
     With total_repeat_length the repeats may be traced: what is too much is left out, the last element fills the rest.
@@ -142,7 +152,9 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
     count = sizes[axis]
     if isinstance(repeats, Dim):
         wide = broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], repeats, *sizes[axis + 1 :]))
-        return movement.reshape(wide, (*sizes[:axis], count * repeats, *sizes[axis + 1 :]))
+        return divided(
+            "repeat", movement.reshape(wide, (*sizes[:axis], count * repeats, *sizes[axis + 1 :])), out_sharding
+        )
     if not isinstance(repeats, Tracer):
         repeats = np.asarray(repeats)
     if get_aval(repeats).dtype == dtypes.bool_:
@@ -158,7 +170,7 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
             raise ValueError(f"repeat: there is nothing to repeat in {short(get_aval(a))}")
         ends = cumsum(broadcast_to(cast(repeats, index_dtype()), (count,)))
         places = searchsorted(ends, movement.iota(index_dtype(), total), side="right")
-        return take(a, lax.min(places, max(count - 1, 0)), axis=axis, mode="clip")
+        return divided("repeat", take(a, lax.min(places, max(count - 1, 0)), axis=axis, mode="clip"), out_sharding)
     if isinstance(repeats, Tracer):
         raise ConcretizationTypeError(
             f"repeat: the size of the result depends on {repeats!r}; pass total_repeat_length=, or mark it static"
@@ -166,7 +178,13 @@ def repeat(a: Array, repeats: Array, axis: int | None = None, *, total_repeat_le
     if dim_product(given) == 1:
         (times,) = canonical_shape("repeat", repeats.item())
         wide = broadcast_to(movement.expand_dims(a, (axis + 1,)), (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
-        return movement.reshape(wide, (*sizes[:axis], count * times, *sizes[axis + 1 :]))
+        return divided(
+            "repeat", movement.reshape(wide, (*sizes[:axis], count * times, *sizes[axis + 1 :])), out_sharding
+        )
     if np.any(repeats < 0):
         raise ValueError(f"repeat: nothing is repeated less than 0 times, got {repeats.min()}")
-    return take(a, np.repeat(np.arange(fixed("repeat", count), dtype=np.int32), repeats), axis=axis, mode="clip")
+    return divided(
+        "repeat",
+        take(a, np.repeat(np.arange(fixed("repeat", count), dtype=np.int32), repeats), axis=axis, mode="clip"),
+        out_sharding,
+    )

@@ -4,7 +4,7 @@ Each operand first loses the indices that nothing else has; then operands are co
 einsum_path finds for their shapes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from string import ascii_letters
 from typing import Any
 
@@ -20,6 +20,7 @@ from pycompiler.lax import reduction as reduce
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.precision import check_precision
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy.contraction import on_diagonal
 from pycompiler.numpy.promotion import converted, requested
 
@@ -118,7 +119,15 @@ def _summed(x: Array, term: str, kept: str) -> tuple[Array, str]:
 
 
 def _pair(
-    a: Array, left: str, b: Array, right: str, kept: str, subscripts: str, precision: Any, preferred: Any
+    a: Array,
+    left: str,
+    b: Array,
+    right: str,
+    kept: str,
+    subscripts: str,
+    precision: Any,
+    preferred: Any,
+    dot_general: Callable[..., Array],
 ) -> tuple[Array, str]:
     """Two operands contracted over the indices that both have and nothing later needs."""
     sizes = dict(zip(left, get_aval(a).shape, strict=True))
@@ -144,11 +153,19 @@ def _pair(
     )
     rest = "".join(letter for letter in left + right if not (letter in left and letter in right))
     a, b = converted("einsum", a, b)
-    return contraction.dot_general(a, b, numbers, precision, preferred), "".join(batch) + rest
+    result = dot_general(a, b, numbers, precision=precision, preferred_element_type=preferred)
+    return result, "".join(batch) + rest
 
 
 def _contracted(
-    *arrays: Array, terms: tuple[str, ...], output: str, path: Path, subscripts: str, precision: Any, preferred: Any
+    *arrays: Array,
+    terms: tuple[str, ...],
+    output: str,
+    path: Path,
+    subscripts: str,
+    precision: Any,
+    preferred: Any,
+    dot_general: Callable[..., Array] = contraction.dot_general,
 ) -> Array:
     pairs = [_without_repeats(x, term) for x, term in zip(arrays, terms, strict=True)]
     for group in path:
@@ -158,7 +175,7 @@ def _contracted(
         result, term = chosen[0]
         for position, (x, other) in enumerate(chosen[1:], start=2):
             kept = later + "".join(term for _, term in chosen[position:])
-            result, term = _pair(result, term, x, other, kept, subscripts, precision, preferred)
+            result, term = _pair(result, term, x, other, kept, subscripts, precision, preferred, dot_general)
         pairs.append(_summed(result, term, later))
     ((result, term),) = pairs
     order = tuple(term.index(letter) for letter in output)
@@ -173,12 +190,15 @@ def einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    _dot_general: Any = contraction.dot_general,
+    out_sharding: Any = None,
 ) -> Array:
     """Sums of products by Einstein's convention: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     Without `->` the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
     optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy',
-    False (from left to right), or a path of einsum_path. ValueError where the indices do not fit.
+    False (from left to right), or a path of einsum_path. _dot_general: what computes the products of pairs, called as
+    `lax.dot_general` is. ValueError where the indices do not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.einsum("ij,j->i", pnp.eye(2), pnp.array([3.0, 4.0]))
@@ -199,19 +219,23 @@ def einsum(
         arrays = [cast(x, dtypes.int32) for x in arrays]
     if len(arrays) == 1 and wanted is not None:
         arrays = [cast(arrays[0], wanted)]
-    result = fused(
-        _contracted,
-        *arrays,
-        terms=tuple(terms),
-        output=output,
-        path=path,
-        subscripts=text,
-        precision=tuple(precision) if isinstance(precision, list) else precision,
-        preferred=None if boolean else wanted,
-    )
+    static: dict[str, Any] = {
+        "terms": tuple(terms),
+        "output": output,
+        "path": path,
+        "subscripts": text,
+        "precision": tuple(precision) if isinstance(precision, list) else precision,
+        "preferred": None if boolean else wanted,
+    }
+    if _dot_general is contraction.dot_general:
+        result = fused(_contracted, *arrays, **static)
+    else:
+        result = _contracted(*arrays, **static, dot_general=_dot_general)
     if boolean and wanted is None:
-        return lax.ne(result, 0)
-    return result if wanted is None or get_aval(result).dtype == wanted else cast(result, wanted)
+        return divided("einsum", lax.ne(result, 0), out_sharding)
+    return divided(
+        "einsum", result if wanted is None or get_aval(result).dtype == wanted else cast(result, wanted), out_sharding
+    )
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:

@@ -18,7 +18,7 @@ from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.placement import created
-from pycompiler.numpy import creation, movement, padding, ufuncs
+from pycompiler.numpy import creation, movement, padding, turning, ufuncs
 from pycompiler.ops import rules
 
 Array = Any
@@ -261,7 +261,7 @@ def _shifted(name: str, x: Array, axes: int | Sequence[int] | None, sign: int) -
     chosen = range(len(shape)) if axes is None else (axes,) if isinstance(axes, int) else axes
     chosen = tuple(chosen)
     shifts = tuple(sign * (shape[axis] // 2) for axis in chosen)
-    return movement.roll(x, shifts, chosen) if chosen else creation.asarray(x)
+    return turning.roll(x, shifts, chosen) if chosen else creation.asarray(x)
 
 
 def fftshift(x: Array, axes: int | Sequence[int] | None = None) -> Array:
@@ -300,5 +300,5 @@ __all__ = [
     "rfftn",
 ]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -9,12 +9,13 @@ import numpy as np
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import dim_product, surely_below
-from pycompiler.core.ranges import fixed
+from pycompiler.core.ranges import bounded_diagonal, fixed
 from pycompiler.core.trace import Tracer
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import arange, array, linspace, ones, zeros
+from pycompiler.numpy.creation import arange, array, asarray, linspace, ones, zeros
 from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile, transpose
 from pycompiler.numpy.promotion import broadcast, promoted, requested
 from pycompiler.numpy.updates import IndexUpdate
@@ -28,20 +29,22 @@ def _known(name: str, x: Any, what: str) -> Any:
 
 
 def _indices(places: Sequence[Any]) -> tuple[Array, ...]:
-    return tuple(array(place.astype(dtypes.scalar_dtype(int))) for place in places)
+    return tuple(asarray(place.astype(dtypes.scalar_dtype(int))) for place in places)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and below its k-th diagonal."""
     (size,) = canonical_shape("tril_indices", n)
-    rows, columns = _indices(np.tril_indices(fixed("tril_indices", size), k, size if m is None else m))
+    count, width = fixed("tril_indices", size), size if m is None else m
+    rows, columns = _indices(np.tril_indices(count, bounded_diagonal(k, count, width), width))
     return rows, columns
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The rows and columns of the elements of an n by m (or n) matrix on and above its k-th diagonal."""
     (size,) = canonical_shape("triu_indices", n)
-    rows, columns = _indices(np.triu_indices(fixed("triu_indices", size), k, size if m is None else m))
+    count, width = fixed("triu_indices", size), size if m is None else m
+    rows, columns = _indices(np.triu_indices(count, bounded_diagonal(k, count, width), width))
     return rows, columns
 
 
@@ -125,7 +128,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
             (one,) = _indices(np.nonzero(_known("ix_", one, "the number of indices")))
         if dim_product(get_aval(one).shape) == 0:
             one = cast(one, dtypes.scalar_dtype(int))
-        results.append(movement.expand_dims(array(one), [i for i in range(len(args)) if i != axis]))
+        results.append(movement.expand_dims(asarray(one), [i for i in range(len(args)) if i != axis]))
     return tuple(results)
 
 
@@ -135,12 +138,14 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     if not dtypes.is_integer(get_aval(indices).dtype):
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
     sizes = canonical_shape("unravel_index", shape)
-    rest = array(indices)
+    rest = asarray(indices)
+    kind = get_aval(rest).dtype
+    rest = cast(rest, dtypes.int32) if kind.itemsize < 4 else rest
     found: list[Array] = []
     for size in reversed(sizes):
         rest, place = ufuncs.divmod(rest, size)
         found.append(place)
-    above, below = ufuncs.greater(rest, 0), ufuncs.less(rest, -1)
+    above, below = ufuncs.greater(rest, 0), False if dtypes.is_unsigned(kind) else ufuncs.less(rest, -1)
     return tuple(
         ufuncs.where(above, size - 1, ufuncs.where(below, 0, place))
         for size, place in zip(sizes, reversed(found), strict=True)
@@ -182,9 +187,9 @@ def ravel_multi_index(
             one = ufuncs.clip(one, 0, size - 1)
         elif mode == "wrap":
             one = ufuncs.remainder(one, size)
-        result = ufuncs.add(result, ufuncs.multiply(cast(array(one), wanted), step))
+        result = ufuncs.add(result, ufuncs.multiply(cast(asarray(one), wanted), step))
         step *= size
-    return array(result, dtype=wanted)
+    return asarray(result, dtype=wanted)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
@@ -205,7 +210,9 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     return IndexUpdate(a)[diag_indices(count, len(shape))].set(val)
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Array:
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: Any = None
+) -> Array:
     """How often each of 0, 1, ... is among the integers x, or what those weigh together.
 
     length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
@@ -225,6 +232,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         known = _known("bincount", x, "the number of bins (pass length=)")
         length = max(minlength, int(max(known.max(), 0)) + 1 if known.size else 0)
     if weights is None:
+        dtypes.position_dtype("bincount", aval.shape[0])
         weights, kind = 1, dtypes.scalar_dtype(int)
     else:
         check_arrays("bincount", weights)
@@ -233,7 +241,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
             raise ValueError(f"bincount: there is one weight for each of {short(x)}, got {short(weights)}")
     if aval.dtype == dtypes.bool_:
         x = cast(x, dtypes.scalar_dtype(int))
-    return IndexUpdate(zeros(length, kind))[ufuncs.maximum(x, 0)].add(cast(weights, kind))
+    return divided(
+        "bincount", IndexUpdate(zeros(length, kind))[ufuncs.maximum(x, 0)].add(cast(weights, kind)), out_sharding
+    )
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:
@@ -261,7 +271,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     result = broadcast_to(first, shape)
     for number, case in enumerate(others, start=1):
         result = ufuncs.where(ufuncs.equal(a, number), case, result)
-    return array(result)
+    return asarray(result)
 
 
 def _line(name: str, key: slice) -> Array:
@@ -320,7 +330,7 @@ class _Joiner:
         for item in items:
             if isinstance(item, str):
                 raise ValueError(f"{self.__name__}: a directive comes first, got {item!r} after an array")
-            line = _line(self.__name__, item) if isinstance(item, slice) else array(item)
+            line = _line(self.__name__, item) if isinstance(item, slice) else asarray(item)
             rank = 0 if isinstance(item, slice) else get_aval(line).ndim
             line = array(line, ndmin=ndmin)
             if place != -1 and ndmin > rank:

@@ -9,11 +9,12 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.numpy.ufuncs import isposinf, logaddexp, logarithm_of_sum, with_shares
 from pycompiler.transforms import custom_jvp
 
 
+@weak_scalars
 def hypot(x: Any, y: Any, /) -> Array:
     """sqrt(x**2 + y**2), without overflow on the way. Its derivative at 0 is taken to be 0."""
     return _hypot(*promoted_inexact("hypot", x, y))
@@ -37,6 +38,7 @@ def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> t
     return length, lax.add(*(lax.mul(t, lax.div(side, some)) for t, side in zip(tangents, primals, strict=True)))
 
 
+@weak_scalars
 def logaddexp2(x: Any, y: Any, /) -> Array:
     """log2(2**x + 2**y), without overflow on the way."""
     x, y = promoted_inexact("logaddexp2", x, y)

@@ -14,7 +14,7 @@ from pycompiler.core.ranges import fixed
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.creation import array, linspace, zeros
+from pycompiler.numpy.creation import asarray, linspace, zeros
 from pycompiler.numpy.movement import reshape
 from pycompiler.numpy.promotion import inexact, promoted_inexact
 from pycompiler.numpy.sorting import searchsorted
@@ -35,7 +35,7 @@ def _edges(name: str, a: Any, bins: Any, limits: Any) -> Array:
     check_arrays(name, a)
     dtype = inexact(get_aval(a).dtype)
     if np.ndim(bins) == 1:
-        return array(bins, dtype=dtype)
+        return asarray(bins, dtype=dtype)
     try:
         count = bins.__index__()
     except AttributeError:
@@ -44,7 +44,7 @@ def _edges(name: str, a: Any, bins: Any, limits: Any) -> Array:
         limits = [reductions.min(a), reductions.max(a)] if dim_product(get_aval(a).shape) else [0, 1]
     if len(limits) != 2:
         raise ValueError(f"{name}: range is (low, high), got {limits!r}")
-    low, high = (cast(array(limits[i]), dtype) for i in (0, 1))
+    low, high = (cast(asarray(limits[i]), dtype) for i in (0, 1))
     single = ufuncs.equal(low, high)
     low = ufuncs.where(single, ufuncs.subtract(low, 0.5), low)
     high = ufuncs.where(single, ufuncs.add(high, 0.5), high)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of, as_index, has_array
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import Dim, surely_below
@@ -19,7 +20,7 @@ from pycompiler.core.errors import NonConcreteBooleanIndexError
 from pycompiler.core.ranges import slice_indices
 from pycompiler.core.trace import Tracer, no_value
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.indexing import as_positions
+from pycompiler.lax.indexing import alike, as_positions
 from pycompiler.lax.operands import Array, cast
 from pycompiler.numpy.data_sizes import gathered_places, hint
 from pycompiler.numpy.promotion import broadcast_of
@@ -74,6 +75,19 @@ class Entry:
     array: Array
     static: Any = None
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it is a number that int32 does not hold: a slice may be there, but no array of positions."""
+        return isinstance(self.static, int) and type(self.array) is np.int64
+
+
+def arrays_of(name: str, entries: Sequence[Entry]) -> list[Array]:
+    """The arrays of an index. OverflowError where there is a position that their dtypes do not hold."""
+    for entry in entries:
+        if entry.is_far:
+            dtypes.position_dtype(name, entry.static)
+    return [entry.array for entry in entries]
+
 
 def _is_array(item: Any) -> bool:
     return isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic | list | tuple)
@@ -103,6 +117,8 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
     items: list[Any] = []
     masks: list[tuple[int, tuple[int, ...]]] = []
     for item in index if isinstance(index, tuple) else (index,):
+        if has_array(type(item)):
+            item = array_of(item)
         if isinstance(item, list | tuple):
             item = np.asarray(item, dtype=np.int32 if not item else None)
         if is_mask(item):
@@ -143,7 +159,8 @@ def _places(name: str, mask: Any) -> list[Any]:
     values = np.asarray(mask)
     if values.ndim == 0:
         return [np.zeros(int(values), np.int32)]
-    return [places.astype(np.int32) for places in np.nonzero(values)]
+    dtype = dtypes.position_dtype(name, max(values.shape))
+    return [places.astype(dtype) for places in np.nonzero(values)]
 
 
 def _takes(item: Any) -> bool:
@@ -218,15 +235,22 @@ def _laid_out(
 def _slice(name: str, item: slice, size: Any) -> Slice:
     if item == slice(None):
         return Slice(0, size, 1)
-    for part in (item.start, item.stop, item.step):
-        if isinstance(part, Tracer):
-            raise IndexError(
-                f"{name}: a slice from or to a traced value has no fixed size; "
-                "use lax.dynamic_slice, which takes the size"
-            )
-        if part is not None and not hasattr(part, "__index__") and not isinstance(part, Dim):
-            raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")
-    return Slice(*slice_indices(item, size))
+    parts = [_bound(name, part) for part in (item.start, item.stop, item.step)]
+    return Slice(*slice_indices(slice(*parts), size))
+
+
+def _bound(name: str, part: Any) -> Any:
+    """A bound or the step of a slice as an int, a dimension or None."""
+    if part is None or type(part) is int or isinstance(part, Dim):
+        return part
+    if isinstance(part, Tracer) and part.concrete_value() is None:
+        raise IndexError(
+            f"{name}: a slice from or to a traced value has no fixed size; use lax.dynamic_slice, which takes the size"
+        )
+    found = as_index(name, "slice", array_of(part))
+    if type(found) is not int:
+        raise TypeError(f"{name}: a slice is made of integers, got {part!r} of type {type(part).__name__}")
+    return found
 
 
 def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
@@ -240,25 +264,26 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
     if type(item) is int:
         limits = np.iinfo(np.int64 if config.enable_x64 else np.int32)
         if not limits.min <= item <= limits.max:
+            dtypes.position_dtype(f"{name} {item}", size)
             raise OverflowError(f"{name}: the index {item} does not fit {limits.dtype}")
         if size == 0:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
         inside = min(max(place, -1), size)  # or next to it
-        return Entry(np.int32(inside), static=place)
+        return Entry((np.int64 if inside > dtypes.MOST_POSITION else np.int32)(inside), static=place)
     return Entry(item)
 
 
 def positions(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
-    """The arrays as int32 or int64, with negative indices counted from the end."""
+    """The arrays as int32, or all as int64, with negative indices counted from the end."""
     result: list[Array] = []
     sizes = {axis: plan.shape[dim] for dim, axis in plan.indexed.items()}
     for number, array in enumerate(arrays):
         dtype = get_aval(array).dtype
-        array = as_positions(array)
+        array = as_positions(array, sizes.get(number))
         if plan.wrapped[number] and number in sizes and not dtypes.is_unsigned(dtype):
             dtype = get_aval(array).dtype
             negative = lax.lt(array, cast(0, dtype))
             array = lax.select(negative, lax.add(array, cast(sizes[number], dtype)), array)
         result.append(array)
-    return result
+    return alike(result)

@@ -19,7 +19,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import fill_of
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.data_sizes import not_empty, places_of
-from pycompiler.numpy.index_plan import Entry, Plan, Slice, lone_mask, plan, positions
+from pycompiler.numpy.index_plan import Entry, Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.ops import indexing as slices
 from pycompiler.ops.gather import gather
 
@@ -72,7 +72,7 @@ def read(
         if mode != "fill" and dim_product(planned.batch) != 0:
             raise IndexError(f"{name}: {short(get_aval(x))} is empty where it is indexed")
         return movement.full(planned.result_shape(), cast(0 if fill is None else fill, get_aval(x).dtype))
-    arrays = [entry.array for entry in entries]
+    arrays = arrays_of(name, entries)
     extra = () if fill is None else (fill,)
     return fused(_gathered, x, *arrays, *extra, planned=planned, mode=mode, hints=tuple(hints.items()))
 
@@ -148,12 +148,13 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
             raise IndexError(f"index: {short(get_aval(x))} is empty where it is indexed")
     chosen = {dim: entries[axis] for dim, axis in dims.items()}
     cuts = {dim: _cut(entry.static, shape[dim]) for dim, entry in chosen.items()}
-    if current_trace() is not None and None not in cuts.values():
+    is_far = any(entry.is_far for entry in entries)
+    if (current_trace() is not None or is_far) and None not in cuts.values():
         axes: list[Any] = [cuts.get(dim, axis) for dim, axis in enumerate(planned.axes)]
         order = tuple(range(len(shape)))
         x = sliced(x, Plan(shape, tuple(axes), order, 0, (), ()))
         return movement.reshape(x, planned.result_shape())
-    arrays = [entry.array for entry in entries]
+    arrays = arrays_of("index", entries)
     return fused(_at_places, x, *arrays, planned=planned)
 
 

@@ -17,7 +17,7 @@ from pycompiler.core.dims import broadcast_shapes
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import arange, array
+from pycompiler.numpy.creation import arange, asarray
 from pycompiler.numpy.promotion import promoted
 from pycompiler.transforms.mapping import vmap
 
@@ -70,7 +70,7 @@ def vectorize(
             raise TypeError(f"vectorize of {name}: a signature is of positional arguments, got {', '.join(names)}=")
         values = [*(args[i] for i in mapped), *(kwargs[key] for key in names)]
         check_arrays(f"vectorize of {name}", *values)
-        values = [array(value) for value in values]
+        values = [asarray(value) for value in values]
         core: list[CoreDims] = [()] * len(values)
         if dims is not None:
             given = [i for i in range(len(args)) if i not in excluded]
@@ -127,8 +127,8 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
             function = vmap(function, in_axes)
     result = function(*values)
     if isinstance(result, tuple):
-        return tuple(movement.expand_dims(array(one), single) for one in result)
-    return movement.expand_dims(array(result), single)
+        return tuple(movement.expand_dims(asarray(one), single) for one in result)
+    return movement.expand_dims(asarray(result), single)
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
@@ -155,7 +155,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]) -> Array:
     """func(a, axis) for each of the axes, one after the other; an axis that it takes away is put back with size 1."""
     check_arrays("apply_over_axes", a)
-    result = array(a)
+    result = asarray(a)
     for axis in (axes,) if isinstance(axes, int) else axes:
         rank = get_aval(result).ndim
         reduced = func(result, axis)
@@ -198,7 +198,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     *choices, result = promoted("select", *choicelist, default)
     for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
         result = ufuncs.where(condition, choice, result)
-    return array(result)
+    return asarray(result)
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
@@ -210,12 +210,12 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Array([ 0., 20.], dtype=float32)
     """
     check_arrays("piecewise", x)
-    x = array(x)
+    x = asarray(x)
     aval = get_aval(x)
     conditions = condlist if isinstance(condlist, list | tuple) and len(condlist) and np.ndim(condlist[0]) else None
     if conditions is None:
-        single = np.ndim(condlist) == 0 or get_aval(array(condlist)).ndim == aval.ndim
-        conditions = [array(condlist)] if single else [array(condlist)[i] for i in range(len(condlist))]
+        single = np.ndim(condlist) == 0 or get_aval(asarray(condlist)).ndim == aval.ndim
+        conditions = [asarray(condlist)] if single else [asarray(condlist)[i] for i in range(len(condlist))]
     rest = len(funclist) - len(conditions)
     if rest not in (0, 1):
         raise ValueError(
@@ -226,7 +226,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     for piece in pieces:
         if callable(piece):
             piece = vectorize(lambda one, piece=piece: piece(one, *args, **kw))(x)
-        values.append(broadcast_to(cast(array(piece), aval.dtype), aval.shape))
+        values.append(broadcast_to(cast(asarray(piece), aval.dtype), aval.shape))
     result = values[0]
     for condition, value in zip(conditions, values[1:], strict=True):
         result = ufuncs.where(condition, value, result)

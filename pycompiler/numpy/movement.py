@@ -1,5 +1,6 @@
 """Functions that change the shape of arrays, join them and take them apart."""
 
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
@@ -10,11 +11,10 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import Dim, decidedly_equal, dim_product, is_multiple, surely_below
+from pycompiler.core.dims import Dim, decidedly_equal, dim_product, is_multiple
 from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.ranges import fixed, larger, smaller
 from pycompiler.core.trace import Tracer
-from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.operands import (
@@ -26,12 +26,15 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.lax.placement import place_leaf
-from pycompiler.numpy.creation import array
+from pycompiler.lax.shardings import divided
+from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """The sizes of the dimensions."""
+    """The sizes of the dimensions, of nested lists too."""
+    if isinstance(a, list | tuple):
+        a = asarray(a)
     check_arrays("shape", a)
     return get_aval(a).shape
 
@@ -41,14 +44,15 @@ def ndim(a: Any) -> int:
     return len(shape(a))
 
 
-def size(a: Any, axis: int | None = None) -> Any:
-    """The number of elements, or of those along an axis."""
+def size(a: Any, axis: int | Sequence[int] | None = None) -> Any:
+    """The number of elements, or of those along an axis or several."""
     sizes = shape(a)
-    return prod(sizes) if axis is None else sizes[canonical_axis("size", axis, len(sizes))]
+    return prod(sizes[one] for one in canonical_axes("size", axis, len(sizes)))
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
-    """x in another dtype. Floats to integers truncate and saturate, nan becomes 0.
+    """x in another dtype; where it has that already itself, or a copy. Floats to integers truncate and saturate, nan
+    becomes 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.astype(pnp.array([1.7, -1.7]), int)
@@ -58,10 +62,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     if device is not None:
         return place_leaf("astype", astype(x, dtype, copy=copy), device)
     wanted = requested("astype", float if dtype is None else dtype)
-    return array(x) if get_aval(x).dtype == wanted and not get_aval(x).weak_type else cast(x, wanted)
+    same = get_aval(x).dtype == wanted and not get_aval(x).weak_type
+    return asarray(x, copy=copy) if same else cast(x, wanted)
 
 
-def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
     """The same elements in another shape; one size may be -1, which is what is left. In the order "C" the last index
     runs first, in "F" the first one, on both sides. ValueError for another order.
 
@@ -86,13 +91,13 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
             raise ValueError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
     if order == "F":
-        return transpose(movement.reshape(transpose(a), sizes[::-1]))
-    return as_array(movement.reshape(a, sizes))
+        return divided("reshape", transpose(movement.reshape(transpose(a), sizes[::-1])), out_sharding)
+    return divided("reshape", as_array(movement.reshape(a, sizes)), out_sharding)
 
 
-def ravel(a: Any, order: str = "C") -> Array:
+def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """The elements as a vector."""
-    return reshape(a, -1 if size(a) != 0 else 0, order)
+    return divided("ravel", reshape(a, -1 if size(a) != 0 else 0, order), out_sharding)
 
 
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
@@ -172,7 +177,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
     return tuple(_broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes)))
 
 
-def broadcast_to(array: Any, shape: Any) -> Array:
+def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
     """array repeated to a shape. ValueError where it does not fit.
 
     >>> import pycompiler.numpy as pnp
@@ -184,7 +189,7 @@ def broadcast_to(array: Any, shape: Any) -> Array:
     sizes, given = canonical_shape("broadcast_to", shape), get_aval(array).shape
     if not broadcasts(given, sizes):
         raise ValueError(f"broadcast_to: {short(get_aval(array))} does not broadcast to {sizes}")
-    return as_array(_broadcast_to(array, sizes))
+    return divided("broadcast_to", as_array(_broadcast_to(array, sizes)), out_sharding)
 
 
 def broadcast_arrays(*args: Any) -> list[Array]:
@@ -194,7 +199,7 @@ def broadcast_arrays(*args: Any) -> list[Array]:
 
 
 def _at_least(x: Any, axes_of: dict[int, tuple[int, ...]]) -> Array:
-    x = array(x)
+    x = asarray(x)
     return movement.expand_dims(x, axes_of.get(ndim(x), ()))
 
 
@@ -290,7 +295,7 @@ def dstack(tup: Any, dtype: Any = None) -> Array:
 
 def column_stack(tup: Any) -> Array:
     """Vectors as the columns of a matrix, and matrices beside them."""
-    parts = [array(x) for x in _sequence("column_stack", tup)]
+    parts = [asarray(x) for x in _sequence("column_stack", tup)]
     return concatenate([x if ndim(x) > 1 else transpose(atleast_2d(x)) for x in parts], 1)
 
 
@@ -307,7 +312,7 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
         cuts = [i * each + min(i, more) for i in range(count + 1)]
     else:
         given = list(indices_or_sections)
-        inner = given if any(isinstance(i, Dim) for i in given) else [int(i) for i in np.asarray(given)]
+        inner = [i if isinstance(i, Dim) else operator.index(i) for i in given]
         cuts = [0, *(smaller(larger(i + total if i < 0 else i, 0), total) for i in inner), total]
     return [movement.slice_in_dim(ary, start, larger(start, stop), axis=axis) for start, stop in pairwise(cuts)]
 
@@ -346,71 +351,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The elements along an axis."""
     count = fixed("unstack", size(x, axis))
     return tuple(movement.index_in_dim(x, i, axis, keepdims=False) for i in range(count))
-
-
-def flip(m: Any, axis: Any = None) -> Array:
-    """m backwards along axes, or along all."""
-    return movement.rev(m, canonical_axes("flip", axis, ndim(m)))
-
-
-def fliplr(m: Any) -> Array:
-    """m with its columns in reverse order."""
-    return flip(m, 1)
-
-
-def flipud(m: Any) -> Array:
-    """m with its rows in reverse order."""
-    return flip(m, 0)
-
-
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """m turned by k quarters, from the first of the axes to the second."""
-    first, second = canonical_axes("rot90", axes, ndim(m))
-    match k % 4:
-        case 0:
-            return as_array(m)
-        case 1:
-            return swapaxes(flip(m, second), first, second)
-        case 2:
-            return flip(m, (first, second))
-        case _:
-            return flip(swapaxes(m, first, second), second)
-
-
-def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """a moved along axes (None: flat) by numbers of places; what leaves at one end comes in at the other.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.roll(pnp.array([1, 2, 3]), 1)
-    Array([3, 1, 2], dtype=int32)
-    """
-    if axis is None:
-        return reshape(roll(ravel(a), shift, 0), shape(a))
-    axes = canonical_axes("roll", axis, ndim(a))
-    shifts = tuple(shift) if isinstance(shift, Sequence) else (shift,) * len(axes)
-    for places, along in zip(shifts, axes, strict=True):
-        total = get_aval(a).shape[along]
-        if isinstance(total, Dim) or isinstance(places, Dim):
-            a = _rolled(a, places, along)
-            continue
-        places = int(places) % total if total else 0
-        if places:
-            end = movement.slice_in_dim(a, total - places, total, axis=along)
-            a = movement.concatenate([end, movement.slice_in_dim(a, 0, total - places, axis=along)], along)
-    return as_array(a)
-
-
-def _rolled(a: Any, places: Any, along: int) -> Array:
-    """a moved along an axis, where the size or the number of places is a dimension."""
-    places = places if isinstance(places, Dim) else int(places)
-    total = get_aval(a).shape[along]
-    cut = total - places if surely_below(-1, places) else -places
-    if surely_below(-1, cut) and surely_below(cut, total + 1):
-        end = movement.slice_in_dim(a, cut, total, axis=along)
-        return movement.concatenate([end, movement.slice_in_dim(a, 0, cut, axis=along)], along)
-    # Perhaps more places than there are: cut from two of them at a place that is computed.
-    start = lax.rem(lax.add(lax.rem(-places, total), total), total)
-    return movement.dynamic_slice_in_dim(movement.concatenate([a, a], along), start, total, along)
 
 
 def tile(A: Any, reps: Any) -> Array:
@@ -487,7 +427,7 @@ def _blocks(arrays: Any) -> tuple[Array, int]:
     if isinstance(arrays, tuple):
         raise TypeError(f"block: takes nested lists, got the tuple {arrays!r}")
     if not isinstance(arrays, list):
-        return array(arrays), 0
+        return asarray(arrays), 0
     if not arrays:
         raise ValueError("block: a list must not be empty")
     parts, depths = zip(*map(_blocks, arrays), strict=True)

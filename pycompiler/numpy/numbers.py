@@ -19,7 +19,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.lax.special import bessel_i0e, unscaled
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact
+from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact, weak_scalars
 
 
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
@@ -29,6 +29,7 @@ def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
     return pair
 
 
+@weak_scalars
 def gcd(x1: Any, x2: Any) -> Array:
     """The greatest common divisor, which is not negative; of two zeros 0. By Euclid's algorithm."""
     return fused(_gcd, *_integers("gcd", x1, x2))
@@ -52,6 +53,7 @@ def _next_rest(pair: tuple[Array, Array]) -> tuple[Array, Array]:
     return lax.select(ended, x, y), lax.select(ended, y, lax.rem(x, lax.select(ended, x, y)))
 
 
+@weak_scalars
 def lcm(x1: Any, x2: Any) -> Array:
     """The least common multiple, which is not negative; 0 where either is 0."""
     return fused(_lcm, *_integers("lcm", x1, x2))

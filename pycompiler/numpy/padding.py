@@ -15,11 +15,12 @@ from pycompiler.core.dims import Dim, is_dimension, is_empty
 from pycompiler.core.tree import tree_leaves
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy import reductions, statistics
 from pycompiler.numpy.creation import first_axis_at, line_between
 from pycompiler.numpy.mapping import apply_along_axis
-from pycompiler.numpy.movement import concatenate, flip
+from pycompiler.numpy.movement import concatenate
+from pycompiler.numpy.turning import flip
 
 _STATISTICS: dict[str, Callable[..., Array]] = {
     "maximum": reductions.max,
@@ -57,7 +58,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     aval = get_aval(array)
     widths: list[tuple[Any, Any]] = _widths(pad_width, len(aval.shape))
     if callable(mode):
-        return _by_function(array, widths, mode, kwargs)
+        return weakly(_by_function(array, widths, mode, kwargs), aval.weak_type)
     if mode not in _OPTIONS:
         raise ValueError(f"pad: mode is one of {', '.join(_OPTIONS)}, or a function; got {mode!r}")
     others = set(kwargs) - set(_OPTIONS[mode])
@@ -65,7 +66,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         takes = ", ".join(_OPTIONS[mode]) or "no options"
         raise ValueError(f"pad: mode {mode!r} takes {takes}, got {', '.join(sorted(others))}")
     if mode in ("constant", "empty"):
-        return as_array(_constant(array, widths, kwargs.get("constant_values", 0)))
+        return weakly(as_array(_constant(array, widths, kwargs.get("constant_values", 0))), aval.weak_type)
     for axis, (before, after) in enumerate(widths):
         if before == after == 0:
             continue
@@ -89,7 +90,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
             array = _statistic(array, axis, before, after, _STATISTICS[mode], lengths)
         else:
             array = _mirrored(array, axis, before, after, mode, kwargs.get("reflect_type", "even"))
-    return as_array(array)
+    return weakly(as_array(array), aval.weak_type)
 
 
 def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """Polynomials as vectors of coefficients, the highest power first."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
-from pycompiler.numpy.creation import array, eye
+from pycompiler.numpy.creation import asarray, eye
 from pycompiler.numpy.linalg.decompositions import eigvals
 from pycompiler.numpy.linalg.solving import inv, lstsq
 from pycompiler.numpy.movement import atleast_1d, transpose
@@ -68,7 +69,7 @@ def _aligned(name: str, a1: Any, a2: Any) -> list[Array]:
 
 
 def _zero(like: Array) -> Any:
-    return np.asarray(0, get_aval(like).dtype)
+    return cast(0, get_aval(like).dtype, get_aval(like).weak_type)
 
 
 def polyadd(a1: Any, a2: Any) -> Array:
@@ -175,11 +176,16 @@ def _order(name: str, m: Any) -> int:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """The polynomial with the highest coefficient 1 and these zeros."""
+    """The polynomial with the highest coefficient 1 and these zeros; of a square matrix its characteristic one, whose
+    zeros are the eigenvalues. ValueError for other shapes."""
+    check_arrays("poly", seq_of_zeros)
+    shape = get_aval(seq_of_zeros).shape
+    if len(shape) == 2 and shape[0] == shape[1] and shape[0] != 0:
+        seq_of_zeros = eigvals(seq_of_zeros)
     (zeros,) = promoted_inexact("poly", seq_of_zeros)
     zeros = atleast_1d(zeros)
     if get_aval(zeros).ndim != 1:
-        raise ValueError(f"poly: takes a vector of zeros, got {short(zeros)}")
+        raise ValueError(f"poly: takes a vector of zeros or a square matrix, got {short(zeros)}")
     if dim_product(get_aval(zeros).shape) == 0:
         return movement.full((), 1, get_aval(zeros).dtype)
     return fused(_from_zeros, zeros)
@@ -199,7 +205,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     check_arrays("vander", x)
     if get_aval(x).ndim != 1:
         raise ValueError(f"vander: takes a vector, got {short(x)}")
-    count = get_aval(x).shape[0] if N is None else N
+    count = get_aval(x).shape[0] if N is None else operator.index(N)
     if count < 0:
         raise ValueError(f"vander: N is at least 0, got {count}")
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
@@ -282,11 +288,11 @@ def polyfit(
     found, residuals, rank, values = lstsq(left, right, rcond)
     found = ufuncs.divide(found, movement.expand_dims(scale, (1,)) if get_aval(found).ndim == 2 else scale)
     if full:
-        return found, residuals, rank, values, array(rcond)
+        return found, residuals, rank, values, asarray(rcond)
     if not cov:
         return found
     base = ufuncs.divide(inv(matmul(transpose(left), left)), ufuncs.multiply(movement.expand_dims(scale, (1,)), scale))
-    factor = array(1.0)
+    factor = asarray(1.0)
     if cov != "unscaled":
         if count <= order:
             raise ValueError(f"polyfit: the covariance needs more than {order} points, got {count}; or cov='unscaled'")

@@ -52,32 +52,39 @@ def flattened(x: Array) -> Array:
     return movement.reshape(x, (dim_product(get_aval(x).shape),))
 
 
+def counting(mask: Array) -> Array:
+    """A flat mask as integers, which can be summed."""
+    return cast(mask, dtypes.position_dtype("counting", get_aval(mask).shape[0]))
+
+
 def holds(x: Array) -> Array:
     """Where x is not zero."""
     return x if get_aval(x).dtype == dtypes.bool_ else ufuncs.not_equal(x, 0)
 
 
-def _flat_places(mask: Array, *, size: int) -> tuple[Array, Array]:
+def _flat_places(mask: Array, *, size: int, dtype: Any) -> tuple[Array, Array]:
     """The first `size` places at which a flat mask holds, then zeros; and which of them there are."""
     count = get_aval(mask).shape[0]
-    ranks = cumulative.cumsum(cast(mask, INT32))
+    ranks = cumulative.cumsum(cast(mask, dtype))
     # The n-th place is written to the n-th element; where the mask does not hold, out of range.
-    targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), cast(size, INT32)))
-    zeros, numbers = movement.full((size,), np.int32(0)), movement.iota(INT32, count)
+    targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), cast(size, dtype)))
+    zeros, numbers = movement.full((size,), dtype.type(0)), movement.iota(dtype, count)
     places = Place(zeros, targets).set(numbers, mode="drop", unique_indices=True)
     total = movement.index_in_dim(ranks, count - 1, 0, keepdims=False)
-    return places, lax.lt(movement.iota(INT32, size), movement.broadcast_in_dim(total, (size,), ()))
+    return places, lax.lt(movement.iota(dtype, size), movement.broadcast_in_dim(total, (size,), ()))
 
 
 def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
     """The places at which a flat mask holds and, where there are less than `size`, which of them there are."""
+    dtype = dtypes.position_dtype(name, get_aval(mask).shape[0])
     if size is None and not isinstance(mask, Tracer):
         (places,) = np.nonzero(np.asarray(mask))
-        return as_array(places.astype(np.int32)), np.True_
+        return as_array(places.astype(dtype)), np.True_
     size = known_size(name, mask, size)
+    dtypes.position_dtype(name, size)
     if size == 0 or get_aval(mask).shape[0] == 0:
         return movement.full((size,), 0, INT32), movement.full((size,), False)
-    return fused(_flat_places, mask, size=size)
+    return fused(_flat_places, mask, size=size, dtype=dtype)
 
 
 def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Array, ...]:

@@ -1,15 +1,22 @@
 """NumPy's broadcasting and JAX's type promotion, in one place: what every function of numpy does to its arguments."""
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
+from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.core.errors import InconclusiveDimensionError
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
+from pycompiler.core.source import warn
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 FLOAT16S = (dtypes.float16, dtypes.bfloat16)
 
@@ -37,8 +44,24 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
         raise ValueError(f"{name}: shapes do not broadcast: {shown}; each dimension must be equal or 1") from None
 
 
+def check_ranks(name: str, *xs: Any) -> None:
+    """What the setting numpy_rank_promotion says of operands with different numbers of axes, none of them 0."""
+    shapes = [get_aval(x).shape for x in xs]
+    if len({len(shape) for shape in shapes if shape}) < 2:
+        return
+    said = (
+        f"{name}: operands of shapes {', '.join(map(str, shapes))} have different numbers of axes, and the setting "
+        f"numpy_rank_promotion is {config.numpy_rank_promotion!r}"
+    )
+    if config.numpy_rank_promotion == "raise":
+        raise ValueError(f"{said}: give one of them new axes, as x[None, :]")
+    warn(said)
+
+
 def broadcast(name: str, *xs: Any) -> list[Array]:
     """The arguments in their common shape."""
+    if config.numpy_rank_promotion != "allow":
+        check_ranks(name, *xs)
     shape = broadcast_of(name, *xs)
     return [broadcast_to(x, shape) for x in xs]
 
@@ -60,6 +83,29 @@ def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
     if not dtypes.is_inexact(dtype):
         dtype, weak = inexact(dtype), weak
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
+
+
+def never_weak(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator for functions whose result is of a dtype of its own, also for weakly typed arguments, as JAX's is."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Any:
+        result: Any = function(*args, **kwargs)
+        return tuple(weakly(x, False) for x in result) if isinstance(result, tuple) else weakly(result, False)
+
+    return call
+
+
+def weak_scalars(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator for functions whose result, as JAX's, is weakly typed for weakly typed numbers, but not for arrays of
+    such: constants of their dtype meet these."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Any:
+        result: Any = function(*args, **kwargs)
+        return weakly(result, False) if get_aval(result).shape else result
+
+    return call
 
 
 def inexact(dtype: Any) -> Any:

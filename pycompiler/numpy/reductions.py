@@ -101,6 +101,13 @@ def _accumulated(
     return _restored(function(_masked(name, x, where, start), axes), aval.shape, axes, keepdims), wanted
 
 
+def check_count(name: str, a: Any, axis: Axis, dtype: Any = None) -> None:
+    """Raise OverflowError where bools are counted, and an integer of 32 bits need not hold how many there are."""
+    aval = get_aval(a)
+    if dtype is None and aval.dtype == dtypes.bool_:
+        dtypes.position_dtype(name, product_of(aval.shape[i] for i in canonical_axes(name, axis, len(aval.shape))))
+
+
 def sum(
     a: Any,
     axis: Axis = None,
@@ -118,6 +125,7 @@ def sum(
     Array([2., 2., 2.], dtype=float32)
     """
     ufuncs.no_out("sum", out)
+    check_count("sum", a, axis, dtype)
     total, wanted = _accumulated("sum", _SUM, a, axis, dtype, keepdims, where, 0, promote_integers)
     total = _started("sum", ufuncs.add, total, initial)
     return total if get_aval(total).dtype == wanted else cast(total, wanted)
@@ -247,7 +255,9 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     >>> pnp.count_nonzero(pnp.array([0, 3, 0, 4]))
     Array(2, dtype=int32)
     """
-    return sum(ufuncs.truth("count_nonzero", a), axis, keepdims=keepdims)
+    truth = ufuncs.truth("count_nonzero", a)
+    check_count("count_nonzero", truth, axis)
+    return sum(truth, axis, keepdims=keepdims)
 
 
 def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any) -> Any:

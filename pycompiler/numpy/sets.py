@@ -5,8 +5,6 @@ The size of a result is data: it is read (outside `jit`), or `size` says the mos
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval
 from pycompiler.core.dims import Dim, dim_product, surely_below, typical
@@ -17,7 +15,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
 from pycompiler.numpy.data_sizes import counted, not_empty
-from pycompiler.numpy.positions import INT32, flattened, index_dtype, known_size, nonzero
+from pycompiler.numpy.positions import counting, flattened, index_dtype, known_size, nonzero
 from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import Place
@@ -35,9 +33,10 @@ def _sorted_rows(x: Array, *, equal_nan: bool, with_end: bool = False) -> tuple[
     last row is none of them: it stays last, and differs."""
     count, width = get_aval(x).shape
     columns = [movement.index_in_dim(x, i, 1, keepdims=False) for i in range(width)]
-    numbers = movement.iota(INT32, count)
-    is_end = ufuncs.equal(numbers, cast(count - 1, INT32))
-    end = [cast(is_end, INT32)] if with_end else []
+    dtype = dtypes.position_dtype("unique", count)
+    numbers = movement.iota(dtype, count)
+    is_end = ufuncs.equal(numbers, cast(count - 1, dtype))
+    end = [cast(is_end, dtype)] if with_end else []
     *ordered, order = reduction.sort((*end, *columns, numbers), 0, num_keys=len(end) + len(columns))
     ordered = ordered[len(end) :]
     first = movement.full((1,), True)
@@ -73,7 +72,7 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
         if cut is not None:
             return cut
     rows, new, order = fused(_sorted_rows, x, equal_nan=equal_nan)
-    found = reductions.sum(cast(new, INT32))
+    found = reductions.sum(counting(new))
     cut = counted(name, found, count) if size is None else None
     if cut is not None:
         gathered = fused(_gathered_rows, rows, new, order, size=count)
@@ -92,7 +91,7 @@ def _unique_of_perhaps_none(name: str, x: Array, equal_nan: bool) -> _Unique | N
     more = not_empty(x)
     count = get_aval(more).shape[0]
     rows, new, order = _sorted_rows(more, equal_nan=equal_nan, with_end=True)
-    found = lax.sub(reductions.sum(cast(new, INT32)), np.int32(1))
+    found = lax.sub(reductions.sum(counting(new)), 1)
     cut = counted(name, found, count - 1)
     if cut is None:
         return None
@@ -267,13 +266,14 @@ def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any)
         return movement.full(
             (0 if size is None else size,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
         )
-    return _of_kept(name, *fused(_kept_first, x, mask), size, fill_value)
+    values, kept = fused(_kept_first, x, mask)
+    return _of_kept(name, values, kept, size, fill_value)
 
 
 def _of_kept(name: str, values: Array, kept: Array, size: int | None, fill_value: Any) -> Array:
     """The elements of a vector at which a mask holds, what is missing to size behind them."""
     count = get_aval(values).shape[0]
-    total = known_size(name, reductions.sum(cast(kept, INT32)), size)
+    total = known_size(name, reductions.sum(counting(kept)), size)
     fill = 0 if fill_value is None else fill_value
     (places,) = nonzero(kept, size=total, fill_value=count)
     return ufuncs.where(
@@ -311,7 +311,7 @@ def setdiff1d(
     if not assume_unique:
         return _set_of("setdiff1d", x, size, mask, fill_value)
     count = get_aval(x).shape[0]
-    total = known_size("setdiff1d", reductions.sum(cast(mask, INT32)), size)
+    total = known_size("setdiff1d", reductions.sum(counting(mask)), size)
     (places,) = nonzero(mask, size=total, fill_value=count)
     fill = cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
     return ufuncs.where(lax.lt(places, cast(count, index_dtype())), take(x, places, mode="clip"), fill)
@@ -325,7 +325,8 @@ def setxor1d(
     x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
     both = movement.concatenate([x, y], 0)
     if assume_unique and get_aval(both).shape[0] != 0:
-        return _of_kept("setxor1d", *fused(_kept_alone, both), size, fill_value)
+        values, kept = fused(_kept_alone, both)
+        return _of_kept("setxor1d", values, kept, size, fill_value)
     mask = movement.concatenate([isin(x, y, invert=True), isin(y, x, invert=True)], 0)
     return _set_of("setxor1d", both, size, mask, fill_value)
 
@@ -357,7 +358,7 @@ def intersect1d(
     ordered, new, order = fused(_sorted_rows, movement.expand_dims(x, (1,)), equal_nan=True)
     ordered = flattened(ordered)
     kept = ufuncs.logical_and(new, isin(ordered, y))
-    total = known_size("intersect1d", reductions.sum(cast(kept, INT32)), size)
+    total = known_size("intersect1d", reductions.sum(counting(kept)), size)
     (places,) = nonzero(kept, size=total, fill_value=count)
     there = lax.lt(places, cast(count, index_dtype()))
     values = take(ordered, places, mode="clip")

@@ -11,6 +11,7 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.complexes import imag, real
 from pycompiler.numpy.promotion import converted, requested
 from pycompiler.numpy.taking import take
 
@@ -143,7 +144,13 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
 
 
 def _stands_before(element: Array, value: Array, side: str) -> Array:
-    """Whether an element stands before the place of a value, with nan as the greatest number."""
+    """Whether an element stands before the place of a value, with nan as the greatest number, also as a part."""
+    if dtypes.is_complex(get_aval(value).dtype):
+        (re, im), (re_value, im_value) = ((real(x), imag(x)) for x in (element, value))
+        both_nan = ufuncs.logical_and(ufuncs.isnan(re), ufuncs.isnan(re_value))
+        same = ufuncs.logical_or(ufuncs.equal(re, re_value), both_nan)
+        by_imag = ufuncs.logical_and(same, _stands_before(im, im_value, side))
+        return ufuncs.logical_or(_stands_before(re, re_value, "left"), by_imag)
     before = ufuncs.less(element, value) if side == "left" else ufuncs.less_equal(element, value)
     if not dtypes.is_floating(get_aval(value).dtype):
         return before
@@ -161,7 +168,8 @@ def _by_comparing(a: Array, v: Array, *, side: str) -> Array:
 
 def _by_halving(a: Array, v: Array, *, side: str) -> Array:
     count, shape = get_aval(a).shape[0], get_aval(v).shape
-    index = dtypes.int32
+    # A middle is found by a sum, for which a bit without a sign is left.
+    index = dtypes.position_dtype("searchsorted", count)
     low, high = movement.full(shape, 0, index), movement.full(shape, count, index)
     for _ in range(count.bit_length()):
         middle = lax.shift_right_logical(lax.add(low, high), 1)
@@ -175,7 +183,7 @@ def _by_halving(a: Array, v: Array, *, side: str) -> Array:
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
     """a with its kth least element along an axis where sorting puts it: none greater in front, none less behind.
 
-    The least ones come in ascending order, the others in descending order.
+    The least ones come in ascending order, the others in descending order; complex ones all in ascending order.
 
     >>> import pycompiler.numpy as pnp
     >>> int(pnp.partition(pnp.array([3, 1, 2]), 1)[1])
@@ -204,7 +212,10 @@ def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
 
 def _partitioned(a: Array, *, kth: Any, axis: int) -> tuple[Array, Array]:
     # Of the elements in descending order the last are the least: as many as are wanted, turned around, then the others.
-    count = get_aval(a).shape[axis]
+    aval = get_aval(a)
+    count = aval.shape[axis]
+    if dtypes.is_complex(aval.dtype):  # which top_k does not take: sorted, they are partitioned as well
+        return reduction.sort_key_val(a, movement.broadcasted_iota(dtypes.int32, aval.shape, axis), axis)
     values, places = reduction.top_k(a, count, axis=axis)
     head = [
         movement.rev(movement.slice_in_dim(x, count - kth - 1, count, axis=axis), (axis,)) for x in (values, places)

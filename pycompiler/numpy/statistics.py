@@ -14,6 +14,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.cumulative import cumsum
@@ -105,6 +106,7 @@ def percentile(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """`quantile` with q in 0..100.
 
@@ -113,7 +115,11 @@ def percentile(
     Array(3., dtype=float32)
     """
     _refused("percentile", out, overwrite_input)
-    return _quantile("percentile", a, _percents("percentile", q), axis, method, keepdims, weights, False)
+    return divided(
+        "percentile",
+        _quantile("percentile", a, _percents("percentile", q), axis, method, keepdims, weights, False),
+        out_sharding,
+    )
 
 
 def nanpercentile(

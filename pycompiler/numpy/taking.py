@@ -52,7 +52,9 @@ def take(
         )
     if mode == "wrap":
         # A narrow type need not hold the size.
-        indices = ufuncs.remainder(cast(indices, widened(get_aval(indices).dtype)), max(size, 1))
+        needed = dtypes.position_dtype("take", size)
+        kind = needed if needed == dtypes.int64 else widened(get_aval(indices).dtype)
+        indices = ufuncs.remainder(cast(indices, kind), max(size, 1))
     elif mode not in (None, "fill", "clip"):
         raise ValueError(f"take: mode is 'fill', 'clip' or 'wrap', got {mode!r}")
     index = (*(slice(None),) * axis, indices)
@@ -127,15 +129,14 @@ def _shown(x: Array) -> str:
 
 def from_end(indices: Any, size: Any) -> Array:
     """Positions, with negative ones counted from the end."""
-    if dtypes.is_unsigned(get_aval(indices).dtype):
-        return as_positions(indices)
-    indices = as_positions(indices)
-    return lax.select(lax.lt(indices, 0), lax.add(indices, size), indices)
+    unsigned = dtypes.is_unsigned(get_aval(indices).dtype)
+    indices = as_positions(indices, size)
+    return indices if unsigned else lax.select(lax.lt(indices, 0), lax.add(indices, size), indices)
 
 
 def _taken_along(arr: Array, indices: Array, *fill: Array, axis: int, mode: str, wrap: bool) -> Array:
     shape, taken = get_aval(arr).shape, get_aval(indices).shape
-    indices = from_end(indices, shape[axis]) if wrap else as_positions(indices)
+    indices = from_end(indices, shape[axis]) if wrap else as_positions(indices, shape[axis])
     # A dimension of both is a batching one; one that indices have not is a window's, one that arr has not is at 0.
     windows = [dim for dim in range(len(shape)) if dim != axis and taken[dim] == 1 and shape[dim] != 1]
     batching = [dim for dim in range(len(shape)) if dim != axis and dim not in windows and shape[dim] == taken[dim]]

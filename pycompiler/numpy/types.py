@@ -14,11 +14,11 @@ floating, complexfloating = np.floating, np.complexfloating
 
 
 def _name(dtype: dtypes.DType) -> Scalar:
-    return Scalar(lambda: dtype)
+    return Scalar(dtype.name, lambda: dtype)
 
 
-def _narrowed(dtype: dtypes.DType) -> Scalar:
-    return Scalar(lambda: dtypes.canonicalize(dtype))
+def _narrowed(name: str, dtype: dtypes.DType) -> Scalar:
+    return Scalar(name, lambda: dtypes.canonicalize(dtype))
 
 
 bool_ = _name(dtypes.bool_)
@@ -29,8 +29,8 @@ bfloat16 = _name(dtypes.bfloat16)
 complex64, complex128 = _name(dtypes.complex64), _name(dtypes.complex128)
 single, double, csingle, cdouble = float32, float64, complex64, complex128
 # 64 bits wide (complex_: each part) with enable_x64, else 32.
-int_, uint = _narrowed(dtypes.int64), _narrowed(dtypes.uint64)
-float_, complex_ = _narrowed(dtypes.float64), _narrowed(dtypes.complex128)
+int_, uint = _narrowed("int_", dtypes.int64), _narrowed("uint", dtypes.uint64)
+float_, complex_ = _narrowed("float_", dtypes.float64), _narrowed("complex_", dtypes.complex128)
 # The small types, by the names of ml_dtypes.
 SMALL: dict[str, Scalar] = {name: _name(dtype) for name, dtype in dtypes.SMALL.items()}
 

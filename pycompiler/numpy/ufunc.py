@@ -6,14 +6,15 @@ Stands above reductions and cumulative, whose functions are the fast way to redu
 import inspect
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import boundary, leaving
+from pycompiler.core.boundary import given_arrays, leaving
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -21,7 +22,7 @@ from pycompiler.lax import reduction as reduce_
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, guarded, reductions, ufuncs
-from pycompiler.numpy.creation import array
+from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.mapping import vectorize
 from pycompiler.numpy.movement import moveaxis, ravel, reshape
 from pycompiler.numpy.promotion import promoted_inexact, requested
@@ -54,18 +55,45 @@ class ufunc(ArrayFunction):  # noqa: N801
         reduceat: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(self._apply)
-        self.__signature__ = _SIGNATURE
-        self.__name__ = self.__qualname__ = name or func.__name__
-        self.__doc__ = func.__doc__
-        self._func = func
-        self._call = call or vectorize(func)
-        self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
-        self.nin = operator.index(nin)
-        self.nout = operator.index(nout)
-        self.nargs = operator.index(nargs or nin)
-        self.identity = identity
+        called = name or func.__name__
+        # Past __setattr__.
+        self.__dict__.update(
+            __signature__=_SIGNATURE,
+            __name__=called,
+            __qualname__=called,
+            __doc__=func.__doc__,
+            _func=func,
+            _call=call or vectorize(func),
+            _reduce=reduce,
+            _accumulate=accumulate,
+            _at=at,
+            _reduceat=reduceat,
+            nin=operator.index(nin),
+            nout=operator.index(nout),
+            nargs=operator.index(nargs or nin),
+            identity=identity,
+        )
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(
+            f"{self!r}: its attributes can't be set, as NumPy's can't, got {name}; wrap it in a function of your own"
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self!r}: its attributes can't be deleted, as NumPy's can't, got {name}")
 
     if TYPE_CHECKING:
+        __name__: str
+        _func: Callable[..., Any]
+        _call: Callable[..., Any]
+        _reduce: Callable[..., Any] | None
+        _accumulate: Callable[..., Any] | None
+        _at: Callable[..., Any] | None
+        _reduceat: Callable[..., Any] | None
+        nin: int
+        nout: int
+        nargs: int
+        identity: Any
 
         def __call__(self, *args: Any, **kwargs: Any) -> Array: ...
 
@@ -97,7 +125,7 @@ class ufunc(ArrayFunction):  # noqa: N801
                 raise TypeError(f"{self.__name__}: takes no where=; use pycompiler.numpy.where on the result")
             if len(args) != self.nargs:
                 raise TypeError(f"{self.__name__}: takes {self.nargs} arguments, got {len(args)}")
-            return self._call(*args)
+            return self._call(*map(array_of, args))
         except BaseException as error:
             leaving(error, self.__name__)
             raise
@@ -110,7 +138,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         check_arrays(name, *arrays)
         return name
 
-    @boundary
+    @given_arrays
     def reduce(
         self,
         a: Any,
@@ -140,7 +168,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         steps = get_aval(lines).shape[axis or 0]
         if start is None and steps == 0:
             raise ValueError(f"{name}: there are no elements, and no initial= is given")
-        values = () if start is None else (array(start),)
+        values = () if start is None else (asarray(start),)
         result = fused(
             _reduced,
             lines,
@@ -156,7 +184,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             return result
         return reshape(result, tuple(1 if axis in (None, i) else size for i, size in enumerate(shape)))
 
-    @boundary
+    @given_arrays
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """The elements up to each along an axis, combined by the function."""
         name = self._check("accumulate", a, out=out)
@@ -165,7 +193,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             return self._accumulate(a, axis=axis, dtype=dtype)
         return fused(_accumulated, a, of=self, axis=axis, dtype=requested(name, dtype))
 
-    @boundary
+    @given_arrays
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
         """a with the function applied to the elements at the indices (and to b), as often as each occurs.
 
@@ -187,9 +215,9 @@ class ufunc(ArrayFunction):  # noqa: N801
         if not lists:
             place = IndexUpdate(a)[indices]
             return place.set(self(place.get(), *values))
-        if any(get_aval(array(index[i])).dtype == dtypes.bool_ for i in lists):
+        if any(get_aval(asarray(index[i])).dtype == dtypes.bool_ for i in lists):
             raise TypeError(f"{name}: takes no masks; give the indices, or use where")
-        places = [array(index[i]) for i in lists]
+        places = [asarray(index[i]) for i in lists]
         shape = np.broadcast_shapes(*(get_aval(one).shape for one in places))
         places = [ravel(broadcast_to(one, shape)) for one in places]
         x = a
@@ -207,7 +235,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             x = place.set(self(place.get(), *these))
         return x
 
-    @boundary
+    @given_arrays
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] where that is empty."""
         name = self._check("reduceat", a, indices, out=out)
@@ -218,9 +246,9 @@ class ufunc(ArrayFunction):  # noqa: N801
             return self._reduceat(a, indices, axis=axis, dtype=dtype)
         wanted = get_aval(a).dtype if dtype is None else requested(name, dtype)
         lines = moveaxis(cast(a, wanted), axis, 0)
-        return moveaxis(fused(_reduced_between, lines, array(indices), of=self), 0, axis)
+        return moveaxis(fused(_reduced_between, lines, asarray(indices), of=self), 0, axis)
 
-    @boundary
+    @given_arrays
     def outer(self, A: Any, B: Any, /) -> Array:
         """The function of each pair of an element of A and one of B: of shape A.shape + B.shape."""
         self._check("outer", A, B)

@@ -1,5 +1,6 @@
 """Elementwise functions: arguments are promoted and broadcast, then bound; what is no primitive is composed."""
 
+import operator
 from collections.abc import Callable
 from math import log as scalar_log
 from math import pi
@@ -11,12 +12,12 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.primitive import Primitive
+from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
-from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact
+from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
+from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
@@ -45,7 +46,8 @@ def _logarithm(primitive: str, base: int, x: Array) -> Array:
     dtype = get_aval(x).dtype
     if not dtypes.is_complex(dtype):
         return PRIMITIVES[primitive].bind(cast(x, dtype))
-    return lax.div(lax.log(x), np.asarray(scalar_log(base), dtype))
+    # Part by part: a complex divisor would make nans of infinities.
+    return _by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")
@@ -69,8 +71,8 @@ arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hype
 arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
-degrees = rad2deg = _float_function("degrees", lambda x: lax.mul(x, 180 / pi), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", lambda x: lax.mul(x, pi / 180), "Degrees in radians.")
+degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
+radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
 fabs = _float_function("fabs", lax.abs, "The magnitude of x, as a float.")
 
 
@@ -188,8 +190,12 @@ def sign(x: Any, /) -> Array:
 
 
 def square(x: Any, /) -> Array:
-    """x * x."""
-    return multiply(x, x)
+    """x * x; of bools as int32."""
+    check_arrays("square", x)
+    dtype = get_aval(x).dtype
+    if dtype == dtypes.bool_:
+        return as_array(cast(x, dtypes.int32))
+    return lax.square(x) if dtypes.is_complex(dtype) else multiply(x, x)
 
 
 def reciprocal(x: Any, /) -> Array:
@@ -285,20 +291,28 @@ _zero_like.defjvps(None, lambda tangent, *_: tangent)
 
 
 def power(x: Any, y: Any, /) -> Array:
-    """x to the power of y. A Python integer y is a product; of integers the power must not be negative."""
+    """x to the power of y. A Python integer y is a product; of integers the power must not be negative. Bools count
+    as int32."""
     check_arrays("power", x, y)
-    dtype = get_aval(x).dtype
-    if type(y) is int and dtype != dtypes.bool_:
+    if type(y) is int:
         # A Python scalar x has no fixed width, which the product needs.
         (base,) = converted("power", x)
-        return lax.integer_pow(base, y)
-    x, y = promoted("power", x, y)
+        return lax.integer_pow(_numbers(base), y)
+    whole = dtypes.is_integer(get_aval(y).dtype)
+    weak = get_aval(x).weak_type and get_aval(y).weak_type
+    x, y = map(_numbers, promoted("power", x, y))
     if dtypes.is_inexact(get_aval(x).dtype):
-        return lax.pow(x, y)
+        # To the power of integers, which JAX doesn't promote, the dtype is weak where both are.
+        found = lax.pow(x, y)
+        return weakly(found, weak) if whole else found
     return _integer_power(x, y)
 
 
 pow = power
+
+
+def _numbers(x: Array) -> Array:
+    return cast(x, dtypes.int32) if get_aval(x).dtype == dtypes.bool_ else x
 
 
 def float_power(x: Any, y: Any, /) -> Array:
@@ -309,7 +323,7 @@ def float_power(x: Any, y: Any, /) -> Array:
 def _integer_power(x: Array, y: Array) -> Array:
     """By repeated squaring over the bits of the exponent; a negative one counts as 0 beyond its sign."""
     dtype = get_aval(x).dtype
-    result = broadcast_to(cast(1, dtype), get_aval(x).shape)
+    result = broadcast_to(cast(1, dtype, get_aval(x).weak_type), get_aval(x).shape)
     for bit in range(dtype.itemsize * 8 - dtypes.is_signed(dtype)):
         if bit:
             x = lax.mul(x, x)
@@ -329,6 +343,8 @@ atan2 = arctan2
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
+    if dtypes.is_complex(get_aval(x).dtype):
+        return fused(analytic.logaddexp, x, y)
     return _logaddexp(x, y)
 
 
@@ -345,8 +361,6 @@ def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
 
 @custom_jvp
 def _logaddexp(x: Array, y: Array) -> Array:
-    if dtypes.is_complex(get_aval(x).dtype):
-        return _complex_logaddexp(x, y)
     return logarithm_of_sum(x, y, lax.exp, 1)
 
 
@@ -366,28 +380,21 @@ def with_shares(
 
 
 def _finite(x: Array) -> Array:
-    return x if dtypes.is_complex(get_aval(x).dtype) else lax.select(lax.eq(x, np.inf), 0.0, x)
+    return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
-def _complex_logaddexp(x: Array, y: Array) -> Array:
-    """With the imaginary part in -pi..pi."""
-    first = lax.ge(complexes.real(x), complexes.real(y))
-    big, small = lax.select(first, x, y), lax.select(first, y, x)
-    total = lax.add(big, lax.log1p(lax.exp(lax.sub(small, big))))
-    angle = lax.sub(remainder(lax.add(complexes.imag(total), pi), 2 * pi), pi)
-    return complexes.complex(complexes.real(total), angle)
-
-
+@weak_scalars
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    return fused(_sinc, x)
+    return weakly(fused(_sinc, x), get_aval(x).weak_type)
 
 
 def _sinc(x: Array) -> Array:
     return sin_quotient(lax.mul(x, pi))
 
 
+@weak_scalars
 def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
@@ -399,6 +406,7 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
         (x,) = converted(name, x)
+        _refuse_complex(name, x)
         return function(x) if dtypes.is_floating(get_aval(x).dtype) else as_array(x)
 
     return _named(ufunc, name, summary)
@@ -416,7 +424,15 @@ def trunc(x: Any) -> Array:
 _towards_zero = _integers_unchanged(
     "trunc", lambda x: lax.select(lax.lt(x, 0), lax.ceil(x), lax.floor(x)), "The next integer towards zero."
 )
-rint = _float_function("rint", lambda x: round(x), "The nearest integer as a float, ties to even.")
+
+
+def rint(x: Any, /) -> Array:
+    """The nearest integer as a float, ties to even. Integers are taken as the default floats."""
+    check_arrays("rint", x)
+    if not dtypes.is_inexact(get_aval(x).dtype):
+        return as_array(cast(x, dtypes.scalar_dtype(float)))
+    (x,) = converted("rint", x)
+    return round(x)
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
@@ -428,6 +444,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """
     check_arrays("round", a)
     no_out("round", out)
+    decimals = operator.index(decimals)
     if dtypes.is_complex(get_aval(a).dtype):
         return _by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):
@@ -437,7 +454,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     if decimals == 0:
         return lax.round(a, 1)
     factor = 10.0**decimals
-    return lax.div(lax.round(lax.mul(a, factor), 1), factor)
+    return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 
 
 around = round
@@ -459,13 +476,13 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 def fmax(x1: Any, x2: Any) -> Array:
     """The greater; where one is nan the other."""
     x, y = promoted("fmax", x1, x2)
-    return lax.select(lax.bitwise_or(lax.gt(x, y), isnan(y)), x, y)
+    return lax.select(lax.bitwise_or(greater(x, y), isnan(y)), x, y)
 
 
 def fmin(x1: Any, x2: Any) -> Array:
     """The lesser; where one is nan the other."""
     x, y = promoted("fmin", x1, x2)
-    return lax.select(lax.bitwise_or(lax.lt(x, y), isnan(y)), x, y)
+    return lax.select(lax.bitwise_or(less(x, y), isnan(y)), x, y)
 
 
 def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:
@@ -576,6 +593,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     check_arrays("nan_to_num", x)
     dtype = get_aval(x).dtype
     if dtypes.is_complex(dtype):
+        _refuse_complex("nan_to_num, the number for a part,", nan)
         return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not dtypes.is_floating(dtype):
         return as_array(x)

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core import dtype as dtypes
+from pycompiler.core.arguments import array_of
 from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.boundary import with_boundary
 from pycompiler.core.dims import dim_product
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
-from pycompiler.lax.indexing import GatherScatterMode, Mode, apply_counted
+from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.index_plan import Plan, Slice, lone_mask, plan, positions
+from pycompiler.numpy.creation import array
+from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
 from pycompiler.ops.gather import scatter
 
@@ -188,8 +190,9 @@ class Place:
 
     def _changed(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         name = f"at[].{method}"
+        values = array_of(values)
         if isinstance(values, list | tuple):
-            values = np.asarray(values)
+            values = array(values)
         check_arrays(name, values)
         x = as_array(self.array)
         how = "fill" if mode is None else canonical_mode(name, mode)
@@ -237,7 +240,7 @@ def _chosen(x: Array, mask: Array, values: Array, *, method: str) -> Array:
     aval = get_aval(x)
     mask = movement.broadcast_in_dim(mask, aval.shape, range(len(get_aval(mask).shape)))
     new = values if method == "set" else _WHERE[method](x, values)
-    return lax.select(mask, broadcast_to(cast(new, aval.dtype), aval.shape), x)
+    return cast(lax.select(mask, broadcast_to(cast(new, aval.dtype), aval.shape), x), aval.dtype, aval.weak_type)
 
 
 def changed(
@@ -253,7 +256,7 @@ def changed(
         return x
     if not planned.indexed and not planned.batch and hints == (False, False):
         hints = (True, True)
-    arrays = [entry.array for entry in entries]
+    arrays = arrays_of(name, entries)
     return fused(_scattered, x, values, *arrays, planned=planned, method=method, mode=mode, hints=hints)
 
 
@@ -279,7 +282,7 @@ def _scattered(
         indices_are_sorted=hints[0],
         unique_indices=hints[1],
     )
-    return cast(movement.reshape(out, aval.shape), aval.dtype)
+    return cast(movement.reshape(out, aval.shape), aval.dtype, aval.weak_type)
 
 
 def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array, list[Array], dict[str, Any]]:
@@ -334,7 +337,7 @@ def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array,
         "operand_batching_dims": (),
         "scatter_indices_batching_dims": (),
     }
-    return values, indices, params
+    return values, alike(indices), params
 
 
 def _steps(axis: Slice | int) -> int:
@@ -346,20 +349,21 @@ def applied(
 ) -> Array:
     """x with a function applied to the elements at an index, as often as the index names each."""
     name = "at[].apply"
-    dtype = get_aval(x).dtype
+    aval = get_aval(x)
     mask = lone_mask(index)
     if mask is not None:
-        return _apply_at_mask(name, x, mask, func)
+        return cast(_apply_at_mask(name, x, mask, func), aval.dtype, aval.weak_type)
     planned, entries = plan(name, x, index, wrap)
     how = "fill" if mode is None else canonical_mode(name, mode)
     if not planned.batch or hints[1]:
         old = read(name, x, planned, entries, "clip")
-        return changed(name, x, index, cast(func(old), dtype), "set", how, wrap, hints)
+        return changed(name, x, index, cast(func(old), aval.dtype), "set", how, wrap, hints)
     # How often each element is named; a traced index may name one as often as there are places in it.
     ones = movement.full(planned.result_shape(), np.int32(1))
     zeros = movement.full(get_aval(x).shape, np.int32(0))
     counts = changed(name, zeros, index, ones, "add", how, wrap, hints)
-    return apply_counted(x, counts, func, int(dim_product(planned.batch)))
+    applied_to = apply_counted(x, counts, func, int(dim_product(planned.batch)))
+    return cast(applied_to, aval.dtype, aval.weak_type)
 
 
 def _apply_at_mask(name: str, x: Array, mask: Any, func: Callable[[Array], Array]) -> Array:

@@ -1,7 +1,7 @@
 """`cond`: one of several graphs of the same arguments, by an index; only that one is computed.
 
 The operands are the index, an int32, and the arguments that every branch takes. The results of all branches are of the
-same types. A mapped index computes all branches, and selects.
+same types. A mapped index computes all branches, and selects; `members` says what those see who do not take one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler.core.aval import ShapedArray, get_aval, same_type, short
 from pycompiler.core.call import reference_of
+from pycompiler.core.dtype import is_key
 from pycompiler.core.effects import does_io
 from pycompiler.core.evaluate import evaluate
 from pycompiler.core.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
@@ -18,14 +19,17 @@ from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.linearize import linearize_graph
 from pycompiler.core.primitive import Primitive, Sample, is_undefined
 from pycompiler.core.record import record
-from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, with_batch_dim, zeros
+from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, move_dim, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import transpose_graph
 from pycompiler.ops import rules
-from pycompiler.ops.compare import ge, lt, select
+from pycompiler.ops.arithmetic import convert
+from pycompiler.ops.bits import and_, not_
+from pycompiler.ops.compare import lt, select
 from pycompiler.ops.elementwise import mul
 from pycompiler.ops.graphs import (
     Flags,
+    axes_of,
     check_takes,
     full_jvp,
     full_transpose,
@@ -39,6 +43,8 @@ from pycompiler.ops.graphs import (
     varies,
     with_zeros,
 )
+from pycompiler.ops.members import along, mixes_members, need_of, of_members
+from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 
 Branches = tuple[ClosedGraph, ...]
@@ -47,12 +53,14 @@ Branches = tuple[ClosedGraph, ...]
 def run_cond(index: Any, branches: Sequence[ClosedGraph], operands: Sequence[Any]) -> list[Any]:
     """Bind a cond of these branches, whose constants become operands.
 
-    What all of them only hand on, or give twice, is no result of it.
+    What all of them only hand on, or give twice, is no result of it. Without results it is there for its effects.
     """
     closed, consts = on_common_constants(branches)
     operands = [*consts, *operands]
     plan: _Plan = closed[0].derive(("handed on", closed), lambda: _plan(closed))
-    outs = cond.bind(index, *operands, branches=plan.branches) if plan.branches[0].graph.outputs else ()
+    outs: Sequence[Any] = ()
+    if plan.branches[0].graph.outputs or any(branch.effects for branch in plan.branches):
+        outs = cond.bind(index, *operands, branches=plan.branches)
     return [outs[place] if place >= 0 else operands[~place] for place in plan.outs]
 
 
@@ -227,26 +235,55 @@ def _batch(
         return tuple(run_cond(index, batched, operands)), tuple(0 if m else None for m in mapped)
     if any(does_io(branch.effects) for branch in branches):
         raise io_is_chosen("cond", "computes all branches, and selects")
-    everywhere = (True,) * len(branches[0].out_avals)
-    # A branch that reads nothing mapped, and no index along the axis, is computed once.
-    each: list[list[Any]] = []
-    for branch in branches:
-        if branch.axis_names or any(d is not None for d in in_dims):
-            outs = evaluate(mapped_graph(branch, in_dims, size, everywhere)[0], operands)
-        else:
-            outs = [with_batch_dim(out, None, 0, size) for out in evaluate(branch, operands)]
-        each.append(outs)
-    chosen, *others = each
-    for number, outs in enumerate(others, 1):
-        is_it = ge.bind(index, broadcast_in_dim.bind(np.int32(number), shape=(size,), broadcast_dimensions=()))
-        chosen = [
-            select.bind(_along(is_it, get_aval(new).shape), new, old) for new, old in zip(outs, chosen, strict=True)
-        ]
+    mapped = tuple([d is not None for d in in_dims])
+    operands = [x if d is None else move_dim(x, d, 0) for x, d in zip(operands, in_dims, strict=True)]
+    chosen: list[Any] = []
+    for branch, takes in zip(branches, _taking(index, len(branches), size), strict=True):
+        outs = _of_members(branch, takes, operands, mapped, size)
+        chosen = (
+            [select.bind(along(takes, get_aval(new).shape), new, old) for new, old in zip(outs, chosen, strict=True)]
+            if chosen
+            else outs
+        )
     return tuple(chosen), (0,) * len(chosen)
 
 
-def _along(x: Value, shape: rules.Shape) -> Value:
-    return x if len(shape) == 1 else broadcast_in_dim.bind(x, shape=shape, broadcast_dimensions=(0,))
+def _taking(index: Value, count: int, size: Any) -> list[Value]:
+    """For each branch, which members take it. An index beyond them stands for the next of them."""
+
+    def below(number: int) -> Value:
+        return lt.bind(index, broadcast_in_dim.bind(np.int32(number), shape=(size,), broadcast_dimensions=()))
+
+    ends = [below(number) for number in range(1, count)]
+    starts = [not_.bind(end) for end in ends]
+    inner = [and_.bind(start, end) for start, end in zip(starts, ends[1:], strict=False)]
+    return [*ends[:1], *inner, *starts[-1:]]
+
+
+def _of_members(branch: ClosedGraph, takes: Value, operands: Sequence[Value], mapped: Flags, size: Any) -> list[Value]:
+    """A branch's results for all members, of which those count that take it."""
+    if not branch.axis_names and not any(mapped):
+        # It is computed once.
+        graph = branch
+    else:
+        graph, _ = mapped_graph(branch, tuple(axes_of(mapped)), size, (True,) * len(branch.out_avals))
+    if mixes_members(branch):
+        outs = evaluate(graph, operands)
+    else:
+        outs = list(of_members(takes, graph, operands, mapped, need_of(branch, mapped), _where_any))
+    return outs if graph is not branch else [with_batch_dim(out, None, 0, size) for out in outs]
+
+
+def _where_any(takes: Value, graph: ClosedGraph, operands: Sequence[Value]) -> list[Value]:
+    """The results of a graph where any member takes part, else zeros. Of keys there are none: it is computed."""
+    if any(is_key(aval.dtype) for aval in graph.out_avals):
+        return evaluate(graph, operands)
+
+    def skipped() -> ClosedGraph:
+        return record(lambda *_: list(map(zeros, graph.out_avals)), graph.in_avals, Origin("vmap", evaluate))
+
+    index = convert.bind(reduce_or.bind(takes, axes=(0,)), new_dtype=rules.INT32)
+    return run_cond(index, (graph.derive("skipped", skipped), graph), operands)
 
 
 # Reference and samples

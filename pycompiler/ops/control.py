@@ -20,7 +20,7 @@ from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.primitive import Primitive, Sample
 from pycompiler.core.record import record
 from pycompiler.core.source import user_source
-from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, with_batch_dim
+from pycompiler.core.structural import add, mapped_size, move_dim, with_batch_dim
 from pycompiler.core.trace import Origin
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
@@ -42,7 +42,9 @@ from pycompiler.ops.graphs import (
     varies,
     with_unread,
     with_zeros,
+    without_effects,
 )
+from pycompiler.ops.members import Need, along, mixes_members, need_of, of_members
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.scan import Form, run_scan
@@ -156,7 +158,8 @@ def _linearize(
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     if params.get("max_steps") is None:
         # The values are computed apart from the tangents, which carry the values a second time.
-        return while_.bind(*primals, **params), _jvp(primals, tangents, **params)[1]
+        again: dict[str, Any] = {name: without_effects(params[name]) for name in ("cond_jaxpr", "body_jaxpr")}
+        return while_.bind(*primals, **params), _jvp(primals, tangents, **(params | again))[1]
     return _linearize_in_segments(primals, tangents, **params)
 
 
@@ -185,6 +188,13 @@ def _linearize_in_segments(
     cond_consts, body_consts, carry = split_operands(primals, cond_nconsts, body_nconsts)
     _, const_tangents, carry_tangents = split_operands(tangents, cond_nconsts, body_nconsts)
     vary = (varies(const_tangents), varies(carry_tangents))
+    if does_io(without_effects(cond_jaxpr).effects | without_effects(body_jaxpr).effects):
+        source = user_source()
+        raise NotDifferentiableError(
+            (f"{source.describe()}\n" if source else "")
+            + "while_loop: reverse-mode differentiation with max_steps= computes iterations again, and would ask again "
+            "for what io_callback gives in them. What to do: call it outside of the loop, or use forward mode (jvp)"
+        )
     parts: Segments = body_jaxpr.derive(
         ("segments", cond_jaxpr, max_steps, vary),
         lambda: in_segments(run_while, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts, max_steps, *vary),
@@ -226,6 +236,8 @@ def _batch(
     _, (condition_is_mapped,) = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
     if condition_is_mapped:
         mapped = (True,) * len(carry)
+        body_consts = [x if d is None else move_dim(x, d, 0) for x, d in zip(body_consts, body_dims, strict=True)]
+        body_dims = axes_of([d is not None for d in body_dims])
     cond, _ = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
     body, _ = mapped_graph(body_jaxpr, (*body_dims, *axes_of(mapped)), size, mapped)
     carry = [with_batch_dim(x, d, 0, size) if m else x for x, d, m in zip(carry, carry_dims, mapped, strict=True)]
@@ -233,21 +245,31 @@ def _batch(
         return run_while(cond, body, cond_consts, body_consts, carry, max_steps), tuple(axes_of(mapped))
     if does_io(cond.effects | body.effects):
         raise io_is_chosen("while_loop", "runs until the condition holds for no element, and selects")
-    any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts)
+    body_mapped = (*(d is not None for d in body_dims), *mapped)
+    apart = None if mixes_members(body_jaxpr) else (body_mapped, need_of(body_jaxpr, body_mapped))
+    any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts, apart)
     running = evaluate(cond, (*cond_consts, *carry))[0]
     _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry], max_steps)
     return tuple(outs), tuple(axes_of(mapped))
 
 
-def _along(x: Value, shape: rules.Shape) -> Value:
-    """A value for each index of the first axis, over the others."""
-    return x if len(shape) == 1 else broadcast_in_dim.bind(x, shape=shape, broadcast_dimensions=(0,))
+def _of_running(run: Value, body: ClosedGraph, operands: Sequence[Value]) -> Sequence[Value]:
+    """The results of an iteration, in which some take part."""
+    return evaluate(body, operands)
 
 
 def _until_none(
-    cond: ClosedGraph, cond_nconsts: int, body: ClosedGraph, body_nconsts: int
+    cond: ClosedGraph,
+    cond_nconsts: int,
+    body: ClosedGraph,
+    body_nconsts: int,
+    apart: tuple[Flags, Need] | None,
 ) -> tuple[ClosedGraph, ClosedGraph]:
-    """Condition and body of the loop that carries which of the mapped loops still run, then their carries."""
+    """Condition and body of the loop that carries which of the mapped loops still run, then their carries.
+
+    `apart`, where the loops do not see each other: which inputs of the body are mapped, and whether those that have
+    ended need the operands of one that runs.
+    """
 
     def make() -> tuple[ClosedGraph, ClosedGraph]:
         running = ShapedArray(cond.out_avals[0].shape, rules.BOOL)
@@ -255,9 +277,13 @@ def _until_none(
 
         def step(*args: Any) -> list[Any]:
             cond_consts, body_consts, (run, *before) = split_operands(args, cond_nconsts, body_nconsts)
+            operands = [*body_consts, *before]
+            if apart is None:
+                found = evaluate(body, operands)
+            else:
+                found = of_members(run, body, operands, *apart, _of_running)
             after = [
-                select.bind(_along(run, get_aval(new).shape), new, old)
-                for new, old in zip(evaluate(body, (*body_consts, *before)), before, strict=True)
+                select.bind(along(run, get_aval(new).shape), new, old) for new, old in zip(found, before, strict=True)
             ]
             return [and_.bind(run, evaluate(cond, (*cond_consts, *after))[0]), *after]
 
@@ -268,7 +294,7 @@ def _until_none(
         avals = (*cond.in_avals[:cond_nconsts], *body.in_avals[:body_nconsts], running, *carry)
         return tested, record(step, avals, Origin("vmap", evaluate))
 
-    return body.derive(("until none", cond), make)
+    return body.derive(("until none", cond, apart), make)
 
 
 # Reference and samples.

@@ -12,7 +12,7 @@ from typing import Any
 from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped, short, strong
 from pycompiler.core.batch import map_axes
 from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import Atom, ClosedGraph, Graph, Var, close_over
+from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Var, close_over
 from pycompiler.core.jvp import jvp_graph
 from pycompiler.core.linearize import linearize
 from pycompiler.core.primitive import UndefinedPrimal, Zero, is_undefined, is_zero
@@ -193,6 +193,33 @@ def io_is_chosen(name: str, how: str) -> NotImplementedError:
 
 
 # Graphs rebuilt without tracing them again
+
+
+def without_effects(closed: ClosedGraph) -> ClosedGraph:
+    """What gives the same results again, and has no effects again but those of which the results are read."""
+
+    def make() -> ClosedGraph:
+        graph = closed.graph
+        needed: set[Atom] = set(graph.outputs)
+        equations: list[Equation] = []
+        for equation in reversed(graph.equations):
+            if not needed.isdisjoint(equation.outputs):
+                needed.update(equation.inputs)
+                equations.append(_without_effects(equation) if equation.effects else equation)
+        equations.reverse()
+        return ClosedGraph(Graph(graph.constvars, graph.inputs, equations, graph.outputs), closed.consts)
+
+    return closed.derive("without effects", make) if closed.effects else closed
+
+
+def _without_effects(equation: Equation) -> Equation:
+    def quiet(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple([quiet(part) for part in value])  # pyright: ignore[reportUnknownVariableType]
+        return without_effects(value) if isinstance(value, ClosedGraph) else value
+
+    params = {name: quiet(value) for name, value in equation.params.items()}
+    return Equation(equation.primitive, equation.inputs, params, equation.outputs, equation.source)
 
 
 def with_unread(graph: ClosedGraph, more: Sequence[ShapedArray]) -> ClosedGraph:

@@ -24,6 +24,11 @@ def _check_starts(name: str, x: ShapedArray, starts: Sequence[ShapedArray]) -> N
         rules.check_scalar(name, "a start", start)
 
 
+def _zero_beside(starts: Sequence[Value]) -> Value:
+    """A start of 0, of the dtype of the others."""
+    return get_aval(starts[0]).dtype.type(0) if starts else np.int32(0)
+
+
 # dynamic_slice(x, starts..., slice_sizes): a start is brought into the range in which the slice fits.
 
 
@@ -54,7 +59,7 @@ def _dynamic_slice_batch(args: Sequence[Value], dims: Dims, *, slice_sizes: Ints
     if all(dim is None for dim in dims[1:]):
         moved = move_dim(args[0], rules.only(dims[:1]), 0)
         size = get_aval(moved).shape[0]
-        return dynamic_slice.bind(moved, np.int32(0), *args[1:], slice_sizes=(size, *slice_sizes)), 0
+        return dynamic_slice.bind(moved, _zero_beside(args[1:]), *args[1:], slice_sizes=(size, *slice_sizes)), 0
     # A place for each example.
     size = mapped_size(args, dims)
     rank = len(slice_sizes)
@@ -129,7 +134,7 @@ def _dynamic_update_slice_shape(x: ShapedArray, update: ShapedArray, *starts: Sh
         taken > size for taken, size in zip(update.shape, x.shape, strict=True)
     ):
         raise ValueError(f"dynamic_update_slice: the update {short(update)} does not fit into {short(x)}")
-    return ShapedArray(x.shape, x.dtype, rules.all_weak(x, update))
+    return ShapedArray(x.shape, x.dtype)
 
 
 def _dynamic_update_slice_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
@@ -153,7 +158,7 @@ def _dynamic_update_slice_transpose(ct: Value, x: Value, update: Value, *starts:
 def _dynamic_update_slice_batch(args: Sequence[Value], dims: Dims) -> tuple[Value, int]:
     if all(dim is None for dim in dims[2:]):
         x, update = batched_at_front(args[:2], dims[:2])
-        return dynamic_update_slice.bind(x, update, np.int32(0), *args[2:]), 0
+        return dynamic_update_slice.bind(x, update, _zero_beside(args[2:]), *args[2:]), 0
     # A place for each example.
     x, update, *starts = batched_at_front(args, dims)
     inner = tuple(range(1, len(get_aval(x).shape)))

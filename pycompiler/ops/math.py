@@ -169,7 +169,7 @@ def _pow_base(t: Value, out: Value, x: Value, y: Value) -> Value:
 
 
 def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
-    """x**y log(x). At x = 0 it is 0; for exponents up to 1 its derivative by x is then infinite, as the logarithm."""
+    """x**y log(x), 0 at x = 0. Its derivative by x is infinite there for exponents up to 1, as the logarithm is."""
     slope = mul.bind(log.bind(_nonzero(x)), out)
     if rules.kind(get_aval(x).dtype) == "c":
         return mul.bind(t, slope)

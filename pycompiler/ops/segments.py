@@ -23,7 +23,7 @@ from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt
 from pycompiler.ops.cond import run_cond
-from pycompiler.ops.graphs import Flags, fixed_point, made_real, strong_avals, with_zeros
+from pycompiler.ops.graphs import Flags, fixed_point, made_real, strong_avals, with_zeros, without_effects
 from pycompiler.ops.scan import Form, run_scan
 
 
@@ -79,11 +79,16 @@ def in_segments(
         *after, _ = run_while(tested, stepped, args[:nconsts], args[cond_nconsts:nconsts], start, size)
         return [*after, *before]
 
+    # What is computed again has no effects again.
+    quiet_cond, quiet_body = without_effects(cond_jaxpr), without_effects(body_jaxpr)
+
+    def runs_again(args: Sequence[Any]) -> Any:
+        return convert.bind(evaluate(quiet_cond, (*args[:cond_nconsts], *args[nconsts:]))[0], new_dtype=rules.INT32)
+
     stay = record(lambda *args: args[body_nconsts:], body_jaxpr.in_avals, origin)
 
     def one(*args: Any) -> list[Any]:
-        index = convert.bind(is_running(args), new_dtype=rules.INT32)
-        return run_cond(index, (stay, body_jaxpr), args[cond_nconsts:])
+        return run_cond(runs_again(args), (stay, quiet_body), args[cond_nconsts:])
 
     step = record(one, (*consts, *carry), origin)
 
@@ -111,7 +116,6 @@ def in_segments(
     skipped = record(tangents_as_they_are, avals, origin)
 
     def tangents(*args: Any) -> list[Any]:
-        index = convert.bind(is_running(split(args)[0]), new_dtype=rules.INT32)
-        return run_cond(index, (skipped, ran), args)
+        return run_cond(runs_again(split(args)[0]), (skipped, ran), args)
 
     return Segments(count, record(segment, (*consts, *carry), origin), record(tangents, avals, origin), varying)

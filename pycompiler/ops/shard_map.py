@@ -7,6 +7,7 @@ an emission; there is no op of the dialect.
 """
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -238,8 +239,17 @@ def _summed(graph: ClosedGraph, layouts: Sequence[Layout], mesh: Mesh) -> Closed
     return _on_locals(graph, ("summed", over), run, graph.in_avals) if any(over) else graph
 
 
-def _inserted(layout: Layout, dim: int | None) -> Layout:
-    return layout if dim is None else (*layout[:dim], (), *layout[dim:])
+def _inserted(layout: Layout, dim: int | None, names: tuple[Any, ...] = ()) -> Layout:
+    return layout if dim is None else (*layout[:dim], names, *layout[dim:])
+
+
+def _spmd(mesh: Mesh, used: Iterable[Any]) -> tuple[Any, ...] | None:
+    """The axes of the mesh over which the mapped axis is divided, by `vmap(spmd_axis_name=)`; None where some of them
+    divide something else already."""
+    names = axes.mapping_spmd()
+    if not set(names).isdisjoint(used):
+        return None
+    return names if all(name in mesh.axis_names for name in names) else ()
 
 
 def _batch(
@@ -252,14 +262,28 @@ def _batch(
     out_layouts: Layouts,
     varying: bool,
 ) -> tuple[Any, Any]:
-    with within(mesh, varying):
-        batched, out_dims = batch_graph(graph, tuple(dims), mapped_size(args, dims))
+    size = mapped_size(args, dims)
+    mapping = axes.mapping()
+    names = _spmd(mesh, [name for layout in (*in_layouts, *out_layouts) for part in layout for name in part])
+    if names is None or (mapping is not None and mapping.name in graph.axis_names):
+        # Residuals are divided over all axes already; members that work together are on all devices.
+        names = ()
+    parts = math.prod(mesh.shape[name] for name in names)
+    if size % parts:
+        raise ValueError(f"vmap: spmd_axis_name {names} divides the mapped axis, of size {size}, into {parts} parts")
+    try:
+        if names:
+            axes.swap_mapping(axes.Axis(None, size // parts))
+        with within(mesh, varying):
+            batched, out_dims = batch_graph(graph, tuple(dims), size // parts)
+    finally:
+        axes.swap_mapping(mapping)
     outs = shard_map.bind(
         *args,
         graph=batched,
         mesh=mesh,
-        in_layouts=tuple(map(_inserted, in_layouts, dims)),
-        out_layouts=tuple(map(_inserted, out_layouts, out_dims)),
+        in_layouts=tuple([_inserted(layout, dim, names) for layout, dim in zip(in_layouts, dims, strict=True)]),
+        out_layouts=tuple([_inserted(layout, dim, names) for layout, dim in zip(out_layouts, out_dims, strict=True)]),
         varying=varying,
     )
     return outs, out_dims
@@ -309,8 +333,14 @@ def _constraint_batch(args: Sequence[Value], dims: Dims, *, sharding: Any) -> tu
     (x,), (dim,) = args, dims
     if dim is not None and isinstance(sharding, NamedSharding):
         parts = list(sharding.spec)
+        names = _spmd(sharding.mesh, itertools.chain(*sharding.axes_of_dimensions))
+        if names is None:
+            raise ValueError(
+                f"vmap: spmd_axis_name {axes.mapping_spmd()} is of axes of which one divides another dimension "
+                f"already, in the constraint {sharding.spec} of the mapped function: leave it out there"
+            )
         parts += [None] * (dim - len(parts))
-        sharding = sharding.update(spec=sharding.spec.update(partitions=[*parts[:dim], None, *parts[dim:]]))
+        sharding = sharding.update(spec=sharding.spec.update(partitions=[*parts[:dim], names, *parts[dim:]]))
     return sharding_constraint.bind(x, sharding=sharding), dim
 
 

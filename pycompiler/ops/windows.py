@@ -118,7 +118,7 @@ def scatter_shape(
     if kind not in KINDS:
         raise ValueError(f"scatter: kind is one of {', '.join(KINDS)}, got {kind!r}")
     if kind != "set":
-        rules.check_kind(f"scatter of kind {kind}", x, {"add": "iufc", "mul": "iuf"}.get(kind, "biuf"))
+        rules.check_kind(f"scatter of kind {kind}", x, {"add": "iufc", "mul": "iufc"}.get(kind, "biufc"))
     rules.check_same_dtype("scatter", x, updates)
     batch = _check_indices(
         "scatter", x, indices, scatter_dims_to_operand_dims, operand_batching_dims, scatter_indices_batching_dims, mode
@@ -321,7 +321,7 @@ def scatter_samples(rng: np.random.Generator) -> Iterable[Sample]:
         }
 
     rows = _CASES[0][2]
-    some = {"b": ("set", "max"), "c": ("add", "set"), "s": ("set",)}
+    some = {"b": ("set", "max"), "c": ("add", "set", "mul", "max"), "s": ("set",)}
     for dtype in rules.STORED:
         every = dtype in (rules.FLOAT32, rules.INT32)
         for kind in KINDS if every else some.get(rules.kind(dtype), ("add", "min")):

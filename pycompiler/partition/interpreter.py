@@ -30,6 +30,7 @@ from pycompiler.ops.arithmetic import min_
 from pycompiler.ops.callbacks import debug_callback, debug_print, io_callback, pure_callback
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_
+from pycompiler.ops.members import guard, members
 from pycompiler.ops.placement import device_put
 from pycompiler.ops.scan import scan
 from pycompiler.ops.sending import index_of, pbroadcast
@@ -83,18 +84,11 @@ def _mesh_of(closed: ClosedGraph) -> Mesh | None:
             return equation.params["mesh"]
         if equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
             return equation.params["sharding"].mesh
-        for inner in _graphs(equation):
+        for inner in equation.graphs:
             found = mesh_of(inner)
             if found is not None:
                 return found
     return None
-
-
-def _graphs(equation: Equation) -> list[ClosedGraph]:
-    found: list[ClosedGraph] = []
-    for value in equation.params.values():
-        found += [part for part in (value if type(value) is tuple else (value,)) if isinstance(part, ClosedGraph)]  # pyright: ignore[reportUnknownVariableType]
-    return found
 
 
 def _is_whole(part: Part) -> bool:
@@ -158,6 +152,14 @@ class _Partitioner:
         """A name of a value."""
         return list(parts)
 
+    def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A value, whatever guards its cotangent."""
+        return [parts[1]]
+
+    def of_members(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """The equations of the values."""
+        return self.interpret(equation.params["graph"], parts[1:])
+
     def _body(
         self, closed: ClosedGraph, layouts: Sequence[Layout], wanted: Sequence[Layout] | None = None
     ) -> tuple[ClosedGraph, list[Layout]]:
@@ -178,7 +180,10 @@ class _Partitioner:
         return shaped(local_shape(aval.shape, layout, self.sizes), aval.dtype, aval.weak_type)
 
     def _concerns(self, equation: Equation, parts: Sequence[Part]) -> bool:
-        return not all(map(_is_whole, parts)) or any(mesh_of(inner) is not None for inner in _graphs(equation))
+        if not all(map(_is_whole, parts)):
+            return True
+        # What calls Python inside is to be told apart from what every device does.
+        return any(mesh_of(inner) is not None or inner.effects for inner in equation.graphs)
 
     def _steady(self, start: list[Layout], step: Callable[[list[Layout]], list[Layout]]) -> list[Layout]:
         """The layouts of a carry that an iteration does not change."""
@@ -334,6 +339,8 @@ _FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[
     custom_linear_solve: _Partitioner.inlined,
     custom_root: _Partitioner.inlined,
     name_value: _Partitioner.same,
+    guard: _Partitioner.guarded,
+    members: _Partitioner.of_members,
     device_put: _Partitioner.same,
     scan: _Partitioner.scan,
     while_: _Partitioner.while_loop,

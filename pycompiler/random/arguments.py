@@ -11,6 +11,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.core.dims import broadcast_shapes
 from pycompiler.core.key_use import key_use
+from pycompiler.core.source import warn
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
 
@@ -29,6 +30,11 @@ def check_key(name: str, key: Any) -> None:
             f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
             "several, use vmap"
         )
+    if not is_typed and config.legacy_prng_key != "allow":
+        said = f"{name}: is given the numbers of a key, and the setting legacy_prng_key is {config.legacy_prng_key!r}"
+        if config.legacy_prng_key == "error":
+            raise ValueError(f"{said}: make the key by random.key, or wrap its numbers by random.wrap_key_data")
+        warn(said)
     if config.debug_key_reuse and is_typed and name != "fold_in" and _outermost() == name:
         key_use.bind(key, name=name)
 

@@ -10,6 +10,7 @@ from pycompiler.lax import bits, movement, reduction
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.ops.complex import complex_
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype, result_shape, sampled
@@ -28,7 +29,9 @@ def _uniform(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
     return uniform_of(key, shape, dtype, low, high)
 
 
-def uniform(key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Array:
+def uniform(
+    key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
+) -> Array:
     """Numbers in minval..maxval (excluded), all equally likely; float32 unless a dtype is given.
 
     >>> from pycompiler import random
@@ -37,10 +40,15 @@ def uniform(key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, m
     """
     check_key("uniform", key)
     wanted = float_dtype("uniform", dtype)
-    return fused(_uniform, key, minval, maxval, shape=result_shape("uniform", shape, minval, maxval), dtype=wanted)
+    return divided(
+        "uniform",
+        fused(_uniform, key, minval, maxval, shape=result_shape("uniform", shape, minval, maxval), dtype=wanted),
+        out_sharding,
+    )
 
 
-def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+def normal_numbers(key: Array, shape: Shape, dtype: Dtype) -> Array:
+    """Floats or complex numbers of the normal distribution; inside other functions."""
     if not dtypes.is_complex(dtype):
         return normal_of(key, shape, dtype)
     # The variance is that of the whole number.
@@ -49,7 +57,11 @@ def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return complex_.bind(*parts)
 
 
-def normal(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
+    return normal_numbers(key, shape, dtype)
+
+
+def normal(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype, which may be complex, is
     given.
 
@@ -58,7 +70,11 @@ def normal(key: Array, shape: Any = (), dtype: Any = None) -> Array:
     Array(-0.18471177, dtype=float32)
     """
     check_key("normal", key)
-    return fused(_normal, key, shape=canonical_shape("normal", shape), dtype=inexact_dtype("normal", dtype))
+    return divided(
+        "normal",
+        fused(_normal, key, shape=canonical_shape("normal", shape), dtype=inexact_dtype("normal", dtype)),
+        out_sharding,
+    )
 
 
 def _lognormal(key: Array, sigma: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -66,9 +82,20 @@ def _lognormal(key: Array, sigma: Array, *, shape: Shape, dtype: Dtype) -> Array
     return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
 
 
-def lognormal(key: Array, sigma: Any = np.float32(1), shape: Any = None, dtype: Any = None) -> Array:  # noqa: B008
+def lognormal(
+    key: Array,
+    sigma: Any = np.float32(1),  # noqa: B008
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """exp of normal numbers of mean 0 and standard deviation sigma."""
-    return sampled("lognormal", _lognormal, key, shape, inexact_dtype("lognormal", dtype), sigma)
+    return divided(
+        "lognormal",
+        sampled("lognormal", _lognormal, key, shape, inexact_dtype("lognormal", dtype), sigma),
+        out_sharding,
+    )
 
 
 def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -81,7 +108,9 @@ def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, d
     return ufuncs.clip(out, *inner)
 
 
-def truncated_normal(key: Array, lower: Any, upper: Any, shape: Any = None, dtype: Any = None) -> Array:
+def truncated_normal(
+    key: Array, lower: Any, upper: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Numbers of the normal distribution, given that they lie between lower and upper.
 
     >>> from pycompiler import random
@@ -91,7 +120,9 @@ def truncated_normal(key: Array, lower: Any, upper: Any, shape: Any = None, dtyp
     check_key("truncated_normal", key)
     size = result_shape("truncated_normal", shape, lower, upper)
     wanted = float_dtype("truncated_normal", dtype)
-    return fused(_truncated_normal, key, lower, upper, shape=size, dtype=wanted)
+    return divided(
+        "truncated_normal", fused(_truncated_normal, key, lower, upper, shape=size, dtype=wanted), out_sharding
+    )
 
 
 def _exponential(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -103,7 +134,7 @@ def exponential_from(u: Array) -> Array:
     return lax.neg(lax.log1p(lax.neg(u)))
 
 
-def exponential(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def exponential(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the exponential distribution of mean 1.
 
     >>> from pycompiler import random
@@ -112,7 +143,9 @@ def exponential(key: Array, shape: Any = (), dtype: Any = None) -> Array:
     """
     check_key("exponential", key)
     wanted = float_dtype("exponential", dtype)
-    return fused(_exponential, key, shape=canonical_shape("exponential", shape), dtype=wanted)
+    return divided(
+        "exponential", fused(_exponential, key, shape=canonical_shape("exponential", shape), dtype=wanted), out_sharding
+    )
 
 
 def _laplace(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -120,10 +153,14 @@ def _laplace(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(lax.sign(drawn), lax.log1p(lax.neg(lax.abs(drawn))))
 
 
-def laplace(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def laplace(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Laplace distribution of mean 0 and scale 1."""
     check_key("laplace", key)
-    return fused(_laplace, key, shape=canonical_shape("laplace", shape), dtype=float_dtype("laplace", dtype))
+    return divided(
+        "laplace",
+        fused(_laplace, key, shape=canonical_shape("laplace", shape), dtype=float_dtype("laplace", dtype)),
+        out_sharding,
+    )
 
 
 def _logistic(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -131,10 +168,14 @@ def _logistic(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.sub(lax.log(drawn), lax.log1p(lax.neg(drawn)))
 
 
-def logistic(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def logistic(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the logistic distribution of mean 0 and scale 1."""
     check_key("logistic", key)
-    return fused(_logistic, key, shape=canonical_shape("logistic", shape), dtype=float_dtype("logistic", dtype))
+    return divided(
+        "logistic",
+        fused(_logistic, key, shape=canonical_shape("logistic", shape), dtype=float_dtype("logistic", dtype)),
+        out_sharding,
+    )
 
 
 def _cauchy(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -142,10 +183,14 @@ def _cauchy(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.tan(lax.mul(lax.sub(drawn, 0.5), np.pi))
 
 
-def cauchy(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def cauchy(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Cauchy distribution of location 0 and scale 1."""
     check_key("cauchy", key)
-    return fused(_cauchy, key, shape=canonical_shape("cauchy", shape), dtype=float_dtype("cauchy", dtype))
+    return divided(
+        "cauchy",
+        fused(_cauchy, key, shape=canonical_shape("cauchy", shape), dtype=float_dtype("cauchy", dtype)),
+        out_sharding,
+    )
 
 
 def _pareto(key: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -153,9 +198,9 @@ def _pareto(key: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.exp(lax.div(_exponential(key, shape=shape, dtype=dtype), b))
 
 
-def pareto(key: Array, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+def pareto(key: Array, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Pareto distribution with shape parameter b, from 1 upwards."""
-    return sampled("pareto", _pareto, key, shape, float_dtype("pareto", dtype), b)
+    return divided("pareto", sampled("pareto", _pareto, key, shape, float_dtype("pareto", dtype), b), out_sharding)
 
 
 def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -163,9 +208,11 @@ def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(scale, lax.sqrt(lax.mul(lax.log(uniform_of(key, shape, dtype)), -2.0)))
 
 
-def rayleigh(key: Array, scale: Any, shape: Any = None, dtype: Any = None) -> Array:
+def rayleigh(key: Array, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Rayleigh distribution of a scale."""
-    return sampled("rayleigh", _rayleigh, key, shape, float_dtype("rayleigh", dtype), scale)
+    return divided(
+        "rayleigh", sampled("rayleigh", _rayleigh, key, shape, float_dtype("rayleigh", dtype), scale), out_sharding
+    )
 
 
 def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -180,9 +227,9 @@ def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.select(lax.le(drawn, mean / (mean + x)), x, squared / x)
 
 
-def wald(key: Array, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
+def wald(key: Array, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Wald (inverse Gaussian) distribution of a mean and scale 1."""
-    return sampled("wald", _wald, key, shape, float_dtype("wald", dtype), mean)
+    return divided("wald", sampled("wald", _wald, key, shape, float_dtype("wald", dtype), mean), out_sharding)
 
 
 def _triangular(key: Array, left: Array, mode: Array, right: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -193,9 +240,15 @@ def _triangular(key: Array, left: Array, mode: Array, right: Array, *, shape: Sh
     return lax.select(lax.lt(u, (mode - left) / (right - left)), rising, falling)
 
 
-def triangular(key: Array, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Array:
+def triangular(
+    key: Array, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Numbers of the triangular distribution on left..right with its peak at mode."""
-    return sampled("triangular", _triangular, key, shape, float_dtype("triangular", dtype), left, mode, right)
+    return divided(
+        "triangular",
+        sampled("triangular", _triangular, key, shape, float_dtype("triangular", dtype), left, mode, right),
+        out_sharding,
+    )
 
 
 def _weibull_min(key: Array, scale: Array, concentration: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -221,10 +274,14 @@ def _maxwell(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return maxwell_of(key, shape, dtype)
 
 
-def maxwell(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def maxwell(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Maxwell distribution of scale 1."""
     check_key("maxwell", key)
-    return fused(_maxwell, key, shape=canonical_shape("maxwell", shape), dtype=float_dtype("maxwell", dtype))
+    return divided(
+        "maxwell",
+        fused(_maxwell, key, shape=canonical_shape("maxwell", shape), dtype=float_dtype("maxwell", dtype)),
+        out_sharding,
+    )
 
 
 def _double_sided_maxwell(key: Array, loc: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -292,7 +349,9 @@ def gumbel_mode(name: str, mode: str | None) -> str:
     return mode or "low"
 
 
-def gumbel(key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
+def gumbel(
+    key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None
+) -> Array:
     """Numbers of the Gumbel distribution, -log(-log(u)); with the modes 'high' and 'highest' of twice as many random
     bits.
 
@@ -302,4 +361,6 @@ def gumbel(key: Array, shape: Any = (), dtype: Any = None, mode: str | None = No
     """
     check_key("gumbel", key)
     size, wanted = canonical_shape("gumbel", shape), float_dtype("gumbel", dtype)
-    return fused(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode))
+    return divided(
+        "gumbel", fused(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode)), out_sharding
+    )

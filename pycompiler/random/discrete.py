@@ -11,6 +11,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import Dtype, check_key, int_dtype, result_shape
 from pycompiler.random.streams import UINTS, bits_of, subkeys, uniform_of
@@ -27,7 +28,7 @@ def _bernoulli(key: Array, p: Array, *, shape: Shape, dtype: Dtype, mode: str) -
     return lax.lt(lax.mul(low, 2.0 ** -int(dtypes.finfo(dtype).nmant)), lax.sub(p, high))
 
 
-def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Array:
+def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None) -> Array:
     """True with probability p; the mode 'high' takes twice as many random bits, for small probabilities.
 
     Raises TypeError for a p that is no float.
@@ -43,7 +44,7 @@ def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low") ->
     dtype = get_aval(p).dtype
     if not dtypes.is_floating(dtype):
         raise TypeError(f"bernoulli: the probability p must be a float, got {short(get_aval(p))}")
-    return fused(_bernoulli, key, p, shape=size, dtype=dtype, mode=mode)
+    return divided("bernoulli", fused(_bernoulli, key, p, shape=size, dtype=dtype, mode=mode), out_sharding)
 
 
 def rademacher_of(key: Array, shape: Shape, dtype: Dtype) -> Array:
@@ -56,11 +57,13 @@ def _rademacher(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return rademacher_of(key, shape, dtype)
 
 
-def rademacher(key: Array, shape: Any = (), dtype: Any = None) -> Array:
+def rademacher(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """-1 or 1, equally likely; int32 unless a dtype is given."""
     check_key("rademacher", key)
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, "rademacher")
-    return fused(_rademacher, key, shape=result_shape("rademacher", shape), dtype=wanted)
+    return divided(
+        "rademacher", fused(_rademacher, key, shape=result_shape("rademacher", shape), dtype=wanted), out_sharding
+    )
 
 
 def _clipped(x: Array, dtype: Dtype) -> Array:
@@ -98,7 +101,7 @@ def _randint(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
     return cast(randint_of(key, low, high, shape, dtypes.int32), dtype)
 
 
-def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Array:
+def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Integers from minval up to, not including, maxval; int32 unless a dtype is given. Of an empty range minval.
 
     >>> from pycompiler import random
@@ -111,7 +114,7 @@ def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None)
     size = result_shape("randint", shape, *bounds)
     default = dtypes.scalar_dtype(int)
     low, high = (x if dtypes.is_integer(get_aval(x).dtype) else cast(x, default) for x in bounds)
-    return fused(_randint, key, low, high, shape=size, dtype=wanted)
+    return divided("randint", fused(_randint, key, low, high, shape=size, dtype=wanted), out_sharding)
 
 
 def _bound(x: Any, dtype: Dtype) -> Any:
@@ -129,10 +132,10 @@ def _geometric(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return cast(lax.add(lax.floor(lax.div(lax.log(u), failures)), 1.0), dtype)
 
 
-def geometric(key: Array, p: Any, shape: Any = None, dtype: Any = None) -> Array:
+def geometric(key: Array, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """The number of trials, of probability p, until one succeeds; int32 unless a dtype is given."""
     check_key("geometric", key)
     wanted = int_dtype("geometric", dtype)
     size = result_shape("geometric", shape, p)
     (p,) = promoted_inexact("geometric", p)
-    return fused(_geometric, key, p, shape=size, dtype=wanted)
+    return divided("geometric", fused(_geometric, key, p, shape=size, dtype=wanted), out_sharding)

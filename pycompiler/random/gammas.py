@@ -17,6 +17,7 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast
+from pycompiler.lax.shardings import divided
 from pycompiler.lax.special import random_gamma_grad
 from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape, sampled
 from pycompiler.random.continuous import exponential_from
@@ -124,18 +125,18 @@ def _gamma(key: Array, a: Array, *, shape: Shape, dtype: Dtype, log_space: bool)
     return gamma_of(key, a, shape, dtype, log_space=log_space)
 
 
-def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the gamma distribution with shape parameter a and scale 1."""
     check_key("gamma", key)
     size, wanted = result_shape("gamma", shape, a), float_dtype("gamma", dtype)
-    return fused(_gamma, key, a, shape=size, dtype=wanted, log_space=False)
+    return divided("gamma", fused(_gamma, key, a, shape=size, dtype=wanted, log_space=False), out_sharding)
 
 
-def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """The logarithm of numbers of the gamma distribution: exact where these would be too small for the dtype."""
     check_key("loggamma", key)
     size, wanted = result_shape("loggamma", shape, a), float_dtype("loggamma", dtype)
-    return fused(_gamma, key, a, shape=size, dtype=wanted, log_space=True)
+    return divided("loggamma", fused(_gamma, key, a, shape=size, dtype=wanted, log_space=True), out_sharding)
 
 
 def _beta(key: Array, a: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -147,12 +148,12 @@ def _beta(key: Array, a: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Arra
     return lax.div(a, lax.add(a, b))
 
 
-def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the beta distribution, in 0..1."""
     check_key("beta", key)
     wanted = float_dtype("beta", dtype)
     check_castable("beta", wanted, a, b)
-    return fused(_beta, key, a, b, shape=result_shape("beta", shape, a, b), dtype=wanted)
+    return divided("beta", fused(_beta, key, a, b, shape=result_shape("beta", shape, a, b), dtype=wanted), out_sharding)
 
 
 def _chisquare(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -160,9 +161,11 @@ def _chisquare(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(lax.exp(gamma_of(key, half, shape, dtype, log_space=True)), 2.0)
 
 
-def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the chi-square distribution of df degrees of freedom."""
-    return sampled("chisquare", _chisquare, key, shape, float_dtype("chisquare", dtype), df)
+    return divided(
+        "chisquare", sampled("chisquare", _chisquare, key, shape, float_dtype("chisquare", dtype), df), out_sharding
+    )
 
 
 def _f(key: Array, dfnum: Array, dfden: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -172,9 +175,9 @@ def _f(key: Array, dfnum: Array, dfden: Array, *, shape: Shape, dtype: Dtype) ->
     return lax.div(lax.div(num, dfnum), lax.div(den, dfden))
 
 
-def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
+def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the F distribution of dfnum and dfden degrees of freedom."""
-    return sampled("f", _f, key, shape, float_dtype("f", dtype), dfnum, dfden)
+    return divided("f", sampled("f", _f, key, shape, float_dtype("f", dtype), dfnum, dfden), out_sharding)
 
 
 def _t(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -184,9 +187,9 @@ def _t(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(normal_of(normal_key, shape, dtype), lax.sqrt(lax.div(half, drawn)))
 
 
-def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of Student's t distribution of df degrees of freedom."""
-    return sampled("t", _t, key, shape, float_dtype("t", dtype), df)
+    return divided("t", sampled("t", _t, key, shape, float_dtype("t", dtype), df), out_sharding)
 
 
 def _dirichlet(key: Array, alpha: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -201,7 +204,7 @@ def _dirichlet(key: Array, alpha: Array, *, shape: Shape, dtype: Dtype) -> Array
     return lax.div(weights, spread(reduction.reduce_sum(weights, (last,))))
 
 
-def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Array:
+def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Probabilities of the Dirichlet distribution, along the last axis of alpha; `shape` is that without this axis.
 
     Raises ValueError for an alpha without dimensions.
@@ -220,7 +223,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
     batch = aval.shape[:-1] if shape is None else canonical_shape("dirichlet", shape)
     if not broadcasts(aval.shape[:-1], batch):
         raise ValueError(f"dirichlet: {short(aval)} without its last axis does not broadcast to the shape {batch}")
-    return fused(_dirichlet, key, alpha, shape=batch, dtype=wanted)
+    return divided("dirichlet", fused(_dirichlet, key, alpha, shape=batch, dtype=wanted), out_sharding)
 
 
 def _generalized_normal(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -229,11 +232,11 @@ def _generalized_normal(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> 
     return rademacher_of(sign_key, shape, dtype) * drawn ** (1 / p)
 
 
-def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> Array:
+def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers whose density is proportional to exp(-|x|**p)."""
     check_key("generalized_normal", key)
     size, wanted = result_shape("generalized_normal", shape, p), float_dtype("generalized_normal", dtype)
-    return fused(_generalized_normal, key, p, shape=size, dtype=wanted)
+    return divided("generalized_normal", fused(_generalized_normal, key, p, shape=size, dtype=wanted), out_sharding)
 
 
 def _ball(key: Array, p: Array, *, d: int, shape: Shape, dtype: Dtype) -> Array:
@@ -244,9 +247,9 @@ def _ball(key: Array, p: Array, *, d: int, shape: Shape, dtype: Dtype) -> Array:
     return g / length[..., None]
 
 
-def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Array:
+def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Points that are uniform in the unit ball of the p-norm in d dimensions, along the last axis."""
     check_key("ball", key)
     size, wanted = canonical_shape("ball", shape), float_dtype("ball", dtype)
     (count,) = canonical_shape("ball", d)
-    return fused(_ball, key, p, d=count, shape=size, dtype=wanted)
+    return divided("ball", fused(_ball, key, p, d=count, shape=size, dtype=wanted), out_sharding)

@@ -15,6 +15,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.core.config import config
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import array
 from pycompiler.random.arguments import check_key
 from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_key, split_keys
@@ -35,6 +36,8 @@ def _is_typed(keys: Any) -> bool:
 
 
 def _numbers_of_seed(name: str, seed: Any) -> Array:
+    if config.random_seed_offset:
+        seed = seed + config.random_seed_offset
     if type(seed) is int:
         # As JAX: 64 bits wide, of which the upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
@@ -61,7 +64,7 @@ def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
-    """The numbers of the key of an integer seed, uint32[2].
+    """The numbers of the key of an integer seed, uint32[2]; with the setting enable_custom_prng the key itself.
 
     TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
 
@@ -70,6 +73,8 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
     Array([0, 7], dtype=uint32)
     """
     _check_impl("PRNGKey", impl)
+    if config.enable_custom_prng:
+        return key(seed, impl=impl)
     return _numbers_of_seed("PRNGKey", seed)
 
 
@@ -159,7 +164,7 @@ def fold_in(key: Any, data: Any) -> Array:
     return fused(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
 
     >>> from pycompiler import random
@@ -171,4 +176,6 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     wanted = default if dtype is None else dtypes.canonicalize_requested(dtype, "bits")
     if not dtypes.is_unsigned(wanted):
         raise TypeError(f"bits: the dtype must be an unsigned integer, got {wanted.name}")
-    return fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape))
+    return divided(
+        "bits", fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape)), out_sharding
+    )

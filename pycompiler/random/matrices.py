@@ -11,10 +11,12 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import contraction
 from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.promotion import inexact
-from pycompiler.random.arguments import Dtype, check_key, float_dtype
+from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype
+from pycompiler.random.continuous import normal_numbers
 from pycompiler.random.streams import normal_of
 
 Shape = tuple[int, ...]
@@ -51,7 +53,14 @@ def _multivariate_normal(key: Array, mean: Array, cov: Array, *, shape: Shape, d
 
 
 def multivariate_normal(
-    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
+    key: Any,
+    mean: Any,
+    cov: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "cholesky",
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Vectors of the normal distribution of a mean [..., n] and a covariance [..., n, n]; `shape` is that without n.
 
@@ -78,7 +87,11 @@ def multivariate_normal(
     size = batch if shape is None else canonical_shape("multivariate_normal", shape)
     if not broadcasts(batch, size):
         raise ValueError(f"multivariate_normal: parameters of shape {batch} do not broadcast to the shape {size}")
-    return fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method)
+    return divided(
+        "multivariate_normal",
+        fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method),
+        out_sharding,
+    )
 
 
 def orthonormal(x: Any) -> Array:
@@ -92,15 +105,20 @@ def orthonormal(x: Any) -> Array:
 
 
 def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dtype) -> Array:
-    drawn = normal_of(key, (*shape, max(rows, columns), min(rows, columns)), dtype)
+    drawn = normal_numbers(key, (*shape, max(rows, columns), min(rows, columns)), dtype)
     q = orthonormal(drawn)
     rank = len(shape) + 2
     return movement.transpose(q, (*range(rank - 2), rank - 1, rank - 2)) if rows < columns else q
 
 
-def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
-    """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it."""
+def orthogonal(
+    key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
+) -> Array:
+    """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it. Of a
+    complex dtype they are unitary."""
     check_key("orthogonal", key)
     rows, columns = canonical_shape("orthogonal", (n, n if m is None else m))
-    size, wanted = canonical_shape("orthogonal", shape), float_dtype("orthogonal", dtype)
-    return fused(_orthogonal, key, rows=rows, columns=columns, shape=size, dtype=wanted)
+    size, wanted = canonical_shape("orthogonal", shape), inexact_dtype("orthogonal", dtype)
+    return divided(
+        "orthogonal", fused(_orthogonal, key, rows=rows, columns=columns, shape=size, dtype=wanted), out_sharding
+    )

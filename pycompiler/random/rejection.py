@@ -17,6 +17,7 @@ from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import fori_loop, while_loop
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, cast
+from pycompiler.lax.shardings import divided
 from pycompiler.lax.special import lgamma
 from pycompiler.numpy import cumulative, indexing, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
@@ -82,10 +83,14 @@ def _poisson(key: Array, lam: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.select(lam == 0, broadcast_to(cast(0, dtype), shape), drawn)
 
 
-def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
+def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Integers of the Poisson distribution of mean lam; int32 unless a dtype is given. Of a mean that is nan -1."""
     check_key("poisson", key)
-    return fused(_poisson, key, lam, shape=result_shape("poisson", shape, lam), dtype=int_dtype("poisson", dtype))
+    return divided(
+        "poisson",
+        fused(_poisson, key, lam, shape=result_shape("poisson", shape, lam), dtype=int_dtype("poisson", dtype)),
+        out_sharding,
+    )
 
 
 def _stirling_tail(k: Array) -> Array:

@@ -1,5 +1,6 @@
 """Drawing from what is given: permutation, choice, categorical. The algorithms are JAX's, so that the numbers are."""
 
+import operator
 from math import prod
 from typing import Any
 
@@ -9,11 +10,13 @@ from pycompiler._runtime import Array
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.dims import Dim, surely_below
+from pycompiler.core.trace import Tracer
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.branches import cond
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import cumulative, indexing, sorting
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import check_key
@@ -54,7 +57,7 @@ def _permuted_numbers(key: Array, *, count: Any) -> Array:
     return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
 
 
-def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Array:
+def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
     """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled.
 
     >>> from pycompiler import random
@@ -63,15 +66,19 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     """
     check_key("permutation", key)
     if isinstance(x, int | np.integer | Dim):
-        return fused(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x))
+        return divided(
+            "permutation", fused(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x)), out_sharding
+        )
     check_arrays("permutation", x)
     rank = len(get_aval(x).shape)
     if rank == 0:
-        raise TypeError(
-            f"permutation: takes a Python int or an array, got {x!r}, whose value is not known while tracing"
-        )
+        if isinstance(x, Tracer):
+            operator.index(x)  # raises, and says which argument it depends on
+        raise TypeError(f"permutation: takes an integer or an array, got {x!r}")
     axis = canonical_axis("permutation", axis, rank)
-    return fused(_shuffle if independent or rank == 1 else _permuted, key, x, axis=axis)
+    return divided(
+        "permutation", fused(_shuffle if independent or rank == 1 else _permuted, key, x, axis=axis), out_sharding
+    )
 
 
 def _categorical(key: Array, logits: Array, *, axis: int, shape: tuple[int, ...], prefix: int, mode: str) -> Array:
@@ -95,7 +102,14 @@ def _categorical_without(
 
 
 def categorical(
-    key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
+    key: Any,
+    logits: Any,
+    axis: int = -1,
+    shape: Any = None,
+    replace: bool = True,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Indices along an axis of logits, each with a probability in proportion to exp(logit).
 
@@ -118,13 +132,21 @@ def categorical(
         raise ValueError(f"categorical: {short(aval)} without axis {axis} does not broadcast to the shape {size}")
     noise = gumbel_mode("categorical", mode)
     if replace:
-        return fused(_categorical, key, logits, axis=axis, shape=size, prefix=prefix, mode=noise)
+        return divided(
+            "categorical",
+            fused(_categorical, key, logits, axis=axis, shape=size, prefix=prefix, mode=noise),
+            out_sharding,
+        )
     count = prod(size[:prefix])
     if count > aval.shape[axis]:
         raise ValueError(f"categorical: {count} draws from {aval.shape[axis]} categories need replace=True")
     if size[prefix:] != batch:
         raise ValueError(f"categorical: with replace=False the shape {size} must end with {batch}, that of the logits")
-    return fused(_categorical_without, key, logits, axis=axis, shape=size, count=count, mode=noise)
+    return divided(
+        "categorical",
+        fused(_categorical_without, key, logits, axis=axis, shape=size, count=count, mode=noise),
+        out_sharding,
+    )
 
 
 def choice(

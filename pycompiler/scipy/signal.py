@@ -184,4 +184,4 @@ def _spread(x: Array, like: Array) -> Array:
     return movement.broadcast_in_dim(x, shape, tuple(range(len(shape))))
 
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)

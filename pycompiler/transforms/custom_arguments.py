@@ -21,7 +21,7 @@ from pycompiler.core.structural import instantiate
 from pycompiler.core.trace import Tracer
 from pycompiler.core.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
 from pycompiler.ops.arithmetic import stop_gradient
-from pycompiler.transforms.derivative import on_device
+from pycompiler.transforms.tangents import on_device
 
 
 class SymbolicZero:

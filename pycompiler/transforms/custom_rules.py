@@ -57,7 +57,7 @@ class custom_jvp:  # noqa: N801 (a decorator)
     ...     (x,), (dx,) = primals, tangents
     ...     return log1pexp(x), (1 - 1 / (1 + pnp.exp(x))) * dx
     >>> pc.grad(log1pexp)(100.0)
-    Array(1., dtype=float32)
+    Array(1., dtype=float32, weak_type=True)
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
     ...     return x
     >>> clipped.defvjp(lambda x: (x, None), lambda _, g: (pnp.clip(g, -1, 1),))
     >>> pc.grad(lambda x: 5 * clipped(x))(3.0)
-    Array(1., dtype=float32)
+    Array(1., dtype=float32, weak_type=True)
     """
 
     def __init__(
@@ -332,7 +332,7 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
     ... def f(x):
     ...     return x**2, lambda g: g * x
     >>> pc.grad(f)(3.0)
-    Array(3., dtype=float32)
+    Array(3., dtype=float32, weak_type=True)
     """
 
     @functools.wraps(fun)

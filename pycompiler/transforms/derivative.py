@@ -13,35 +13,21 @@ import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, is_array, short
-from pycompiler.core.boundary import boundary, wraps
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction, check_arrays, nothing_of
-from pycompiler.core.graph import ClosedGraph
+from pycompiler.core.aval import get_aval, short
+from pycompiler.core.boundary import boundary, check_function, wraps
+from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.jvp import JvpTrace, push_forward
 from pycompiler.core.linearize import linearize as linearize_flat
-from pycompiler.core.primitive import UndefinedPrimal, Zero, is_zero
+from pycompiler.core.primitive import is_zero
 from pycompiler.core.structural import instantiate
-from pycompiler.core.trace import current_trace
-from pycompiler.core.transpose import pull_back
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.tree import tree_flatten
+from pycompiler.transforms.linear_functions import VJP, Linearized, linear_function
+from pycompiler.transforms.tangents import OF_JVP, check_tangents, float0, on_device, typed, varies
 
 Argnums = int | Sequence[int]
 
 # The transformations that have allow_int.
 _TAKES_INTEGERS = ("grad", "value_and_grad", "jacrev")
-
-
-def on_device(leaves: Sequence[Any]) -> list[Any]:
-    """The leaves as arrays; inside a traced function as they are: scalars stay literals there.
-
-    A Zero, and the float0 of an integer's derivative, are no arrays and stay.
-    """
-    if current_trace() is not None:
-        return list(leaves)
-    return [
-        leaf if is_zero(leaf) or getattr(leaf, "dtype", None) == dtypes.float0 else as_array(leaf) for leaf in leaves
-    ]
 
 
 def select(
@@ -147,7 +133,7 @@ def value_and_grad(
 
     >>> import pycompiler as pc
     >>> pc.value_and_grad(lambda x: x * x)(3.0)
-    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
 
     @wraps(fun, "value_and_grad")
@@ -168,7 +154,7 @@ def grad(
 
     >>> import pycompiler as pc
     >>> pc.grad(lambda x: x * x)(3.0)
-    Array(6., dtype=float32)
+    Array(6., dtype=float32, weak_type=True)
     """
 
     @wraps(fun, "grad")
@@ -190,10 +176,8 @@ def _value_and_grad(
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any]:
     flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, holomorphic=holomorphic, allow_int=allow_int)
-    moving = [varies(get_aval(leaf)) for leaf in leaves]
-    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
-    outs, aux = flat.split(outs)
-    name = flat.origin().name
+    outs, aux, linearized, consts = _linearized(flat, leaves)
+    name = linearized.name
     if len(outs) != 1 or flat.out_tree.num_nodes != 1:
         raise TypeError(
             f"{transform}: {name} must return one scalar, it returned a tree of {len(outs)} leaves: "
@@ -206,58 +190,61 @@ def _value_and_grad(
             "jacrev or vjp"
         )
     check_output(transform, f"the result of {name}", aval, holomorphic)
-    gradients = _pull_back(linear, leaves, moving, varying, [_one(aval)])
+    gradients = linearized.pull_back(consts, [_one(aval)])
     (value,) = on_device(outs)
     return (value, aux) if has_aux else value, derivatives(flat, argnums, gradients)
-
-
-def _pull_back(
-    linear: ClosedGraph,
-    leaves: Sequence[Any],
-    moving: Sequence[bool],
-    varying: Sequence[bool],
-    cotangents: Sequence[Any],
-) -> list[Any]:
-    """The cotangents of all leaves, zeros made real, float0 for integers: `moving` says which are none; `varying`,
-    which of the results depend on them."""
-    undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
-    given = [ct for ct, v in zip(cotangents, varying, strict=True) if v]
-    found = iter(pull_back(linear, undefined, given))
-    return on_device([instantiate(next(found)) if m else float0(leaf) for leaf, m in zip(leaves, moving, strict=True)])
 
 
 @boundary
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and the function from a cotangent of the value to a tuple of those of the primals.
 
-    With `has_aux` a third result, the aux. Cotangents of integers are of dtype float0. Raises TypeError where a
-    cotangent does not have the structure, shape and dtype of the value.
+    With `has_aux` a third result, the aux. Cotangents of integers are of dtype float0. The function is a container of
+    the arrays that it keeps: `jit` and `vmap` return it and take it. Raises ValueError where a cotangent does not have
+    the structure, shape and dtype of the value.
 
     >>> import pycompiler as pc
     >>> import pycompiler.numpy as pnp
     >>> y, back = pc.vjp(pnp.sin, 0.0)
     >>> back(2.0)
-    (Array(2., dtype=float32),)
+    (Array(2., dtype=float32, weak_type=True),)
     """
+    flat, leaves = _flat("vjp", fun, primals, has_aux)
+    outs, aux, linearized, consts = _linearized(flat, leaves)
+    value, vjp_fun = flat.out_tree.unflatten(on_device(outs)), VJP.of(linearized, consts, leaves)
+    return (value, vjp_fun, aux) if has_aux else (value, vjp_fun)
+
+
+def _flat(
+    transform: str, fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool
+) -> tuple[FlatFunction, list[Any]]:
+    """The function of the leaves of all arguments, and these leaves."""
+    check_function(transform, fun)
     leaves, in_tree = tree_flatten((tuple(primals), {}))
-    flat = FlatFunction("vjp", fun, in_tree, has_aux=has_aux)
-    check_arrays("vjp", fun, leaves, in_tree)
-    leaves = on_device(leaves)
-    moving = [varies(get_aval(leaf)) for leaf in leaves]
+    flat = FlatFunction(transform, fun, in_tree, has_aux=has_aux)
+    check_arrays(transform, fun, leaves, in_tree)
+    return flat, on_device(leaves)
+
+
+def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], Any, Linearized, Sequence[Any]]:
+    """The results and the aux of a function, how it is linearized, and the constants of its linear graph."""
+    avals = tuple(map(get_aval, leaves))
+    moving = tuple([varies(aval) for aval in avals])
     outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
     outs, aux = flat.split(outs)
-    name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
-
-    def output_names() -> list[str]:
-        return [f"output{path}" for path in out_tree.paths()]
-
-    @boundary
-    def vjp_fun(cotangent: Any) -> Any:
-        given = check_tangents(f"vjp of {name}: the cotangent", output_names, out_tree, out_avals, cotangent)
-        return in_tree.unflatten(_pull_back(linear, leaves, moving, varying, given))[0]
-
-    value = out_tree.unflatten(on_device(outs))
-    return (value, vjp_fun, aux) if has_aux else (value, vjp_fun)
+    found = Linearized(
+        name=flat.origin().name,
+        graph=linear.graph,
+        in_tree=flat.in_tree,
+        in_avals=avals,
+        # Not that of the function of leaves, which may hold arguments.
+        in_names=functools.partial(argument_names, flat.fun, flat.in_tree, flat.places),
+        moving=moving,
+        out_tree=flat.out_tree,
+        out_avals=tuple(map(get_aval, outs)),
+        varying=tuple(varying[: len(outs)]),
+    )
+    return outs, aux, found, linear.consts
 
 
 @boundary
@@ -265,26 +252,24 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     """The value of `fun(*primals)`, and its derivative in the direction of `tangents`, of the same structure.
 
     With `has_aux` a third result, the aux. Tangents of integers are of dtype float0. Raises TypeError where a tangent
-    does not have the structure, shape and dtype of its primal.
+    does not have the structure and dtype of its primal, ValueError for another shape.
 
     >>> import pycompiler as pc
     >>> pc.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
-    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32))
+    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"jvp: {name} must be a tuple or list with an entry for each argument, got {given!r}")
-    leaves, in_tree = tree_flatten((tuple(primals), {}))
-    flat = FlatFunction("jvp", fun, in_tree, has_aux=has_aux)
-    check_arrays("jvp", fun, leaves, in_tree)
-    leaves = on_device(leaves)
+    flat, leaves = _flat("jvp", fun, primals, has_aux)
     avals = [get_aval(leaf) for leaf in leaves]
-    name = flat.origin().name
-    given = check_tangents(f"jvp of {name}: the tangent", flat.names, in_tree, avals, (tuple(tangents), {}))
+    what = f"jvp of {flat.origin().name}: the tangent"
+    given = check_tangents(what, flat.names, flat.in_tree, avals, (tuple(tangents), {}), OF_JVP)
     outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()), flat.active)
     outs, aux = flat.split(outs)
     shown = [float0(t) if is_zero(t) and not varies(t.aval) else instantiate(t) for t in out_tangents]
-    value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(on_device(shown))
+    shown = [typed(t, get_aval(out)) for t, out in zip(on_device(shown), outs, strict=True)]
+    value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(shown)
     return (value, derivative, aux) if has_aux else (value, derivative)
 
 
@@ -292,70 +277,17 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and the linear function from tangents of the primals to the tangent of the value.
 
-    What depends on the primals alone is computed once. With `has_aux` a third result, the aux.
+    What depends on the primals alone is computed once. With `has_aux` a third result, the aux. The function is a
+    container of the arrays that it keeps. Raises TypeError for tangents of another structure, ValueError for another
+    shape or dtype.
 
     >>> import pycompiler as pc
     >>> import pycompiler.numpy as pnp
     >>> y, slope = pc.linearize(pnp.sin, 0.0)
     >>> slope(2.0)
-    Array(2., dtype=float32)
+    Array(2., dtype=float32, weak_type=True)
     """
-    leaves, in_tree = tree_flatten((tuple(primals), {}))
-    flat = FlatFunction("linearize", fun, in_tree, has_aux=has_aux)
-    check_arrays("linearize", fun, leaves, in_tree)
-    leaves = on_device(leaves)
-    avals = [get_aval(leaf) for leaf in leaves]
-    moving = [varies(aval) for aval in avals]
-    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
-    outs, aux = flat.split(outs)
-    name, out_tree, out_avals = flat.origin().name, flat.out_tree, [get_aval(out) for out in outs]
-
-    @boundary
-    def linear_fun(*tangents: Any) -> Any:
-        given = check_tangents(f"linearize of {name}: the tangent", flat.names, in_tree, avals, (tangents, {}))
-        args = [instantiate(t) for t, moves in zip(given, moving, strict=True) if moves]
-        results = iter(evaluate(linear, args))
-        shown = [
-            next(results) if v else instantiate(Zero(aval)) if varies(aval) else float0(aval)
-            for aval, v in zip(out_avals, varying, strict=True)
-        ]
-        return out_tree.unflatten(on_device(shown))
-
-    value = out_tree.unflatten(on_device(outs))
+    flat, leaves = _flat("linearize", fun, primals, has_aux)
+    outs, aux, linearized, consts = _linearized(flat, leaves)
+    value, linear_fun = flat.out_tree.unflatten(on_device(outs)), linear_function(linearized, consts)
     return (value, linear_fun, aux) if has_aux else (value, linear_fun)
-
-
-def varies(aval: ShapedArray) -> bool:
-    """Whether values of this aval have derivatives."""
-    return dtypes.is_inexact(aval.dtype)
-
-
-def float0(x: Any) -> np.ndarray[Any, Any]:
-    """The tangent of an integer, which holds nothing. It is an array of NumPy: an axis that is a symbol has size 0."""
-    aval = x if isinstance(x, ShapedArray) else x.aval if is_zero(x) else get_aval(x)
-    return nothing_of(aval.shape)
-
-
-def check_tangents(
-    what: str, names: Callable[[], Sequence[str]], treedef: PyTreeDef, avals: Sequence[ShapedArray], tree: Any
-) -> list[Any]:
-    """The leaves of a tree of tangents, which must be of the given structure and types; Zero for integers."""
-    given, found = tree_flatten(tree)
-    if found != treedef:
-        raise TypeError(f"{what} must have the structure of what it belongs to, {treedef}, got {found}")
-    checked: list[Any] = []
-    for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
-        dtype = getattr(tangent, "dtype", None)
-        if not varies(aval) and dtype == dtypes.float0:
-            checked.append(Zero(aval))
-            continue
-        if is_array(tangent):
-            own = get_aval(tangent)
-            if varies(aval) and own.shape == aval.shape and (own.dtype == aval.dtype or own.weak_type):
-                scalar = isinstance(tangent, (bool, int, float, complex))
-                checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
-                continue
-        wanted = short(aval) if varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"
-        got = short(tangent) if is_array(tangent) else f"{tangent!r} of type {type(tangent).__name__}"
-        raise TypeError(f"{what} for {names()[index]} must be {wanted}, got {got}")
-    return on_device(checked)

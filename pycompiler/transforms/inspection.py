@@ -8,13 +8,14 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, swap_trace
-from pycompiler.core.aval import ShapeDtypeStruct, get_aval, is_array
+from pycompiler.core.aval import get_aval, is_array
 from pycompiler.core.axes import Name, bound
-from pycompiler.core.boundary import boundary, wraps
-from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.boundary import boundary, check_function, wraps
+from pycompiler.core.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import make_graph
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.shape_struct import shapes_of, with_described
+from pycompiler.core.tree import PyTreeDef
 
 
 def make_jaxpr(
@@ -52,6 +53,7 @@ def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     >>> pc.eval_shape(lambda x: x @ x.T, pc.ShapeDtypeStruct((3, 4), "float32"))
     ShapeDtypeStruct(shape=(3, 3), dtype=float32)
     """
+    check_function("eval_shape", fun)
     return _shapes(*_trace("eval_shape", fun, (), args, kwargs))
 
 
@@ -99,11 +101,11 @@ def _trace(
             )
     static = {number % len(args) for number in numbers}
     places = [place for place in range(len(args)) if place not in static]
-    leaves, in_tree = tree_flatten((tuple(args[place] for place in places), kwargs))
+    leaves, in_tree = flatten_arguments(with_described((tuple(args[place] for place in places), kwargs)))
     flat = FlatFunction(transform, fun, in_tree, places, args)
     check_arrays(transform, fun, leaves, in_tree, places)
     return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.origin()), flat.out_tree
 
 
 def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:
-    return out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in graph.out_avals])
+    return out_tree.unflatten(shapes_of(graph.out_avals))

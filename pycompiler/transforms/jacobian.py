@@ -21,7 +21,8 @@ from pycompiler.core.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.trace import Origin
 from pycompiler.core.transpose import pull_back
 from pycompiler.ops import PRIMITIVES
-from pycompiler.transforms.derivative import Argnums, check_output, derivatives, on_device, select, varies
+from pycompiler.transforms.derivative import Argnums, check_output, derivatives, select
+from pycompiler.transforms.tangents import on_device, typed, varies
 
 
 def jacrev(
@@ -114,7 +115,12 @@ def _jacobian(
     blocks = blocks_of(linear, out_avals, [aval for aval, m in zip(in_avals, moving, strict=True) if m], varying)
     if not all(moving):
         blocks = [_with_integers(row, out, in_avals, moving) for row, out in zip(blocks, out_avals, strict=True)]
-    jacobian = flat.out_tree.unflatten([derivatives(flat, argnums, on_device(row)) for row in blocks])
+    # Forwards they are tangents of the outputs, backwards cotangents of the arguments.
+    rows = [
+        [typed(x, out if forwards else aval) for x, aval in zip(on_device(row), in_avals, strict=True)]
+        for row, out in zip(blocks, out_avals, strict=True)
+    ]
+    jacobian = flat.out_tree.unflatten([derivatives(flat, argnums, row) for row in rows])
     return (jacobian, aux) if has_aux else jacobian
 
 

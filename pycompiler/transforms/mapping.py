@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, short
 from pycompiler.core.axes import Axis, Name
@@ -14,7 +16,7 @@ from pycompiler.core.dims import Dim, Dimension
 from pycompiler.core.flat import FlatFunction, argument_names, check_arrays, nothing_of
 from pycompiler.core.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tree import prefix_leaves, tree_flatten
-from pycompiler.transforms.derivative import on_device
+from pycompiler.transforms.tangents import to_device
 
 MappedAxis = int | None
 
@@ -25,17 +27,20 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Name | None = None,
     axis_size: Dimension | None = None,
+    spmd_axis_name: Name | tuple[Name, ...] | None = None,
     sum_match: bool = False,
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments.
 
     Args:
       in_axes: the axis of each positional argument that is mapped: one int for all, or a tuple with an entry for each,
-        itself an int, None (not mapped) or a tree of these that is a prefix of the argument. Keyword arguments are
-        mapped over axis 0.
+        itself an int, None (not mapped) or a tree of these that is a prefix of the argument. What is not mapped may be
+        anything, also no array, and is handed on as it is. Keyword arguments are mapped over axis 0.
       out_axes: where the mapped axis is put in the results, in the same form. None: the result is not mapped.
       axis_name: what `lax.psum` and the other collectives call the mapped axis in `fun`: anything hashable.
       axis_size: the size of the mapped axis, where no argument is mapped.
+      spmd_axis_name: the axes of a mesh over which the mapped axis is divided, where `fun` constrains shardings or is
+        written for devices (`with_sharding_constraint`, `shard_map`).
       sum_match: a result that is mapped, and whose entry of `out_axes` is None, is summed over the axis.
 
     Raises ValueError when sizes differ, when an axis does not exist, and when nothing is mapped.
@@ -61,20 +66,49 @@ def vmap(
     def vmap_fun(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree_flatten((args, kwargs))
         flat = FlatFunction("vmap", fun, in_tree)
-        check_arrays("vmap", fun, leaves, in_tree)
-        leaves = on_device(leaves)
         dims = [*in_axes_of(flat, in_axes, args), *_mapped_axes(0, kwargs)]
+        # What is not mapped may be anything, and is handed on as it is.
+        mapped = [0 if d is None or _is_float0(x) else x for x, d in zip(leaves, dims, strict=True)]
+        check_arrays("vmap", fun, mapped, in_tree)
         dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
         size = mapped_size_of(flat, leaves, dims, axis_size)
-        outs, out_dims = map_axes(flat, leaves, dims, flat.origin(), Axis(axis_name, size))
+        given, trace_dims = _without_float0(leaves, dims)
+        axis = Axis(axis_name, size, _several(spmd_axis_name))
+        outs, out_dims = map_axes(flat, given, trace_dims, flat.origin(), axis)
         wanted = out_axes_of(flat, out_axes, outs)
         results = [
             _place(flat, i, out, dim, axis, size, sum_match)
             for i, (out, dim, axis) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
-        return flat.out_tree.unflatten(on_device(results))
+        return flat.out_tree.unflatten(results)
 
     return vmap_fun
+
+
+def _without_float0(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[list[Any], list[MappedAxis]]:
+    """The leaves and their axes, with one member of what holds nothing, the derivatives of integers, as it is."""
+    given: list[Any] = []
+    trace_dims: list[MappedAxis] = []
+    for leaf, dim in zip(leaves, dims, strict=True):
+        held = dim is not None and _is_float0(leaf)
+        given.append(
+            leaf if dim is None else nothing_of(np.delete(leaf.shape, dim).tolist()) if held else to_device(leaf)
+        )
+        trace_dims.append(None if held else dim)
+    return given, trace_dims
+
+
+def _is_float0(x: Any) -> bool:
+    """Whether a value is the derivative of an integer, which is no array, but has a shape."""
+    return getattr(x, "dtype", None) == dtypes.float0
+
+
+def _several(names: Any) -> tuple[Name, ...]:
+    """The axes of a mesh, of one name or a tuple of them."""
+    if names is None:
+        return ()
+    kind: Any = names.__class__
+    return tuple(names) if kind in (tuple, list) else (names,)
 
 
 def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[MappedAxis]:
@@ -140,20 +174,28 @@ def _mapped_axes(axes: Any, tree: Any) -> list[MappedAxis]:
 def canonical_mapped_axis(flat: FlatFunction, index: int, leaf: Any, axis: MappedAxis) -> MappedAxis:
     if axis is None:
         return None
-    aval = get_aval(leaf)
-    if not -aval.ndim <= axis < aval.ndim:
+    rank = len(_shape(leaf))
+    if not -rank <= axis < rank:
         raise ValueError(
             f"{flat.transform}: axis {axis} of argument '{flat.names()[index]}' of {flat.origin().name} is to be "
-            f"mapped, but it is {short(aval)}, with {aval.ndim} axes"
+            f"mapped, but it is {_shown(leaf)}, with {rank} axes"
         )
-    return axis % aval.ndim
+    return axis % rank
+
+
+def _shape(leaf: Any) -> tuple[Any, ...]:
+    return leaf.shape if _is_float0(leaf) else get_aval(leaf).shape
+
+
+def _shown(leaf: Any) -> str:
+    return f"float0{list(leaf.shape)}" if _is_float0(leaf) else short(leaf)
 
 
 def mapped_size_of(
     flat: FlatFunction, leaves: Sequence[Any], dims: Sequence[MappedAxis], axis_size: Dimension | None
 ) -> Dimension:
     found = [
-        (index, get_aval(leaf).shape[dim])
+        (index, _shape(leaf)[dim])
         for index, (leaf, dim) in enumerate(zip(leaves, dims, strict=True))
         if dim is not None
     ]
@@ -167,7 +209,7 @@ def mapped_size_of(
         )
     if len(sizes) > 1:
         names = argument_names(flat.fun, flat.in_tree)
-        shown = [f"'{names[i]}' {short(leaves[i])}, axis {dims[i]}: {size}" for i, size in found]
+        shown = [f"'{names[i]}' {_shown(leaves[i])}, axis {dims[i]}: {size}" for i, size in found]
         shown += [f"axis_size: {axis_size}"] if axis_size is not None else []
         raise ValueError(
             f"{flat.transform}: the sizes of the mapped axes of {flat.origin().name} differ: {'; '.join(shown)}"
@@ -178,11 +220,10 @@ def mapped_size_of(
 def _place(
     flat: FlatFunction, index: int, out: Any, dim: MappedAxis, axis: MappedAxis, size: Dimension, sum_match: bool
 ) -> Any:
-    # The derivative of an integer is no array, but has a shape.
-    is_float0 = getattr(out, "dtype", None) == dtypes.float0
+    is_float0 = _is_float0(out)
     if axis is None:
         if dim is not None and sum_match:
-            return reduce_sum.bind(out, axes=(dim,))
+            return to_device(reduce_sum.bind(out, axes=(dim,)))
         if dim is not None:
             raise ValueError(
                 f"{flat.transform}: out_axes is None for output{flat.out_tree.paths()[index]} of {flat.origin().name}, "
@@ -198,4 +239,4 @@ def _place(
     if is_float0:
         shape: tuple[Any, ...] = (*out.shape[: axis % rank], size, *out.shape[axis % rank :])
         return nothing_of(shape)
-    return with_batch_dim(out, dim, axis % rank, size)
+    return to_device(with_batch_dim(out, dim, axis % rank, size))

@@ -123,7 +123,7 @@ def checkpoint_name(x: Any, name: Any) -> Any:
     >>> policy = pc.checkpoint_policies.save_only_these_names("sine")
     >>> f = pc.checkpoint(lambda x: pc.numpy.cos(checkpoint_name(pc.numpy.sin(x), "sine")), policy=policy)
     >>> pc.grad(f)(0.0)
-    Array(-0., dtype=float32)
+    Array(-0., dtype=float32, weak_type=True)
     """
     if not isinstance(name, str):
         raise TypeError(f"checkpoint_name: the name is a string, got {name!r} of type {type(name).__name__}")

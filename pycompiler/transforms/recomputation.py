@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pycompiler._runtime import context_key
 from pycompiler.core.aval import get_aval
 from pycompiler.core.boundary import boundary, wraps
 from pycompiler.core.checkpoint import Policy, PreventCse, recompute
-from pycompiler.core.flat import FlatFunction, check_arrays
+from pycompiler.core.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.graph import ClosedGraph
 from pycompiler.core.record import make_graph
 from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import PyTreeDef, tree_broadcast, tree_flatten, tree_leaves
+from pycompiler.core.tree import PyTreeDef, tree_broadcast, tree_leaves, tree_structure
+from pycompiler.core.tree_keys import register_pytree_node
 
 # What was traced of a function, as long as the function lives; of each, this many graphs.
 _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, tuple[ClosedGraph, PyTreeDef]]]
@@ -51,16 +52,15 @@ def checkpoint(
       prevent_cse: keep the compiler from taking the values that were computed before, instead of computing them again.
         Not needed in the body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
       policy: what is kept nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
-      static_argnums, static_argnames: arguments that are hashable Python values and not arrays.
+      static_argnums, static_argnames: arguments that are Python values and not arrays; lists and dicts are taken too.
       concrete: gone, as in jax: any value is a NotImplementedError; static arguments take its place.
 
-    The function is traced: Python sees no values. Raises TypeError for an argument that is not an array, ValueError for
-    a static one that is not hashable.
+    The function is traced: Python sees no values. Raises TypeError for an argument that is not an array.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> layer = pc.checkpoint(lambda x: pnp.sin(pnp.sin(x)))
     >>> pc.grad(lambda x: layer(layer(x)))(0.0)
-    Array(1., dtype=float32)
+    Array(1., dtype=float32, weak_type=True)
     """
     return _checkpoint("checkpoint", fun, prevent_cse, policy, static_argnums, static_argnames, concrete)
 
@@ -105,24 +105,32 @@ def _checkpoint(
         fixed = {key: value for key, value in kwargs.items() if key in names}
         dynamic = {key: value for key, value in kwargs.items() if key not in fixed}
         given = tuple(args[place] for place in places)
-        leaves, in_tree = tree_flatten((given, dynamic))
+        leaves, in_tree = flatten_arguments((given, dynamic))
         flat = FlatFunction(name, fun, in_tree, places, args, fixed)
         check_arrays(name, fun, leaves, in_tree, places)
         values = (*((place, args[place]) for place in static), *sorted(fixed.items()))
-        for place, value in values:
-            try:
-                hash(value)
-            except TypeError:
-                raise ValueError(
-                    f"{name}: the static argument {place} of {flat.origin().name} is {value!r} of type "
-                    f"{type(value).__name__}, which is not hashable; pass a tuple for a list, or let it be traced"
-                ) from None
-        graph, out_tree = _traced(flat, leaves, (name, in_tree, values))
+        graph, out_tree = _traced(flat, leaves, (name, in_tree.snapshot(), tuple(map(_static_key, values))))
         flags: PreventCse = _flags(prevent_cse, given, dynamic)
         params = {"name": flat.origin().name, "policy": policy, "differentiated": False}
         return out_tree.unflatten(recompute(graph, leaves, flags, **params))
 
     return checkpoint_fun
+
+
+def _static_key(entry: tuple[Any, Any]) -> Hashable:
+    """A static argument in a key: by value, or, where it has no hash, by what a structure says of it: a copy."""
+    place, value = entry
+    return place, cast(object, type(value)), tree_structure(_Fixed(value)).snapshot()
+
+
+class _Fixed:
+    """A value as a part of a structure."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+register_pytree_node(_Fixed, lambda fixed: ((), fixed.value), lambda value, _: _Fixed(value))
 
 
 def _static_places(name: str, numbers: Sequence[int], args: Sequence[Any]) -> list[int]:

@@ -8,33 +8,37 @@ from typing import Any
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import dtype as dtypes
 from pycompiler.core.aval import get_aval, is_array, same_type, short
-from pycompiler.core.boundary import boundary
+from pycompiler.core.boundary import boundary, check_function
 from pycompiler.core.checkpoint import inlined
 from pycompiler.core.flat import FlatFunction, check_arrays
 from pycompiler.core.graph import Atom, ClosedGraph, Equation, depends_on
 from pycompiler.core.linearize import linearize_graph
 from pycompiler.core.primitive import UndefinedPrimal
 from pycompiler.core.record import make_graph
+from pycompiler.core.shape_struct import with_described
 from pycompiler.core.structural import instantiate
 from pycompiler.core.transpose import pull_back
 from pycompiler.core.tree import tree_flatten
-from pycompiler.transforms.derivative import on_device
+from pycompiler.core.tree_keys import Partial
+from pycompiler.transforms.tangents import on_device
 
 
 @boundary
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], Any]:
     """The transpose of a linear function, from a cotangent of its result to a tuple of those of its arguments.
 
-    `fun` is traced for the types of `primals`, arrays or ShapeDtypeStructs: their values do not matter. It is linear in
-    all of them together, from floating-point numbers to floating-point numbers, or from integers to integers. What is
-    added to the linear part has no effect. Raises TypeError, at the line, where the function is not linear; where the
-    cotangent does not have the structure, shape and dtype of the result.
+    `fun` is traced for the types of `primals`, anything with a shape and a dtype: their values do not matter. It is
+    linear in all of them together, from floating-point numbers to floating-point numbers, or from integers to integers.
+    What is added to the linear part has no effect. The result is a container of the arrays that it keeps. Raises
+    TypeError, at the line, where the function is not linear; where the cotangent does not have the structure, shape and
+    dtype of the result.
 
     >>> import pycompiler as pc
     >>> pc.linear_transpose(lambda x, y: 2 * x + y, 1.0, 1.0)(3.0)
     (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
-    leaves, in_tree = tree_flatten((tuple(primals), {}))
+    check_function("linear_transpose", fun)
+    leaves, in_tree = tree_flatten(with_described((tuple(primals), {})))
     flat = FlatFunction("linear_transpose", fun, in_tree)
     check_arrays("linear_transpose", fun, leaves, in_tree)
     avals = [get_aval(leaf) for leaf in leaves]
@@ -47,7 +51,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
         )
 
     @boundary
-    def transposed(cotangent: Any) -> Any:
+    def transposed(consts: Sequence[Any], cotangent: Any) -> Any:
         given, found = tree_flatten(cotangent)
         if found != out_tree:
             raise TypeError(
@@ -62,14 +66,14 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
                 )
         undefined = [UndefinedPrimal(aval) for aval in avals]
         try:
-            cotangents = pull_back(graph, undefined, on_device(given))
+            cotangents = pull_back(ClosedGraph(graph.graph, consts), undefined, on_device(given))
         except TypeError:
             if _kinds(avals) == {"inexact"}:
                 _check_linear(graph, name)
             raise
         return in_tree.unflatten(on_device([instantiate(ct) for ct in cotangents]))[0]
 
-    return transposed
+    return Partial(transposed, list(graph.consts))
 
 
 def _check_linear(graph: ClosedGraph, name: str) -> None:

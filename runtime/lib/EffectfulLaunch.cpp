@@ -12,7 +12,18 @@ struct Entry {
   RefPtr<Token> token;
   /// Nobody reads a result that would tell of a failure.
   bool isSilent;
+  /// Those of one call, which fails once; 0 for a call of one launch.
+  uint64_t call;
 };
+
+/// A failure that results tell of, when they are read.
+struct Untold {
+  RefPtr<Error> error;
+  uint64_t call;
+};
+
+/// More failures that nobody asks for are those of a program that does not care.
+constexpr size_t mostUntold = 64;
 
 /// Everything that was launched with effects and is not known to be done.
 struct Registry {
@@ -20,14 +31,36 @@ struct Registry {
   RefPtr<Token> last;
   std::vector<Entry> inFlight;
   RefPtr<Error> failure;
+  std::vector<Untold> untold;
 
-  /// Forgets what is done, but for the first failure. The lock is held.
+  /// Forgets what is done, but for failures. The lock is held.
   void prune() {
     for (const Entry &entry : inFlight)
-      if (entry.isSilent && !failure && entry.token->isDone() && entry.token->error())
-        failure = RefPtr<Error>(entry.token->error());
+      if (entry.token->isDone() && entry.token->error())
+        note(entry);
     auto isDone = [](const Entry &entry) { return entry.token->isDone(); };
     inFlight.erase(std::remove_if(inFlight.begin(), inFlight.end(), isDone), inFlight.end());
+  }
+
+  /// Forgets a failure that was told, and what else the same call failed with.
+  void forget(const Error &error) {
+    uint64_t call = 0;
+    for (const Untold &each : untold)
+      if (each.error.get() == &error)
+        call = each.call;
+    auto isTold = [&](const Untold &each) { return each.error.get() == &error || (call && each.call == call); };
+    untold.erase(std::remove_if(untold.begin(), untold.end(), isTold), untold.end());
+  }
+
+private:
+  void note(const Entry &entry) {
+    RefPtr<Error> error(entry.token->error());
+    if (!entry.isSilent) {
+      if (untold.size() < mostUntold)
+        untold.push_back({std::move(error), entry.call});
+    } else if (!failure) {
+      failure = std::move(error);
+    }
   }
 };
 } // namespace
@@ -39,7 +72,7 @@ static Registry &registry() {
 
 static thread_local NestedOrder *nested = nullptr;
 
-EffectfulLaunch::EffectfulLaunch(const Launch &request, bool ordered)
+EffectfulLaunch::EffectfulLaunch(const Launch &request, bool ordered, uint64_t call)
     : launch(request), done(RefPtr<Token>::adopt(new Token())) {
   after.assign(launch.after, launch.after + launch.afterCount);
   Registry &all = registry();
@@ -51,7 +84,7 @@ EffectfulLaunch::EffectfulLaunch(const Launch &request, bool ordered)
   }
   if (all.inFlight.size() == all.inFlight.capacity())
     all.prune();
-  all.inFlight.push_back({done, launch.resultCount == 0});
+  all.inFlight.push_back({done, launch.resultCount == 0, call});
   launch.after = after.data();
   launch.afterCount = static_cast<unsigned>(after.size());
   launch.completes = done.get();
@@ -94,6 +127,24 @@ RefPtr<Error> EffectfulLaunch::takeFailure() {
   std::lock_guard<std::mutex> guard(all.lock);
   all.prune();
   return std::exchange(all.failure, nullptr);
+}
+
+RefPtr<Error> EffectfulLaunch::takeUntold() {
+  Registry &all = registry();
+  std::lock_guard<std::mutex> guard(all.lock);
+  all.prune();
+  if (all.untold.empty())
+    return nullptr;
+  RefPtr<Error> first = all.untold.front().error;
+  all.forget(*first);
+  return first;
+}
+
+void EffectfulLaunch::wasTold(const Error &error) {
+  Registry &all = registry();
+  std::lock_guard<std::mutex> guard(all.lock);
+  all.prune();
+  all.forget(error);
 }
 
 void EffectfulLaunch::afterForkInChild() {

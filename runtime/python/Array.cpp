@@ -73,6 +73,7 @@ PyObject *pcrt::python::newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool c
   array->sharding = array->shards = nullptr;
   array->unsized = array->mostShape = nullptr;
   array->committed = committed;
+  array->isMarked = false;
   array->live = {ring.previous, &ring};
   ring.previous->next = &array->live;
   ring.previous = &array->live;
@@ -570,5 +571,5 @@ bool pcrt::python::addArrayType(PyObject *module) {
   PyType_Spec spec = {"pycompiler._runtime.Array", sizeof(ArrayObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
   arrayType = addType(module, spec);
-  return arrayType != nullptr;
+  return arrayType && setArrayClass();
 }

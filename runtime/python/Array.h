@@ -3,6 +3,7 @@
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_H
 
 #include "Aval.h"
+#include "Gil.h"
 #include "runtime/Device.h"
 
 namespace pcrt::python {
@@ -22,6 +23,8 @@ struct ArrayObject {
   PyObject *sharding, *shards;
   /// Whether the program said on which device it is to be: what is computed from it is there too.
   bool committed;
+  /// Within a question about the arguments of one call, else false.
+  bool isMarked;
   LiveLink live;
   /// What says the size, where it depends on data and is not known yet: see Unsized. Null for all other arrays.
   PyObject *unsized;
@@ -45,6 +48,11 @@ inline bool ensureDims(ArrayObject *array) { return array->aval->isConcrete() ||
 
 /// A new array, or null. `aval` is borrowed.
 PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool committed = false);
+/// Another array of the same elements, in the same memory, wherever they are and whether they are there or not: a new
+/// reference, or null with an exception.
+PyObject *shareElements(ArrayObject *array);
+/// The same for each of a tuple of arrays.
+PyRef shareAll(PyObject *arrays);
 /// A fresh buffer of the device, or null with MemoryError; `what` names it in the message.
 RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what);
 /// The dtype that a buffer's format means; false when it is none of ours.
@@ -71,21 +79,10 @@ void raise(const Error &error);
 /// Sets the class of failures of executions (None: RuntimeError), returns the previous one or None.
 PyObject *setErrorType(PyObject *type);
 
-/// For InterruptHook: within WithoutGil, whether a signal handler raised.
-bool interrupted();
 /// Keeps the exception of a signal that ended a wait for an array's buffer, which NumPy drops; the next question to the
 /// array raises it again.
 void keepInterruption(const void *array);
 bool raiseInterruption(const void *array);
-
-/// The GIL is released for the scope; `interrupted` takes it back for a moment.
-class WithoutGil {
-public:
-  WithoutGil();
-  ~WithoutGil();
-  WithoutGil(const WithoutGil &) = delete;
-  WithoutGil &operator=(const WithoutGil &) = delete;
-};
 
 long long liveArrayCount();
 /// The arrays that are alive, the oldest first: a new list, or null.
@@ -93,6 +90,9 @@ PyObject *listArrays();
 /// Whether an array that is alive has these elements.
 bool isHeldByArray(const Buffer *buffer);
 bool addArrayType(PyObject *module);
+/// Gives Array the class that says what else is an array: see ArrayClass.cpp. False with an exception.
+bool setArrayClass();
+bool addShareFunctions(PyObject *module);
 /// Dlpack.cpp's part of the module.
 bool addDlpackFunctions(PyObject *module);
 

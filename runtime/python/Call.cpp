@@ -253,8 +253,34 @@ private:
 };
 } // namespace
 
-static bool isDonated(const CompiledCallObject *call, size_t leaf) {
-  return std::find(call->given->begin(), call->given->end(), leaf) != call->given->end();
+/// Whether each donated array is one argument of the call: what else reads it would read a result. False with an
+/// exception set.
+static bool areDonatedOnce(const CompiledCallObject *call, ArrayObject *const *leaves) {
+  const ArrayObject *twice = nullptr;
+  auto look = [&](size_t index) {
+    if (leaves[index]->isMarked)
+      twice = leaves[index];
+  };
+  for (size_t index : *call->given) {
+    look(index);
+    leaves[index]->isMarked = true;
+  }
+  for (size_t index : *call->kept)
+    look(index);
+  for (size_t index : *call->given)
+    leaves[index]->isMarked = false;
+  if (!twice)
+    return true;
+  SmallVector<size_t, 16> places;
+  for (size_t index = 0; index < call->leavesNeeded; ++index)
+    if (leaves[index] == twice)
+      places.push(index);
+  PyErr_Format(
+      PyExc_ValueError,
+      "%s: the donated array %S is given twice, as leaves %zu and %zu of the arguments, counted from 0: its "
+      "memory becomes that of a result. What to do: give a copy for one of them, x.copy(), or do not donate it",
+      call->loaded ? call->loaded->name().c_str() : "a jitted function", twice->aval, places[0], places[1]);
+  return false;
 }
 
 PyObject *pcrt::python::viewOf(ArrayObject *array, AvalObject *aval, size_t offset) {
@@ -277,19 +303,15 @@ static bool mayView(const CompiledCallObject *call, ArrayObject *const *leaves) 
   return true;
 }
 
-/// Appends an array for each output that is a donated leaf (what is deleted is the argument, not the result), or a view
-/// of a leaf. False with an exception set.
+/// Appends an array for each output that is a leaf (what is deleted, or donated, is the argument and not the result),
+/// or a view of one. False with an exception set.
 static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *leaves,
                          SmallVector<PyObject *, 16> &results) {
   for (const Output &output : *call->results) {
-    bool isView = output.kind == OutputKind::View;
-    if (!isView && (output.kind != OutputKind::Argument || !isDonated(call, output.index)))
+    if (output.kind != OutputKind::View && output.kind != OutputKind::Argument)
       continue;
     ArrayObject *leaf = leaves[output.index];
-    if (!isView && !ensureElements(leaf))
-      return false;
-    results.push(isView ? viewOf(leaf, output.aval, output.offset)
-                        : newArray(leaf->aval, RefPtr<Buffer>(leaf->buffer), leaf->committed));
+    results.push(output.kind == OutputKind::View ? viewOf(leaf, output.aval, output.offset) : shareElements(leaf));
     if (!results[results.size() - 1])
       return false;
   }
@@ -398,7 +420,7 @@ static bool collectArguments(const CompiledCallObject *call, ArrayObject *const 
       return false;
     }
   }
-  if (!keepReturned(call, leaves, results))
+  if (!areDonatedOnce(call, leaves))
     return false;
   DonatedLeaves donated;
   donated.take(call, leaves);
@@ -473,7 +495,7 @@ template <bool several>
   for (size_t i = 0; i < resultCount; ++i)
     results.push(nullptr);
   auto *avals = reinterpret_cast<AvalObject *const *>(reinterpret_cast<PyTupleObject *>(call->outAvals)->ob_item);
-  bool donates = !call->given->empty(), done = donates || !call->copying || keepReturned(call, leaves, results);
+  bool donates = !call->given->empty(), done = !call->returnsLeaves || keepReturned(call, leaves, results);
   if (done && (call->loaded || donates)) {
     SmallVector<Buffer *, 32> args;
     std::conditional_t<several, MovedBuffers, int> moved{};
@@ -494,21 +516,23 @@ template <bool several>
   SmallVector<PyObject *, 16> outputs;
   size_t returned = resultCount;
   for (const Output &output : *call->results) {
-    switch (output.kind) {
-    case OutputKind::Result:
+    if (output.kind == OutputKind::Result && !output.isRepeated) {
       outputs.push(results[output.index]);
-      break;
-    case OutputKind::Argument:
-      outputs.push(donates && isDonated(call, output.index) ? results[returned++]
-                                                            : reinterpret_cast<PyObject *>(leaves[output.index]));
-      break;
-    case OutputKind::View:
-      outputs.push(results[returned++]);
-      break;
-    case OutputKind::Constant:
-      outputs.push(output.constant);
-      break;
+      continue;
     }
+    if (output.kind == OutputKind::Argument || output.kind == OutputKind::View) {
+      outputs.push(results[returned++]);
+      continue;
+    }
+    PyObject *shared =
+        shareElements(asArray(output.kind == OutputKind::Constant ? output.constant : results[output.index]));
+    if (!shared) {
+      for (PyObject *result : results)
+        Py_DECREF(result);
+      return nullptr;
+    }
+    results.push(shared);
+    outputs.push(shared);
   }
   if constexpr (several)
     return unflattenPlaced(call, where, outputs, results);

@@ -40,10 +40,14 @@ PyObject *CallCache::find(const Word *words, size_t count, uint64_t hash) {
   return nullptr;
 }
 
-void CallCache::insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call) {
+bool CallCache::insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call, bool isHashable) {
+  std::vector<Word> own(words, words + count);
+  std::vector<PyRef> copies;
+  if (!isHashable && !snapshotWords(own.data(), count, copies))
+    return false;
   auto entry = std::make_shared<CallEntry>();
   entry->hash = hash;
-  entry->words.assign(words, words + count);
+  entry->words = std::move(own);
   for (Word word : entry->words)
     if (!word.isHeader())
       Py_INCREF(word.object());
@@ -57,6 +61,7 @@ void CallCache::insert(const Word *words, size_t count, uint64_t hash, PyRef key
   ordered.push_back(std::move(entry));
   rebuild(slots.size() >= 2 * ordered.size() ? slots.size() : std::max<size_t>(8, 2 * slots.size()));
   ++changes;
+  return true;
 }
 
 std::shared_ptr<CallEntry> CallCache::takeOldest() {

@@ -22,7 +22,8 @@ class CallCache {
 public:
   /// The call for the words, borrowed. Null without an exception when there is none, with one when a comparison failed.
   PyObject *find(const Word *words, size_t count, uint64_t hash);
-  void insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call);
+  /// Keeps a call. Unless `isHashable`, data that has no hash is copied: false with an exception set if that failed.
+  bool insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call, bool isHashable);
   void clear();
   /// How many entries each cache keeps; what was not asked for the longest goes first.
   static size_t limit;

@@ -11,28 +11,6 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-namespace {
-/// The GIL in a thread that may not be Python's.
-class WithGil {
-public:
-  WithGil() : state(PyGILState_Ensure()) {}
-  ~WithGil() { PyGILState_Release(state); }
-  WithGil(const WithGil &) = delete;
-  WithGil &operator=(const WithGil &) = delete;
-
-private:
-  const PyGILState_STATE state;
-};
-
-bool isFinalizing() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return !Py_IsInitialized() || Py_IsFinalizing();
-#else
-  return !Py_IsInitialized() || _Py_IsFinalizing();
-#endif
-}
-} // namespace
-
 //===-- Callbacks
 //----------------------------------------------------------------------------------------------------===//
 
@@ -190,6 +168,14 @@ static bool waitForEffects() {
   return EffectfulLaunch::waitForAll(interrupted) && callbacks::drain(interrupted);
 }
 
+/// The first failure that nobody was told of.
+static RefPtr<Error> firstFailure() {
+  for (auto take : {callbacks::takeFailure, EffectfulLaunch::takeFailure, EffectfulLaunch::takeUntold})
+    if (RefPtr<Error> failure = take())
+      return failure;
+  return nullptr;
+}
+
 static PyObject *effectsBarrier(PyObject *, PyObject *) {
   if (callbacks::isRunning()) {
     PyErr_SetString(PyExc_RuntimeError,
@@ -199,11 +185,9 @@ static PyObject *effectsBarrier(PyObject *, PyObject *) {
   }
   if (!waitForEffects())
     return nullptr;
-  for (const RefPtr<Error> &failure : {callbacks::takeFailure(), EffectfulLaunch::takeFailure()}) {
-    if (failure) {
-      raise(*failure);
-      return nullptr;
-    }
+  if (RefPtr<Error> failure = firstFailure()) {
+    raise(*failure);
+    return nullptr;
   }
   Py_RETURN_NONE;
 }
@@ -244,7 +228,7 @@ bool pcrt::python::finishEffects() {
     }
   }
   callbacks::takeFailure(); // it was logged
-  if (RefPtr<Error> failure = EffectfulLaunch::takeFailure()) {
+  if (RefPtr<Error> failure = firstFailure()) {
     raise(*failure);
     PyErr_WriteUnraisable(nullptr);
   }
@@ -253,7 +237,7 @@ bool pcrt::python::finishEffects() {
 
 static PyMethodDef functions[] = {
     {"effects_barrier", effectsBarrier, METH_NOARGS,
-     "Wait for launches with effects and for callbacks; raise what went wrong in one whose results nobody reads."},
+     "Wait for launches with effects and for callbacks; raise what went wrong and no read has told of."},
     {"_before_fork", beforeFork, METH_NOARGS, "Wait for what a process must not be in the middle of when it forks."},
     {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches go on."},
     {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches go on."},

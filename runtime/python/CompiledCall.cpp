@@ -67,7 +67,10 @@ static bool readOutput(CompiledCallObject *call, PyObject *entry) {
     return fail("an output is neither 'result', 'arg', 'view' nor 'const'");
   if (index >= static_cast<size_t>(PyTuple_GET_SIZE(call->outAvals)))
     return fail("an output names a result that the executable does not have");
-  call->results->push_back({OutputKind::Result, index, nullptr});
+  bool isRepeated = std::any_of(call->results->begin(), call->results->end(), [&](const Output &output) {
+    return output.kind == OutputKind::Result && output.index == index;
+  });
+  call->results->push_back({OutputKind::Result, index, nullptr, nullptr, 0, isRepeated});
   return true;
 }
 
@@ -92,6 +95,10 @@ static bool readPlaced(CompiledCallObject *call) {
   for (const Output &output : *call->results)
     if (output.kind == OutputKind::Argument || output.kind == OutputKind::View)
       call->placed->push_back(output.index);
+  call->returnsLeaves = call->placed->size() > call->used->size();
+  std::copy_if(call->placed->begin(), call->placed->end(), std::back_inserter(*call->kept), [&](size_t leaf) {
+    return std::find(call->given->begin(), call->given->end(), leaf) == call->given->end();
+  });
   return true;
 }
 
@@ -164,9 +171,11 @@ static PyObject *newCall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   call->inPlace = new std::vector<Alias>();
   call->given = new std::vector<size_t>();
   call->results = new std::vector<Output>();
+  call->returnsLeaves = false;
   call->leavesNeeded = 0;
   call->place = nullptr;
   call->placed = new std::vector<size_t>();
+  call->kept = new std::vector<size_t>();
   call->copies = new ConstantCopies();
   return readCall(call) ? self.take() : nullptr;
 }
@@ -198,6 +207,7 @@ static void deallocateCall(PyObject *self) {
   delete call->inPlace;
   delete call->results;
   delete call->placed;
+  delete call->kept;
   delete call->copies;
   if (call->others)
     for (const CallElsewhere &other : *call->others)

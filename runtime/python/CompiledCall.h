@@ -17,6 +17,8 @@ struct Output {
   // Of a view: its aval, borrowed too, and the byte of the leaf at which it starts.
   AvalObject *aval = nullptr;
   size_t offset = 0;
+  // Of a result: whether an output before this one is it too.
+  bool isRepeated = false;
 };
 
 /// A result that is computed in the memory of a donated argument of the executable.
@@ -52,10 +54,12 @@ struct CompiledCallObject {
   Executable *loaded;
   std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
   std::vector<Output> *results;
+  bool returnsLeaves; // as they are, or parts of them
   std::vector<Alias> *inPlace;
   size_t leavesNeeded;
   Device *place;               // where the function puts values itself, or null
   std::vector<size_t> *placed; // leaves that say where a call runs: those that are read or returned
+  std::vector<size_t> *kept;   // those of them that are not donated
   ConstantCopies *copies;
 };
 

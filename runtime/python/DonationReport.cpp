@@ -26,7 +26,8 @@ static const char *reasonFor(const Buffer &buffer, bool twice) {
     return "it is a part of another array's memory";
   if (buffer.viewCount() > 0)
     return "a slice of it is alive, which looks at its memory";
-  return isHeldByArray(&buffer) ? "another array has its memory too (the same elements in another shape)" : nullptr;
+  return isHeldByArray(&buffer) ? "another array has its memory too (the same elements, in the same or another shape)"
+                                : nullptr;
 }
 
 bool pcrt::python::reportKept(const std::string &name, const Buffer &buffer, AvalObject *aval, bool twice) {

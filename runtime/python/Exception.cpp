@@ -1,6 +1,8 @@
 // Keeping an exception of Python for whoever reads the results of what raised it.
 #include "Exception.h"
 
+#include "Gil.h"
+
 using namespace pcrt;
 using namespace pcrt::python;
 
@@ -11,17 +13,11 @@ public:
   explicit CarriedException(PyRef exception) : exception(std::move(exception)) {}
   ~CarriedException() override {
     PyObject *object = exception.take();
-#if PY_VERSION_HEX >= 0x030d0000
-    bool isEnding = Py_IsFinalizing();
-#else
-    bool isEnding = _Py_IsFinalizing();
-#endif
-    // Python ends a thread that asks for the GIL when it is ending itself; it frees nothing then.
-    if (!Py_IsInitialized() || isEnding)
+    // What ends frees nothing.
+    if (isFinalizing())
       return;
-    PyGILState_STATE state = PyGILState_Ensure();
+    WithGil gil;
     Py_DECREF(object);
-    PyGILState_Release(state);
   }
 
   PyRef exception;

@@ -1,4 +1,4 @@
-// Where threads wait while another one forks.
+// Where threads wait while another one forks, or ends the program.
 #include "ForkGate.h"
 
 #include "Array.h"
@@ -10,6 +10,7 @@ using namespace pcrt;
 using namespace pcrt::python;
 
 FutexWord forkgate::closed{0};
+static std::atomic<bool> isEnding{false};
 
 bool forkgate::pass() {
   if (callbacks::isRunning() || ThreadPool::isWorker())
@@ -19,6 +20,8 @@ bool forkgate::pass() {
     futexWait(closed, seen, 100);
     if (interrupted())
       return false;
+    if (isEnding.load())
+      break;
   }
   return true;
 }
@@ -32,3 +35,13 @@ void forkgate::openInParent() {
 
 /// Threads that were about to fork too are not in the child.
 void forkgate::openInChild() { closed.store(0); }
+
+forkgate::Ending::Ending() {
+  isEnding.store(true);
+  close();
+}
+
+forkgate::Ending::~Ending() {
+  isEnding.store(false);
+  openInParent();
+}

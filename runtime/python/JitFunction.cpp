@@ -55,9 +55,9 @@ public:
         foundTracer = true;
         return false;
       }
-      object = convertLeaf(object);
+      PyObject *given = std::exchange(object, convertLeaf(object));
       if (!object)
-        return false;
+        return flattenNothingInstead(given, *this);
       keep(object);
     }
     if (!ensureSize(asArray(object)))
@@ -93,6 +93,8 @@ public:
 
   CallSink sink;
   uint64_t hash = 0;
+  /// Whether the data of some registered node has no hash.
+  bool isHashable = true;
 
 private:
   bool readStatic(PyObject *value, PyObject *name, Py_ssize_t number);
@@ -117,7 +119,7 @@ bool CallReader::read() {
   if (arguments.names && !readKeywords())
     return false;
   for (const Word &word : sink.words)
-    if (!hashWord(word, hash))
+    if (!hashWord(word, hash, isHashable))
       return false;
   // Not hashed: it hardly ever differs, and its hash costs as much as the rest.
   sink.word(Word::value(contextKey()));
@@ -171,7 +173,7 @@ bool CallReader::readDynamic(PyObject *value, PyObject *name, Py_ssize_t number)
   }
   if (isArray(value) ? sink.leaf(value) : flatten(value, sink))
     return true;
-  if (!sink.foundTracer && PyErr_ExceptionMatches(PyExc_TypeError))
+  if (!sink.foundTracer && (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_Occurred() == PyExc_ValueError))
     explainLeaf(value, name, number, sink.leaves.size() - before);
   return false;
 }
@@ -209,12 +211,13 @@ PyRef CallReader::describe(PyObject *name, Py_ssize_t number) const {
   return PyRef::steal(PyUnicode_FromFormat("%U: argument %zd", function.get(), number));
 }
 
-/// Says which argument, and where in it, the TypeError in flight is about.
+/// Says which argument, and where in it, the TypeError or ValueError in flight is about.
 void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number, size_t leafNumber) const {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   PyRef cause = PyRef::steal(error);
+  PyObject *kind = type == PyExc_ValueError ? PyExc_ValueError : PyExc_TypeError;
   Py_XDECREF(type);
   Py_XDECREF(traceback);
   PyRef leaves;
@@ -225,7 +228,7 @@ void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number,
   PyErr_Clear();
   std::string path = leafNumber < paths.size() ? paths[leafNumber] : "";
   if (PyRef where = describe(name, number))
-    PyErr_Format(PyExc_TypeError, "%U%s%s: %S", where.get(), path.empty() ? "" : ", at ", path.c_str(), cause.get());
+    PyErr_Format(kind, "%U%s%s: %S", where.get(), path.empty() ? "" : ", at ", path.c_str(), cause.get());
 }
 
 //===-- A miss ----------------------------------------------------------------------------------------------------===//
@@ -294,7 +297,8 @@ bool CallDescription::make(const CallReader &reader, const Arguments &arguments)
   PyRef dynamicTuple = PyRef::steal(PyList_AsTuple(dynamicArgs.get()));
   PyRef both = dynamicTuple ? PyRef::steal(PyTuple_Pack(2, dynamicTuple.get(), dynamicKwargs.get())) : PyRef();
   PyRef leaves;
-  PyObject *tree = both ? flattenToTree(both.get(), nullptr, leaves) : nullptr;
+  PyRef whole = both ? PyRef::steal(flattenToTree(both.get(), nullptr, leaves, /*hidesNothing=*/true)) : PyRef();
+  PyObject *tree = whole ? snapshotTree(whole.get()) : nullptr;
   PyObject *avals = PyTuple_New(static_cast<Py_ssize_t>(reader.sink.leaves.size()));
   for (size_t i = 0; avals && i < reader.sink.leaves.size(); ++i)
     PyTuple_SET_ITEM(avals, static_cast<Py_ssize_t>(i),
@@ -333,8 +337,8 @@ static PyRef compileCall(JitObject *jit, const CallReader &reader, const Argumen
     return PyRef::borrow(earlier);
   if (PyErr_Occurred())
     return nullptr;
-  jit->cache->insert(words.data(), words.size(), reader.hash, description.key, call);
-  return call;
+  bool isKept = jit->cache->insert(words.data(), words.size(), reader.hash, description.key, call, reader.isHashable);
+  return isKept ? call : nullptr;
 }
 
 //===-- Operands on different devices -----------------------------------------------------------------------------===//

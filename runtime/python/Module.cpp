@@ -4,6 +4,7 @@
 #include "Call.h"
 #include "Callback.h"
 #include "Context.h"
+#include "ForkGate.h"
 #include "JitFunction.h"
 #include "Kernels.h"
 #include "Notifier.h"
@@ -179,6 +180,7 @@ static void synchronize() {
 
 /// At exit. Ctrl-C ends the wait: then what still runs ends with the process.
 static void shutdown() {
+  forkgate::Ending ending;
   orThrow(finishEffects());
   WithoutGil released;
   Device::shutdownAll();
@@ -234,13 +236,14 @@ static void addLapackFunctions(nb::module_ &module) {
   });
   module.def(
       "fill_lapack",
-      [](nb::sequence addresses) {
+      [](nb::sequence addresses, uintptr_t getThreads, uintptr_t setThreads) {
         std::vector<void *> entries;
         for (nb::handle address : nb::tuple(addresses))
           entries.push_back(reinterpret_cast<void *>(nb::cast<uintptr_t>(address)));
+        lapack::setThreads({reinterpret_cast<int (*)()>(getThreads), reinterpret_cast<void (*)(int)>(setThreads)});
         lapack::fill(entries);
       },
-      nb::arg("addresses"));
+      nb::arg("addresses"), nb::arg("get_threads") = 0, nb::arg("set_threads") = 0);
 }
 
 /// Named as other systems name them; bytes are those of blocks.
@@ -260,7 +263,7 @@ static nb::dict deviceMemory(Device &device) {
 static nb::bytes assembleOn(Device &device, nb::bytes image) {
   std::string text(image.c_str(), image.size());
   Result<std::string> code = [&] {
-    nb::gil_scoped_release release;
+    WithoutGil released;
     return device.assemble(text);
   }();
   if (!code.isOk()) {
@@ -325,7 +328,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       [](const std::string &name, const std::vector<std::string> &folders, bool searches) -> nb::object {
         Status status;
         {
-          nb::gil_scoped_release release;
+          WithoutGil released;
           status = loadGpuLibrary(name, folders, searches);
         }
         return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
@@ -360,8 +363,8 @@ NB_MODULE(_runtime, module) {
   // The raw types live as long as the process, and Array refers to the device's.
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
-  orThrow(addAvalType(raw) && addArrayType(raw) && addDlpackFunctions(raw) && addTreeType(raw) &&
-          addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
+  orThrow(addAvalType(raw) && addArrayType(raw) && addShareFunctions(raw) && addDlpackFunctions(raw) &&
+          addTreeType(raw) && addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
           addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
           addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) &&
           addShardedFunctions(raw) && addUnsizedFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));

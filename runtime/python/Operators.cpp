@@ -134,6 +134,21 @@ static PyObject *subscript(PyObject *self, PyObject *index) {
   return nullptr;
 }
 
+/// What C code reads a sequence by, as bisect does.
+static PyObject *item(PyObject *self, Py_ssize_t place) {
+  Py_ssize_t length = PyObject_Size(self);
+  if (length < 0)
+    return nullptr;
+  if (place < 0 || place >= length)
+    return PyErr_Format(PyExc_IndexError, "index %zd is out of range for an array of %zd rows", place, length);
+  PyObject *index = PyLong_FromSsize_t(place);
+  if (!index)
+    return nullptr;
+  PyObject *result = subscript(self, index);
+  Py_DECREF(index);
+  return result;
+}
+
 //===-- The slots, and what fills them
 //-------------------------------------------------------------------------------------------------------===//
 
@@ -160,6 +175,7 @@ const PyType_Slot *pcrt::python::operatorSlots() {
                                       {Py_nb_invert, slot(unarySlot<Invert>)},
                                       {Py_tp_richcompare, slot(compare)},
                                       {Py_mp_subscript, slot(subscript)},
+                                      {Py_sq_item, slot(item)},
                                       {}};
   return slots;
 }

@@ -98,11 +98,10 @@ static char notMade[PCRT_ALIGNMENT];
 bool pcrt::python::isDeferred(const Buffer *buffer) { return buffer->data() == notMade; }
 
 static void releaseMaker(void *maker) {
-  if (!Py_IsInitialized())
+  if (isFinalizing())
     return;
-  PyGILState_STATE state = PyGILState_Ensure();
+  WithGil gil;
   Py_DECREF(static_cast<PyObject *>(maker));
-  PyGILState_Release(state);
 }
 
 /// Calls what makes a deferred array, with `target` for the default device and nothing being traced.
@@ -341,7 +340,7 @@ static PyObject *put(PyObject *, PyObject *args) {
   }
   bool isThere = array->buffer->device() == device;
   if (isThere && array->committed && !donate && !copy)
-    return Py_NewRef(object);
+    return shareElements(array);
   bool before = std::exchange(explicitNow, true);
   RefPtr<Buffer> buffer = elementsOn(*device, array);
   explicitNow = before;

@@ -1,6 +1,7 @@
 // The recorder of the runtime, for `pycompiler.profiler`.
 #include "Profiling.h"
 
+#include "Gil.h"
 #include "runtime/Profile.h"
 
 #include <nanobind/nanobind.h>
@@ -27,7 +28,7 @@ void pcrt::python::addProfileFunctions(PyObject *module) {
       [](const std::map<int, std::string> &threadNames) {
         std::string trace;
         {
-          nb::gil_scoped_release released;
+          WithoutGil released;
           trace = Profile::stop(threadNames);
         }
         return nb::bytes(trace.data(), trace.size());

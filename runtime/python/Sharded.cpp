@@ -94,13 +94,15 @@ static PyObject *shardedArray(PyObject *, PyObject *args) {
     } else if (!ensureElements(asArray(PyTuple_GET_ITEM(shards, i)))) {
       return nullptr;
     }
-  PyObject *made = newArray(reinterpret_cast<AvalObject *>(aval), noBuffer());
+  // Its own: who gave them, perhaps from another sharded array, may delete that.
+  PyRef own = shareAll(shards);
+  PyRef made = own ? PyRef::steal(newArray(reinterpret_cast<AvalObject *>(aval), noBuffer())) : PyRef();
   if (!made)
     return nullptr;
-  asArray(made)->shards = Py_NewRef(shards);
-  asArray(made)->sharding = Py_NewRef(sharding);
-  asArray(made)->committed = true;
-  return made;
+  asArray(made.get())->shards = own.take();
+  asArray(made.get())->sharding = Py_NewRef(sharding);
+  asArray(made.get())->committed = true;
+  return made.take();
 }
 
 static ArrayObject *arrayArgument(PyObject *object, const char *function) {

@@ -7,6 +7,8 @@
 #include "runtime/Collective.h"
 #include "runtime/EffectfulLaunch.h"
 
+#include <atomic>
+
 using namespace pcrt;
 using namespace pcrt::python;
 namespace nb = nanobind;
@@ -97,6 +99,8 @@ static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
 /// Each launch is enqueued, whatever the runs cost: a participant that ran in this thread would wait for those that are
 /// launched after it. Where everything is to run in place, what was launched is waited for.
 static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
+  static std::atomic<uint64_t> calls{0};
+  const uint64_t call = ++calls;
   const char *place = launchPlace();
   std::vector<Device *> devices;
   for (const Part &part : parts)
@@ -117,7 +121,7 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
     if (executable.effects() == Executable::Effects::None)
       stream.enqueue(launch);
     else
-      EffectfulLaunch(launch, /*ordered=*/false).enqueue(stream);
+      EffectfulLaunch(launch, /*ordered=*/false, call).enqueue(stream);
   }
   if (!inPlace)
     return true;

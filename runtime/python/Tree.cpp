@@ -15,9 +15,10 @@ static TreeObject *asTree(PyObject *object) { return reinterpret_cast<TreeObject
 
 PyObject *pcrt::python::newTree(const Word *words, size_t count) {
   uint64_t hash = count;
+  bool isHashable = true;
   Py_ssize_t leaves = 0, nodes = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (!hashWord(words[i], hash))
+    if (!hashWord(words[i], hash, isHashable))
       return nullptr;
     nodes += words[i].isHeader();
     leaves += words[i] == Word::header(NodeKind::Leaf, 0);
@@ -31,6 +32,7 @@ PyObject *pcrt::python::newTree(const Word *words, size_t count) {
       Py_INCREF(word.object());
   tree->leafCount = leaves;
   tree->nodeCount = nodes;
+  tree->isHashable = isHashable;
   tree->hash = static_cast<Py_hash_t>(hash) == -1 ? -2 : static_cast<Py_hash_t>(hash);
   PyObject_GC_Track(tree);
   return reinterpret_cast<PyObject *>(tree);
@@ -59,9 +61,12 @@ namespace {
 /// Collects the leaves into a list, and the structure with a Leaf header for each.
 class ListSink final : public TreeSink {
 public:
-  ListSink(PyObject *leaves, PyObject *predicate) : leaves(leaves), predicate(predicate) {}
+  ListSink(PyObject *leaves, PyObject *predicate, bool hidesNothing)
+      : leaves(leaves), predicate(predicate), hidesNothing(hidesNothing) {}
 
   bool leaf(PyObject *object) override {
+    if (hidesNothing && isNothing(object))
+      return flattenNothing(object, *this);
     word(Word::header(NodeKind::Leaf, 0));
     return PyList_Append(leaves, object) == 0;
   }
@@ -74,14 +79,15 @@ public:
 
 private:
   PyObject *leaves, *predicate;
+  bool hidesNothing;
 };
 } // namespace
 
-PyObject *pcrt::python::flattenToTree(PyObject *tree, PyObject *isLeaf, PyRef &leaves) {
+PyObject *pcrt::python::flattenToTree(PyObject *tree, PyObject *isLeaf, PyRef &leaves, bool hidesNothing) {
   leaves = PyRef::steal(PyList_New(0));
   if (!leaves)
     return nullptr;
-  ListSink sink(leaves.get(), isLeaf);
+  ListSink sink(leaves.get(), isLeaf, hidesNothing);
   return flatten(tree, sink) ? newTree(sink.words.data(), sink.words.size()) : nullptr;
 }
 
@@ -199,8 +205,7 @@ static PyObject *treeUnflatten(PyObject *self, PyObject *leaves) {
 //===-- Parts
 //-------------------------------------------------------------------------------------------------------===//
 
-/// The end of the node that starts at `word`.
-static const Word *skipNode(const Word *word) {
+const Word *pcrt::python::skipNode(const Word *word) {
   for (size_t pending = 1; pending > 0; --pending) {
     Word header = *word;
     word += 1 + extraWords(header);
@@ -501,14 +506,24 @@ static PyMethodDef treeMethods[] = {
     {"paths", treePaths, METH_NOARGS, "The key path of every leaf."},
     {}};
 
-static PyType_Slot treeSlots[] = {{Py_tp_doc, const_cast<char *>("The structure of a tree of containers.")},
+/// The methods above, then those of TreeParts.cpp: the type keeps a pointer to them.
+static PyMethodDef *allMethods() {
+  static std::vector<PyMethodDef> methods;
+  for (PyMethodDef *group : {treeMethods, treePartMethods})
+    for (; group->ml_name; ++group)
+      methods.push_back(*group);
+  methods.push_back({});
+  return methods.data();
+}
+
+static PyType_Slot treeSlots[] = {{Py_tp_methods, nullptr},
+                                  {Py_tp_doc, const_cast<char *>("The structure of a tree of containers.")},
                                   {Py_tp_dealloc, reinterpret_cast<void *>(deallocateTree)},
                                   {Py_tp_traverse, reinterpret_cast<void *>(traverseTree)},
                                   {Py_tp_repr, reinterpret_cast<void *>(reprTree)},
                                   {Py_tp_hash, reinterpret_cast<void *>(hashTree)},
                                   {Py_tp_richcompare, reinterpret_cast<void *>(compareTrees)},
                                   {Py_tp_getset, treeProperties},
-                                  {Py_tp_methods, treeMethods},
                                   {}};
 
 static PyType_Spec treeSpec = {"pycompiler._runtime.PyTreeDef", sizeof(TreeObject), 0,
@@ -523,6 +538,7 @@ static PyMethodDef functions[] = {
     {}};
 
 bool pcrt::python::addTreeType(PyObject *module) {
+  treeSlots[0].pfunc = allMethods();
   treeType = addType(module, treeSpec);
-  return treeType && registerTreeNodes(module) && PyModule_AddFunctions(module, functions) == 0;
+  return treeType && registerTreeNodes(module) && addTreeParts(module) && PyModule_AddFunctions(module, functions) == 0;
 }

@@ -83,15 +83,22 @@ private:
 /// Flattens a tree; false with an exception set.
 bool flatten(PyObject *tree, TreeSink &sink);
 
-/// Hash of a word; false with an exception set (an object that has no hash).
-bool hashWord(Word word, uint64_t &hash);
+/// Adds a word to a hash. An object that has none counts by its type, and `isHashable` becomes false. False with an
+/// exception set.
+bool hashWord(Word word, uint64_t &hash, bool &isHashable);
 /// Whether two sequences of words are equal: 1, 0, or -1 with an exception.
 int equalWords(const Word *a, const Word *b, size_t count);
+/// Replaces the objects that have no hash by copies, which `copies` owns: what is kept as a key does not change with
+/// what the caller goes on to change. False with an exception set.
+bool snapshotWords(Word *words, size_t count, std::vector<PyRef> &copies);
+/// The end of the node that starts at `word`.
+const Word *skipNode(const Word *word);
 
 struct TreeObject {
   PyObject_HEAD std::vector<Word> *words; // their objects are owned
   Py_ssize_t leafCount, nodeCount;
   Py_hash_t hash;
+  bool isHashable; // whether every object in it is
 };
 
 extern PyTypeObject *treeType;
@@ -100,20 +107,36 @@ inline bool isTree(PyObject *object) { return Py_TYPE(object) == treeType; }
 
 /// A new PyTreeDef of the words, or null.
 PyObject *newTree(const Word *words, size_t count);
+/// The structure with copies of what has no hash in it: itself, where there is nothing to copy.
+PyObject *snapshotTree(PyObject *tree);
 /// The words of `tree`'s structure (a leaf is a Leaf header) and its leaves as a new list; null with an exception.
-PyObject *flattenToTree(PyObject *tree, PyObject *isLeaf, PyRef &leaves);
+/// With `hidesNothing`, arrays that hold nothing are a part of the structure.
+PyObject *flattenToTree(PyObject *tree, PyObject *isLeaf, PyRef &leaves, bool hidesNothing = false);
 /// Builds the tree from `leaves`, one for each leaf, borrowed.
 PyObject *unflatten(const TreeObject *tree, PyObject *const *leaves);
 /// The key path of each leaf: "[0]['w']".
 bool leafPaths(const TreeObject *tree, std::vector<std::string> &paths);
+
+/// Whether an object is an ndarray of dtype float0, which the derivative of an integer is.
+bool isNothing(PyObject *object);
+/// Flattens one to a node without children, whose data is its shape; false with an exception set.
+bool flattenNothing(PyObject *array, TreeSink &sink);
+/// The same in the place of the error that is set; of another object, the error stays.
+bool flattenNothingInstead(PyObject *object, TreeSink &sink);
 
 /// What register_node gave for a custom type, or null.
 struct NodeFunctions {
   PyObject *toIter, *fromIter;
 };
 const NodeFunctions *customNode(PyTypeObject *type);
+/// What instances of a type are in a tree: Leaf for what is no node. Of a namedtuple, NamedTuple.
+NodeKind kindOfType(PyTypeObject *type);
 
 bool addTreeType(PyObject *module);
+/// TreeParts.cpp's methods of PyTreeDef, which end with an empty one.
+extern PyMethodDef treePartMethods[];
+/// TreeParts.cpp's part of the module.
+bool addTreeParts(PyObject *module);
 /// Ready.cpp's part of the module.
 bool addReadyFunctions(PyObject *module);
 

@@ -1,6 +1,8 @@
 // Flattening containers into words and leaves, and the registry of node types.
 #include "Tree.h"
 
+#include "Borrow.h"
+
 #include <unordered_map>
 
 using namespace pcrt::python;
@@ -24,6 +26,23 @@ static std::unordered_map<PyTypeObject *, Registration> &registry() {
 const NodeFunctions *pcrt::python::customNode(PyTypeObject *type) {
   auto found = registry().find(type);
   return found == registry().end() ? nullptr : &found->second.functions;
+}
+
+NodeKind pcrt::python::kindOfType(PyTypeObject *type) {
+  if (type == &PyTuple_Type)
+    return NodeKind::Tuple;
+  if (type == &PyList_Type)
+    return NodeKind::List;
+  if (type == &PyDict_Type)
+    return NodeKind::Dict;
+  if (type == Py_TYPE(Py_None))
+    return NodeKind::None;
+  auto found = registry().find(type);
+  if (found != registry().end())
+    return found->second.kind;
+  PyObject *object = reinterpret_cast<PyObject *>(type);
+  bool isNamed = PyType_IsSubtype(type, &PyTuple_Type) && PyObject_HasAttrString(object, "_fields");
+  return isNamed ? NodeKind::NamedTuple : NodeKind::Leaf;
 }
 
 static PyObject *registerNode(PyObject *, PyObject *args) {
@@ -98,7 +117,7 @@ static bool flattenDict(NodeKind kind, PyObject *dict, TreeSink &sink) {
     return false;
   sink.keep(keys);
   if (kind != NodeKind::OrderedDict && !alreadySorted(keys) && PyList_Sort(keys) < 0) {
-    PyErr_Format(PyExc_TypeError, "the keys of a dict in a tree cannot be sorted: %R", keys);
+    PyErr_Format(PyExc_ValueError, "the keys of a dict in a tree cannot be sorted: %R", keys);
     return false;
   }
   Py_ssize_t count = PyList_GET_SIZE(keys);
@@ -132,10 +151,20 @@ static bool flattenCustom(PyObject *tree, const NodeFunctions &functions, TreeSi
     return false;
   sink.keep(parts);
   if (!PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) != 2) {
-    PyErr_Format(PyExc_TypeError, "the node function of %R must return (children, aux), not %R", Py_TYPE(tree), parts);
+    PyErr_Format(PyExc_ValueError, "the node function of %R must return (children, aux), not %R", Py_TYPE(tree), parts);
     return false;
   }
-  PyObject *children = PySequence_Tuple(PyTuple_GET_ITEM(parts, 0));
+  PyObject *given = PyTuple_GET_ITEM(parts, 0);
+  PyRef iterator = PyTuple_CheckExact(given) ? PyRef::borrow(given) : PyRef::steal(PyObject_GetIter(given));
+  if (!iterator) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_ValueError,
+                   "the node function of %R must return (children, aux) with an iterable of children, "
+                   "not %R",
+                   Py_TYPE(tree), given);
+    return false;
+  }
+  PyObject *children = PyTuple_CheckExact(given) ? Py_NewRef(given) : PySequence_Tuple(iterator.get());
   if (!children)
     return false;
   sink.keep(children);
@@ -184,6 +213,54 @@ static bool flattenNode(PyObject *tree, TreeSink &sink) {
   return sink.leaf(tree);
 }
 
+//===-- Arrays that hold nothing
+//------------------------------------------------------------------------------------===//
+
+/// Their dtype, and the registered type that stands for them; null until set_nothing.
+static PyObject *nothingDtype = nullptr, *nothingType = nullptr;
+
+bool pcrt::python::isNothing(PyObject *object) {
+  if (!nothingDtype || Py_TYPE(object) != ndarrayType())
+    return false;
+  PyRef dtype = PyRef::steal(PyObject_GetAttrString(object, "dtype"));
+  int equal = dtype ? PyObject_RichCompareBool(dtype.get(), nothingDtype, Py_EQ) : -1;
+  if (equal < 0)
+    PyErr_Clear();
+  return equal > 0;
+}
+
+bool pcrt::python::flattenNothing(PyObject *array, TreeSink &sink) {
+  PyObject *shape = PyObject_GetAttrString(array, "shape");
+  if (!shape)
+    return false;
+  sink.keep(shape);
+  sink.word(Word::header(NodeKind::Custom, 0));
+  sink.word(Word::identity(nothingType));
+  sink.word(Word::value(shape));
+  return true;
+}
+
+bool pcrt::python::flattenNothingInstead(PyObject *object, TreeSink &sink) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  if (!isNothing(object)) {
+    PyErr_Restore(type, error, traceback);
+    return false;
+  }
+  for (PyObject *part : {type, error, traceback})
+    Py_XDECREF(part);
+  return flattenNothing(object, sink);
+}
+
+static PyObject *setNothing(PyObject *, PyObject *args) {
+  PyObject *dtype, *type;
+  if (!PyArg_ParseTuple(args, "OO!:set_nothing", &dtype, &PyType_Type, &type))
+    return nullptr;
+  Py_XSETREF(nothingDtype, Py_NewRef(dtype));
+  Py_XSETREF(nothingType, Py_NewRef(type));
+  Py_RETURN_NONE;
+}
+
 //===-- Words
 //-------------------------------------------------------------------------------------------------------===//
 
@@ -208,17 +285,53 @@ size_t pcrt::python::extraWords(Word header) {
   return 0;
 }
 
-bool pcrt::python::hashWord(Word word, uint64_t &hash) {
+bool pcrt::python::hashWord(Word word, uint64_t &hash, bool &isHashable) {
   uint64_t bits = word.raw();
   if (!word.isHeader() && word.isValue()) {
     Py_hash_t value = PyObject_Hash(word.object());
-    if (value == -1)
-      return false;
+    if (value == -1) {
+      if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+      PyErr_Clear();
+      isHashable = false;
+      value = static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(Py_TYPE(word.object())));
+    }
     bits = static_cast<uint64_t>(value);
   }
   hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
   hash ^= hash >> 32;
   return true;
+}
+
+/// equal(a, b) and copy(x) of data whose own == and hash don't serve; null until set_data_functions.
+static PyObject *dataEqual = nullptr, *dataCopy = nullptr;
+
+/// Whether == of two such values, which was true, says all: arrays in containers are compared element by element, and
+/// broadcast.
+static bool isTrusted(PyObject *object) {
+  if (PyList_CheckExact(object) || PyDict_CheckExact(object))
+    return false;
+  if (!PyTuple_CheckExact(object) || PyObject_Hash(object) != -1)
+    return true;
+  PyErr_Clear();
+  return false;
+}
+
+static int equalValues(PyObject *a, PyObject *b) {
+  if (a == b)
+    return 1;
+  PyRef answer = PyRef::steal(PyObject_RichCompare(a, b, Py_EQ));
+  if (answer.get() == Py_False)
+    return 0;
+  if (answer.get() == Py_True && isTrusted(a))
+    return 1;
+  if (!answer && !PyErr_ExceptionMatches(PyExc_Exception))
+    return -1;
+  if (!dataEqual)
+    return answer ? PyObject_IsTrue(answer.get()) : -1;
+  PyErr_Clear();
+  answer = PyRef::steal(PyObject_CallFunctionObjArgs(dataEqual, a, b, nullptr));
+  return answer ? PyObject_IsTrue(answer.get()) : -1;
 }
 
 int pcrt::python::equalWords(const Word *a, const Word *b, size_t count) {
@@ -227,16 +340,48 @@ int pcrt::python::equalWords(const Word *a, const Word *b, size_t count) {
       continue;
     if (a[i].isHeader() || b[i].isHeader() || !a[i].isValue() || !b[i].isValue())
       return 0;
-    int equal = PyObject_RichCompareBool(a[i].object(), b[i].object(), Py_EQ);
+    int equal = equalValues(a[i].object(), b[i].object());
     if (equal <= 0)
       return equal;
   }
   return 1;
 }
 
+bool pcrt::python::snapshotWords(Word *words, size_t count, std::vector<PyRef> &copies) {
+  for (size_t i = 0; i < count; ++i) {
+    bool isHashable = true;
+    uint64_t hash = 0;
+    if (words[i].isHeader() || !words[i].isValue())
+      continue;
+    if (!hashWord(words[i], hash, isHashable))
+      return false;
+    if (isHashable || !dataCopy)
+      continue;
+    PyRef copy = PyRef::steal(PyObject_CallOneArg(dataCopy, words[i].object()));
+    if (!copy)
+      return false;
+    words[i] = Word::value(copy.get());
+    copies.push_back(std::move(copy));
+  }
+  return true;
+}
+
+static PyObject *setDataFunctions(PyObject *, PyObject *args) {
+  PyObject *equal, *copy;
+  if (!PyArg_ParseTuple(args, "OO:set_data_functions", &equal, &copy))
+    return nullptr;
+  Py_XSETREF(dataEqual, Py_NewRef(equal));
+  Py_XSETREF(dataCopy, Py_NewRef(copy));
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"register_node", registerNode, METH_VARARGS,
      "register_node(type, to_iter, from_iter)\n--\n\nMake instances of a type nodes of trees."},
+    {"set_nothing", setNothing, METH_VARARGS,
+     "set_nothing(dtype, type)\n--\n\nSet the dtype of arrays that hold nothing, and the node that stands for them."},
+    {"set_data_functions", setDataFunctions, METH_VARARGS,
+     "set_data_functions(equal, copy)\n--\n\nSet what compares and copies data that can't be hashed or compared."},
     {}};
 
 bool registerTreeNodes(PyObject *module) {

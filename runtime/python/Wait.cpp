@@ -2,24 +2,11 @@
 #include "Array.h"
 
 #include "Exception.h"
+#include "runtime/EffectfulLaunch.h"
 #include "runtime/Profile.h"
 
 using namespace pcrt;
 using namespace pcrt::python;
-
-/// The thread state that WithoutGil put aside.
-static thread_local PyThreadState *savedState = nullptr;
-
-WithoutGil::WithoutGil() { savedState = PyEval_SaveThread(); }
-
-WithoutGil::~WithoutGil() { PyEval_RestoreThread(savedState); }
-
-bool pcrt::python::interrupted() {
-  PyEval_RestoreThread(savedState);
-  bool raised = PyErr_CheckSignals() != 0;
-  savedState = PyEval_SaveThread();
-  return raised;
-}
 
 static PyObject *errorType = nullptr;
 
@@ -39,6 +26,7 @@ void pcrt::python::raise(const Status &status, const char *where) {
 }
 
 void pcrt::python::raise(const Error &error) {
+  EffectfulLaunch::wasTold(error);
   if (!raiseCarried(error))
     PyErr_SetString(exceptionOf(error.code), error.text().c_str());
 }

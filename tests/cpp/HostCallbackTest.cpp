@@ -321,6 +321,22 @@ static void aFailedOneDoesNotStopTheNext() {
   CHECK(!EffectfulLaunch::takeFailure()); // its result tells of it
 }
 
+static void whatNoReadHasToldIsTakenOnce() {
+  Fixture f;
+  while (EffectfulLaunch::takeUntold())
+    continue;
+  RefPtr<Executable> executable =
+      f.executable(looksAt, {callback([&](auto *, auto *) { return Status(Code::CallbackFailed, "one"); })},
+                   Executable::Effects::Ordered);
+  RefPtr<Buffer> first = f.launch(*executable, 1), second = f.launch(*executable, 2);
+  CHECK(EffectfulLaunch::waitForAll(nullptr));
+  CHECK(read(first) == -1 && read(second) == -1);
+  EffectfulLaunch::wasTold(*first->error());
+  RefPtr<Error> untold = EffectfulLaunch::takeUntold();
+  CHECK(untold && untold.get() == second->error());
+  CHECK(!EffectfulLaunch::takeUntold() && !EffectfulLaunch::takeFailure());
+}
+
 static void aPlaceThatIsNotTakenIsGivenUp() {
   Fixture f;
   RefPtr<Executable> executable =
@@ -343,6 +359,7 @@ int main() {
   RUN(threadsTakeTurns);
   RUN(anOrderedCallbackLaunchesOrderedCode);
   RUN(aFailedOneDoesNotStopTheNext);
+  RUN(whatNoReadHasToldIsTakenOnce);
   RUN(aPlaceThatIsNotTakenIsGivenUp);
   callbacks::shutdown();
   return test::failures() != 0;

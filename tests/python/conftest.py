@@ -54,11 +54,12 @@ def process_for(module) -> dict[str, str]:
 
 
 @functools.cache
-def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """What became of each test of a file: "failed" or "skipped" and why, nothing where it passed."""
+def outcomes(path: str, needed: frozenset[tuple[str, str]], marks: str) -> dict[str, tuple[str, str]]:
+    """What became of each test of a file, of those with some marks: "failed" or "skipped" and why, or nothing."""
     environment = {**os.environ, **dict(needed)}
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", path]
+        command += ["-m", marks]
         run = subprocess.run(command, env=environment, capture_output=True, text=True)
         text = report.read()
     if not text:
@@ -72,6 +73,8 @@ def outcomes(path: str, needed: frozenset[tuple[str, str]]) -> dict[str, tuple[s
     return found
 
 
+# Before pytest-xdist reads the groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """A file that runs in a process of its own is one worker's, so that there is one such process."""
     for item in items:
@@ -84,7 +87,7 @@ def pytest_pyfunc_call(pyfuncitem):
     needed = process_for(pyfuncitem.module)
     if all(os.environ.get(name) == value for name, value in needed.items()):
         return None
-    found = outcomes(str(pyfuncitem.path), frozenset(needed.items()))
+    found = outcomes(str(pyfuncitem.path), frozenset(needed.items()), pyfuncitem.config.option.markexpr)
     missing = found.get("", ("failed", "it did not run in the process that it needs"))
     outcome, why = found.get(pyfuncitem.name, missing)
     if outcome == "failed":

@@ -2,8 +2,10 @@
 #include "Values.h"
 #include "Failure.h"
 
+#include "array/IR/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <unistd.h>
 
 using namespace arrayrun;
 using llvm::Error;
@@ -16,12 +18,21 @@ static std::string textOf(mlir::Type type) {
   return text;
 }
 
+static int64_t memoryBytes() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+
 Expected<ArrayType> ArrayType::get(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   std::optional<ElementType> element = tensor ? ElementType::get(tensor.getElementType()) : std::nullopt;
   if (!element || !tensor.hasStaticShape())
     return failure("has the type " + textOf(type) +
                    ", expected a tensor of a static shape of the array dialect's elements");
+  // Memory that is not there ends a program without exceptions.
+  std::optional<int64_t> bytes = mlir::array::countBytes(tensor);
+  if (!bytes)
+    return failure("has the type " + textOf(type) + ", which takes more bytes than 2**63 - 1");
+  if (int64_t there = memoryBytes(); *bytes > there)
+    return failure("has the type " + textOf(type) + ", which takes " + llvm::Twine(*bytes) +
+                   " bytes, and this machine has " + llvm::Twine(there));
   return ArrayType{tensor, *element, tensor.getShape().vec()};
 }
 
@@ -40,16 +51,17 @@ namespace {
 /// Reads the elements in order, and notes the shape: the first row of a depth says how long the others are.
 class LiteralParser {
 public:
-  LiteralParser(StringRef text, const ArrayType &type) : rest(text), array(type) {}
+  LiteralParser(StringRef text, const ArrayType &type, Array *array = nullptr) : rest(text), type(type), array(array) {}
 
-  Expected<Array> parse() {
+  /// Without an array the elements are only looked at.
+  Error parse() {
     if (Error error = parseValue(0))
       return error;
     if (!rest.ltrim().empty())
       return failure("'" + rest.ltrim() + "' stands behind the literal");
-    if (shape != array.type.shape)
+    if (shape != type.shape)
       return failure("has the shape " + describeShape(shape));
-    return std::move(array);
+    return Error::success();
   }
 
 private:
@@ -99,15 +111,13 @@ private:
     if (depth != shape.size())
       return failure("an element stands where a row was expected: '" + text.rtrim() + "'");
     hasElements = true;
-    // Elements beyond the type are counted only: the shapes are compared in the end.
     char ignored[16];
-    char *to = count < array.type.count() ? array.at(count) : ignored;
-    ++count;
-    return array.type.element.parse(text.trim(), to);
+    return type.element.parse(text.trim(), array ? array->at(count++) : ignored);
   }
 
   StringRef rest;
-  Array array;
+  const ArrayType &type;
+  Array *array;
   std::vector<int64_t> shape;
   int64_t count = 0;
   bool hasElements = false;
@@ -116,7 +126,13 @@ private:
 } // namespace
 
 Expected<Array> arrayrun::parseLiteral(StringRef text, const ArrayType &type) {
-  return LiteralParser(text, type).parse();
+  // A type of any size may stand beside a literal of another one: memory is taken for one that fits.
+  if (Error error = LiteralParser(text, type).parse())
+    return error;
+  Array array(type);
+  if (Error error = LiteralParser(text, type, &array).parse())
+    return error;
+  return array;
 }
 
 //===-- Printing -------------------------------------------------------------------------------------------------===//
@@ -145,6 +161,8 @@ static void printFrom(const Array &array, size_t depth, int64_t first, int64_t s
 }
 
 void arrayrun::printArray(const Array &array, bool isWhole, llvm::raw_ostream &os) {
-  int64_t count = array.type.count();
-  printFrom(array, 0, 0, count, isWhole || count <= mostElements, os);
+  int64_t count = array.type.count(), brackets = 1;
+  for (int64_t size : array.type.shape) // those of rows without elements too
+    brackets *= std::max<int64_t>(size, 1);
+  printFrom(array, 0, 0, count, isWhole || brackets <= mostElements, os);
 }

@@ -13,10 +13,19 @@ bool isMovable(Operation *op) {
 }
 
 bool dependsOnLoad(Value value) {
-  Operation *source = value.getDefiningOp();
-  if (!source || !isMovable(source))
-    return false;
-  return isa<memref::LoadOp>(source) || llvm::any_of(source->getOperands(), dependsOnLoad);
+  // Each operation is looked at once, by however many ways it is reached.
+  SetVector<Operation *> sources;
+  auto add = [&](Value next) {
+    if (Operation *source = next.getDefiningOp(); source && isMovable(source))
+      sources.insert(source);
+  };
+  add(value);
+  for (size_t next = 0; next < sources.size(); ++next) {
+    if (isa<memref::LoadOp>(sources[next]))
+      return true;
+    llvm::for_each(sources[next]->getOperands(), add);
+  }
+  return false;
 }
 
 gpu::LaunchOp launchThread(ImplicitLocOpBuilder &b, StringRef name,

@@ -199,7 +199,9 @@ ParseResult GatherOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperands(operands, type.getInputs(), location, result.operands))
     return failure();
   result.addTypes(type.getResults());
-  return success();
+  // As generated parsers do: an attribute of another kind would be left out, also where there has to be one.
+  auto emitError = [&] { return parser.emitError(location) << "'" << result.name << "' op "; };
+  return verifyInherentAttrs(result.name, result.attributes, emitError);
 }
 
 void GatherOp::print(OpAsmPrinter &printer) {

@@ -37,7 +37,7 @@ static LogicalResult verifyGroups(ConvGeneralDilatedOp op, int64_t batch, int64_
     return op.emitOpError("has ") << featureGroups << " feature groups and " << batchGroups << " batch groups for "
                                   << op.getLhs().getType() << " and " << op.getRhs().getType() << " (C4)";
   if (!ShapedType::isDynamic(features) && !ShapedType::isDynamic(rhsFeatures) &&
-      features != rhsFeatures * featureGroups)
+      features != multiplySizes(rhsFeatures, featureGroups))
     return op.emitOpError("lhs has ") << features << " input features, rhs " << rhsFeatures << " in " << featureGroups
                                       << " groups (C5)";
   return success();
@@ -61,7 +61,7 @@ LogicalResult ConvGeneralDilatedOp::verify() {
   shape[outSpec[1]] = outFeatures;
   for (int64_t i = 0; i + 2 < rank; ++i) {
     auto count = [&](int64_t size, int64_t window, int64_t low, int64_t high) {
-      int64_t padded = dilatedSize(size, getLhsDilation()[i]) + low + high;
+      int64_t padded = addSizes(dilatedSize(size, getLhsDilation()[i]), addSizes(low, high));
       return countWindows(padded, dilatedSize(window, getRhsDilation()[i]), getWindowStrides()[i]);
     };
     shape[outSpec[i + 2]] =

@@ -132,14 +132,12 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
                   (isa<IntegerType>(element) && element.getIntOrFloatBitWidth() >= 8);
   bool isTaken = llvm::StringSwitch<bool>(kind)
                      .Case("set", true)
-                     .Case("add", isNumber || isa<ComplexType>(element))
-                     .Case("mul", isNumber)
-                     .Cases({"min", "max"}, isNumber || element.isInteger(1))
+                     .Cases({"add", "mul"}, isNumber || isa<ComplexType>(element))
+                     .Cases({"min", "max"}, isNumber || isa<ComplexType>(element) || element.isInteger(1))
                      .Default(false);
   if (!isTaken)
-    return fail(
-        location, getOperationName(), "kind is '", kind, "' for ", operand,
-        ", expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)");
+    return fail(location, getOperationName(), "kind is '", kind, "' for ", operand,
+                ", expected set, for numbers add or mul, for bools and numbers min or max (C7)");
   if (operand.getElementType() != updates.getElementType())
     return fail(location, getOperationName(), "operand and updates differ in element type: ", operand, " and ", updates,
                 " (C8)");

@@ -1,5 +1,7 @@
 // broadcast_in_dim, reshape, transpose, slice, pad, concatenate, reverse: inference, verification.
 #include "Inference.h"
+#include "Windows.h"
+#include "array/IR/Bytes.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -44,10 +46,13 @@ LogicalResult ReshapeOp::verify() {
   RankedTensorType operand = getOperand().getType(), result = getType();
   if (operand.getElementType() != result.getElementType())
     return emitOpError("element types of operand and result differ: ") << operand << " and " << result << " (C1)";
+  std::optional<int64_t> from = countElements(operand.getShape()), to = countElements(result.getShape());
+  if (!from || !to)
+    return emitOpError("reshapes ") << operand << " to " << result << ", which has more elements than 2**63 - 1 (C2)";
   bool areKnown = operand.hasStaticShape() && result.hasStaticShape();
-  if (areKnown && operand.getNumElements() != result.getNumElements())
-    return emitOpError("reshapes ") << operand.getNumElements() << " elements of " << operand << " to "
-                                    << result.getNumElements() << " of " << result << " (C2)";
+  if (areKnown && *from != *to)
+    return emitOpError("reshapes ") << *from << " elements of " << operand << " to " << *to << " of " << result
+                                    << " (C2)";
   return verifyOutputDims(*this, getOutputDims(), result, result.getNumDynamicDims() <= 1, "C3");
 }
 
@@ -115,7 +120,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
       return fail(location, getOperationName(), "interior padding of dimension ", dim, " is ", interior[dim],
                   ", expected at least 0 (C3)");
     auto paddedSize = [&](int64_t size, int64_t before, int64_t behind) {
-      return before + size + std::max<int64_t>(size - 1, 0) * interior[dim] + behind;
+      int64_t spread = addSizes(size, multiplySizes(std::max<int64_t>(size - 1, 0), interior[dim]));
+      return addSizes(spread, addSizes(before, behind));
     };
     int64_t padded = ifKnown(paddedSize, operand.getDimSize(dim), low[dim], high[dim]);
     if (isBelow(padded, 0))
@@ -151,7 +157,7 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
       int64_t size = input.getDimSize(dim);
       if (dim == int64_t(dimension)) {
         bool isKnown = !ShapedType::isDynamic(shape[dim]) && !ShapedType::isDynamic(size);
-        shape[dim] = isKnown ? shape[dim] + size : ShapedType::kDynamic;
+        shape[dim] = isKnown ? addSizes(shape[dim], size) : ShapedType::kDynamic;
         continue;
       }
       std::optional<int64_t> merged = mergedSize(shape[dim], size);

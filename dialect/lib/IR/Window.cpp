@@ -2,13 +2,28 @@
 #include "Inference.h"
 #include "Windows.h"
 
+#include "llvm/Support/CheckedArithmetic.h"
+
 using namespace mlir;
 using namespace mlir::array;
 
-int64_t array::dilatedSize(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+int64_t array::addSizes(int64_t lhs, int64_t rhs) {
+  int64_t beyond = lhs < 0 ? std::numeric_limits<int64_t>::min() + 1 : std::numeric_limits<int64_t>::max();
+  return llvm::checkedAdd(lhs, rhs).value_or(beyond);
+}
+
+int64_t array::multiplySizes(int64_t lhs, int64_t rhs) {
+  bool isNegative = (lhs < 0) != (rhs < 0);
+  int64_t beyond = isNegative ? std::numeric_limits<int64_t>::min() + 1 : std::numeric_limits<int64_t>::max();
+  return llvm::checkedMul(lhs, rhs).value_or(beyond);
+}
+
+int64_t array::dilatedSize(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : addSizes(multiplySizes(size - 1, dilation), 1);
+}
 
 int64_t array::countWindows(int64_t padded, int64_t window, int64_t stride) {
-  return padded < window ? 0 : (padded - window) / stride + 1;
+  return padded < window ? 0 : addSizes((padded - window) / stride, 1);
 }
 
 LogicalResult array::inferWindows(std::optional<Location> location, StringRef op, Type operand,
@@ -30,7 +45,7 @@ LogicalResult array::inferWindows(std::optional<Location> location, StringRef op
         windows.dilation[dim] < 1)
       return fail(location, op, "has a window, stride or dilation below 1 in dimension ", dim, " (C2)");
     auto paddedSize = [&](int64_t size, int64_t low, int64_t high) {
-      return dilatedSize(size, windows.baseDilation[dim]) + low + high;
+      return addSizes(dilatedSize(size, windows.baseDilation[dim]), addSizes(low, high));
     };
     int64_t padded = ifKnown(paddedSize, shape[dim], windows.low[dim], windows.high[dim]);
     if (isBelow(padded, 0))

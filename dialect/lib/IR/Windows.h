@@ -1,10 +1,15 @@
-// The arithmetic of windows that reduce_window and convolution share. Private to this directory.
+// The arithmetic of sizes that pad, reduce_window and convolution share. Private to this directory.
 #ifndef ARRAY_LIB_IR_WINDOWS_H
 #define ARRAY_LIB_IR_WINDOWS_H
 
 #include <cstdint>
 
 namespace mlir::array {
+
+/// Sums and products of sizes. What is beyond 64 bits stays at their end, so that it equals no size, nor becomes a
+/// small one.
+int64_t addSizes(int64_t lhs, int64_t rhs);
+int64_t multiplySizes(int64_t lhs, int64_t rhs);
 
 /// The size with `dilation - 1` gaps between neighbours.
 int64_t dilatedSize(int64_t size, int64_t dilation);

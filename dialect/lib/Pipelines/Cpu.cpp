@@ -2,13 +2,14 @@
 #include "array/Pipelines/Cpu.h"
 #include "array/Conversion/Passes.h"
 #include "array/Gpu/Collectives.h"
+#include "array/Transforms/Bufferize.h"
+#include "array/Transforms/CheckCalls.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -23,6 +24,7 @@ namespace mlir::array {
 static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
   // The inliner's own clean-up of every function is left out: canonicalization follows.
+  pm.addPass(createCheckCalls());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
   if (isGpu)
@@ -46,8 +48,8 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
   // empty tensors every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());
   pm.addNestedPass<func::FuncOp>(createPrepareLoops({copyCarry}));
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addPass(createEliminateEmptyTensors());
+  pm.addPass(createBufferize());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createResolveSizes());

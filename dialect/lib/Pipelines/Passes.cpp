@@ -6,6 +6,8 @@
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"
+#include "array/Transforms/Bufferize.h"
+#include "array/Transforms/CheckCalls.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -20,6 +22,8 @@ namespace mlir::array {
 void registerOwnPasses() {
   registerArrayConversionPasses();
   registerArrayTransformsPasses();
+  registerBufferizePasses();
+  registerCheckCallsPass();
   registerArrayGpuPasses();
   registerArrayGpuCollectivePasses();
   registerArrayPipelines();

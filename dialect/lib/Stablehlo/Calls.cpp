@@ -12,7 +12,7 @@ using Values = SmallVector<Value>;
 int64_t option(Source &source, StringRef name) {
   auto options = dyn_cast_or_null<DictionaryAttr>(source.attribute({"mhlo.backend_config", "backend_config"}));
   Attribute given = options ? options.get(name) : Attribute();
-  if (auto value = dyn_cast_or_null<IntegerAttr>(given))
+  if (auto value = dyn_cast_or_null<IntegerAttr>(given); value && value.getValue().getBitWidth() <= 64)
     return value.getValue().getZExtValue();
   source.error() << "expected the option '" << name << "' of " << source.word({"call_target_name"});
   return -1;
@@ -245,6 +245,9 @@ LogicalResult convertCustomCall(Source &source) {
       (target->results == kAny ? source.op->getNumResults() < 4 : source.op->getNumResults() != target->results))
     return source.error() << "@" << name << ": expected " << target->operands << " operands and "
                           << (target->results == kAny ? "at least 4" : std::to_string(target->results)) << " results";
+  if (StringRef(name).starts_with("lapack_") && source.op->getNumOperands() != 0)
+    if (auto matrix = dyn_cast<RankedTensorType>(source.operand(0).getType()); matrix && matrix.getRank() == 0)
+      return source.error() << "@" << name << ": expected a matrix, but got " << matrix;
   for (TypeRange types : {TypeRange(source.op->getOperandTypes()), TypeRange(source.op->getResultTypes())})
     for (Type type : types)
       if (!isa<RankedTensorType>(type))

@@ -49,6 +49,8 @@ LogicalResult convertCase(Source &source) {
 
 /// Branch 0 is the one for false.
 LogicalResult convertIf(Source &source) {
+  if (!isa<RankedTensorType>(source.operand(0).getType()))
+    return source.error() << "expected a tensor that chooses, but got " << source.operand(0).getType();
   Value index = source.convert(source.operand(0), source.builder.getI32Type());
   return index ? replaceWithRegions(source, "cond", {index}, {1, 0}) : failure();
 }

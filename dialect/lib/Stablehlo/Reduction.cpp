@@ -1,6 +1,7 @@
 // reduce and map: a known combination is an op of its own; argmax and argmin are recognized; any other region is
 // applied to one slice after the other.
 #include "Regions.h"
+#include "array/IR/Bytes.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -97,9 +98,15 @@ LogicalResult convertArgReduction(Source &source, StringRef name, int64_t dimens
 /// The dimensions that are reduced in front, as one.
 Value inFront(Source &source, unsigned index, ArrayRef<int64_t> dimensions) {
   RankedTensorType type = source.type(index);
-  SmallVector<int64_t> order(dimensions), shape = {1};
+  SmallVector<int64_t> order(dimensions), shape, joined;
   for (int64_t dimension : dimensions)
-    shape[0] *= type.getDimSize(dimension);
+    joined.push_back(type.getDimSize(dimension));
+  std::optional<int64_t> first = countElements(joined);
+  if (!first) {
+    source.error() << "reduces more elements of " << type << " than 2**63 - 1";
+    return {};
+  }
+  shape.push_back(*first);
   for (int64_t dimension : llvm::seq(type.getRank()))
     if (!llvm::is_contained(dimensions, dimension)) {
       order.push_back(dimension);
@@ -118,8 +125,11 @@ LogicalResult convertReduce(Source &source) {
     return source.error() << "expected an init and a result for each input";
   llvm::sort(dimensions);
   for (int64_t dimension : dimensions)
-    if (dimension < 0 || dimension >= source.type(0).getRank())
-      return source.error() << "expected dimensions of " << source.type(0) << ", but got " << dimension;
+    for (unsigned index = 0; index < count; ++index)
+      if (dimension < 0 || dimension >= source.type(index).getRank())
+        return source.error() << "expected dimensions of " << source.type(index) << ", but got " << dimension;
+  if (std::adjacent_find(dimensions.begin(), dimensions.end()) != dimensions.end())
+    return source.error() << "expected distinct dimensions";
   if (StringRef name = argReductionOf(region); isArgReduction(source, name, dimensions))
     return convertArgReduction(source, name, dimensions[0]);
 

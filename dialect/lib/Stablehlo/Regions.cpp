@@ -111,9 +111,14 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       return emitError(op.getLoc()) << op.getName() << ": can't be applied to whole arrays, inside of "
                                     << source.op->getName();
     // Scalars from outside, and constants, are the same for all elements.
-    for (Value operand : op.getOperands())
-      if (!mapping.contains(operand))
-        mapping.map(operand, source.broadcast(operand, shape));
+    for (Value operand : op.getOperands()) {
+      if (mapping.contains(operand))
+        continue;
+      Value spread = isa<RankedTensorType>(operand.getType()) ? source.broadcast(operand, shape) : Value();
+      if (!spread)
+        return source.error() << "its region uses " << operand.getType() << " from outside, expected a scalar";
+      mapping.map(operand, spread);
+    }
     Operation *copy = source.builder.clone(op, mapping);
     for (Value result : copy->getResults()) {
       RankedTensorType type = wide(result.getType());
@@ -135,9 +140,16 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
     for (auto [result, value] : llvm::zip_equal(op.getResults(), made))
       mapping.map(result, isConstant ? source.broadcast(value, shape) : value);
   }
-  return llvm::map_to_vector(terminatorOf(region)->getOperands(), [&](Value result) {
-    return mapping.contains(result) ? mapping.lookup(result) : source.broadcast(result, shape);
-  });
+  SmallVector<Value> results;
+  for (Value result : terminatorOf(region)->getOperands()) {
+    bool isScalar = isa<RankedTensorType>(result.getType());
+    results.push_back(mapping.contains(result) ? mapping.lookup(result)
+                      : isScalar               ? source.broadcast(result, shape)
+                                               : Value());
+    if (!results.back())
+      return source.error() << "its region returns " << result.getType() << ", expected scalars";
+  }
+  return results;
 }
 
 FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,

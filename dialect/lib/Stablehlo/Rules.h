@@ -30,6 +30,7 @@ public:
     return cast<RankedTensorType>(op->getResult(result).getType());
   }
 
+  /// What is emitted makes it fail.
   InFlightDiagnostic error() const;
   bool failed() const { return hasFailed; }
 
@@ -69,7 +70,7 @@ public:
 
 private:
   void complain(ArrayRef<StringRef> names, StringRef expected, Attribute given);
-  bool hasFailed = false;
+  mutable bool hasFailed = false;
 };
 
 using ParseRule = ParseResult (*)(OpAsmParser &, OperationState &);

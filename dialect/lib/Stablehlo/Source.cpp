@@ -1,5 +1,6 @@
 // What rules use: checked attributes of the operation that is converted, and makers of array ops. See Rules.h.
 #include "Rules.h"
+#include "array/IR/Bytes.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -7,7 +8,10 @@
 
 namespace mlir::array::stablehlo {
 
-InFlightDiagnostic Source::error() const { return emitError(loc()) << op->getName() << ": "; }
+InFlightDiagnostic Source::error() const {
+  hasFailed = true;
+  return emitError(loc()) << op->getName() << ": ";
+}
 
 //===----------------------------------------------------------------------===//
 // Attributes
@@ -25,7 +29,6 @@ Attribute Source::attribute(ArrayRef<StringRef> names) const {
 }
 
 void Source::complain(ArrayRef<StringRef> names, StringRef expected, Attribute given) {
-  hasFailed = true;
   InFlightDiagnostic diagnostic = error();
   diagnostic << "expected the attribute '" << names.back() << "', " << expected;
   if (given)
@@ -38,7 +41,8 @@ SmallVector<int64_t> Source::integers(ArrayRef<StringRef> names, std::optional<S
     return SmallVector<int64_t>(list.asArrayRef());
   if (auto list = dyn_cast_or_null<DenseBoolArrayAttr>(given))
     return SmallVector<int64_t>(list.asArrayRef().begin(), list.asArrayRef().end());
-  if (auto elements = dyn_cast_or_null<DenseIntElementsAttr>(given))
+  if (auto elements = dyn_cast_or_null<DenseIntElementsAttr>(given);
+      elements && elements.getElementType().getIntOrFloatBitWidth() <= 64)
     return llvm::map_to_vector(elements.getValues<APInt>(), [](const APInt &value) {
       return value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
     });
@@ -50,7 +54,7 @@ SmallVector<int64_t> Source::integers(ArrayRef<StringRef> names, std::optional<S
 
 int64_t Source::integer(ArrayRef<StringRef> names, std::optional<int64_t> absent) {
   Attribute given = attribute(names);
-  if (auto value = dyn_cast_or_null<IntegerAttr>(given))
+  if (auto value = dyn_cast_or_null<IntegerAttr>(given); value && value.getValue().getBitWidth() <= 64)
     return value.getValue().getZExtValue();
   if (!given && absent)
     return *absent;
@@ -111,6 +115,13 @@ SmallVector<Value> Source::makeAll(StringRef name, TypeRange results, ValueRange
   if (hasFailed || llvm::is_contained(operands, Value()))
     return SmallVector<Value>(results.size());
   std::string full = ("array." + name).str();
+  for (Type type : results)
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && llvm::any_of(tensor.getShape(), [](int64_t size) {
+                                                          return size < 0 && !ShapedType::isDynamic(size);
+                                                        })) {
+      error() << full << " would have a result of a negative size";
+      return SmallVector<Value>(results.size());
+    }
   Operation *made = builder.create(OperationState(loc(), full, operands, results, attributes));
   std::string why;
   {
@@ -121,7 +132,6 @@ SmallVector<Value> Source::makeAll(StringRef name, TypeRange results, ValueRange
     if (succeeded(verify(made, /*verifyRecursively=*/false)))
       return SmallVector<Value>(made->getResults());
   }
-  hasFailed = true;
   error() << full << " does not take it: " << why;
   return SmallVector<Value>(results.size());
 }
@@ -144,12 +154,22 @@ NamedAttribute Source::namedWord(StringRef name, StringRef value) {
 }
 
 Value Source::constant(RankedTensorType type, Attribute element) {
+  if (!isa<IntegerAttr, FloatAttr>(element) || !type.hasStaticShape() || !countBytes(type)) {
+    error() << "needs a constant of " << type << ", of which the sizes and the elements must be known";
+    return {};
+  }
   Attribute value = DenseElementsAttr::get(type, element);
   return make("constant", type, {}, {builder.getNamedAttr("value", value)});
 }
 
 Value Source::number(RankedTensorType type, double value) {
   Type element = type.getElementType();
+  Type inner = partElement(element);
+  if (!isa<IntegerType, FloatType>(inner) || (inner != element && !isa<FloatType>(inner)) || !type.hasStaticShape() ||
+      !countBytes(type)) {
+    error() << "needs a constant of " << type << ", expected known sizes, and numbers of the array dialect";
+    return {};
+  }
   auto part = [&](Type of, double number) -> Attribute {
     if (isa<FloatType>(of))
       return builder.getFloatAttr(of, number);
@@ -207,6 +227,8 @@ Value Source::convert(Value value, Type element) {
 LogicalResult Source::replace(ValueRange values) {
   if (hasFailed || llvm::is_contained(values, Value()))
     return failure();
+  if (op->getNumResults() != values.size())
+    return error() << "expected " << values.size() << " results, but got " << op->getNumResults();
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
     if (result.getType() != value.getType())
       return error() << "its result is " << value.getType() << ", but " << result.getType() << " is given";

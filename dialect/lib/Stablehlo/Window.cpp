@@ -3,6 +3,7 @@
 // than the specification, padding is no element: the init counts once for each window, and not for each padded place
 // too.
 #include "Regions.h"
+#include "array/IR/Bytes.h"
 
 namespace mlir::array::stablehlo {
 namespace {
@@ -112,7 +113,13 @@ bool hasPadding(const Windows &windows) {
 
 /// Pads an array to where the windows reach.
 Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
+  if (!array || !filler)
+    return {};
   auto type = cast<RankedTensorType>(array.getType());
+  if (type.getRank() != static_cast<int64_t>(windows.low.size()) || !type.hasStaticShape()) {
+    source.error() << "expected arrays of " << windows.low.size() << " dimensions of known sizes, but got " << type;
+    return {};
+  }
   SmallVector<int64_t> interior, shape;
   for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
     interior.push_back(windows.baseDilation[dimension] - 1);
@@ -147,9 +154,7 @@ Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef
 
 LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned count) {
   RankedTensorType result = source.resultType();
-  int64_t places = 1;
-  for (int64_t size : windows.dimensions)
-    places *= size;
+  int64_t places = countElements(windows.dimensions).value_or(0);
   if (places > kMostPlaces || places < 1 || !source.type(0).hasStaticShape())
     return source.error() << "a window of " << places << " elements with a region that is no single operation has no "
                           << "counterpart: at most " << kMostPlaces << " of known sizes are combined one by one";
@@ -189,6 +194,8 @@ LogicalResult convertReduceWindow(Source &source) {
   Windows windows = readWindows(source, type.getRank());
   if (failed(checkWindows(source, windows, type.getRank())))
     return failure();
+  if (result.getRank() != type.getRank())
+    return source.error() << "expected a result of " << type.getRank() << " dimensions, but got " << result;
   std::optional<Running> running = runningOf(type, windows);
   const Combination *known = count == 1 ? combinationOf(region, type.getElementType()) : nullptr;
   if (known && !known->window.empty()) {

@@ -1,5 +1,6 @@
 // LLVM IR -> optimized LLVM IR -> object code in memory, of this machine or of another.
 #include "Host.h"
+#include "array/Target/Stop.h"
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -113,14 +114,25 @@ makeMachine(const CompileOptions &options) {
   return std::pair(std::move(machine), hasBFloat16Pairs);
 }
 
+namespace {
+/// All targets, by their options and workers. Never destroyed: threads may use them while the process ends.
+struct Targets {
+  std::mutex lock;
+  std::map<std::tuple<std::string, std::string, std::string, int, unsigned>, std::unique_ptr<HostTarget>> known;
+  std::vector<std::unique_ptr<HostTarget>> left;
+};
+
+Targets &allTargets() {
+  static auto *targets = new Targets();
+  return *targets;
+}
+} // namespace
+
 llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsigned worker) {
-  static std::mutex lock;
-  static auto *targets =
-      new std::map<std::tuple<std::string, std::string, std::string, int, unsigned>, std::unique_ptr<HostTarget>>();
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<std::mutex> guard(allTargets().lock);
   if (options.optLevel < 0 || options.optLevel > 3)
     return llvm::createStringError("the code generation level must be 0 to 3, not %d", options.optLevel);
-  auto &target = (*targets)[{options.triple, options.cpu, options.features, options.optLevel, worker}];
+  auto &target = allTargets().known[{options.triple, options.cpu, options.features, options.optLevel, worker}];
   if (!target) {
     auto machine = makeMachine(options);
     if (!machine)
@@ -128,6 +140,21 @@ llvm::Expected<HostTarget *> HostTarget::get(const CompileOptions &options, unsi
     target.reset(new HostTarget(std::move(machine->first), machine->second));
   }
   return target.get();
+}
+
+void HostTarget::leaveBusy() {
+  Targets &all = allTargets();
+  std::lock_guard<std::mutex> guard(all.lock);
+  for (auto entry = all.known.begin(); entry != all.known.end();) {
+    if (entry->second && !entry->second->busy.try_lock()) {
+      all.left.push_back(std::move(entry->second));
+      entry = all.known.erase(entry);
+      continue;
+    }
+    if (entry->second)
+      entry->second->busy.unlock();
+    ++entry;
+  }
 }
 
 /// AMD's cores read what lies in order ahead by themselves, and as fast as the caches give it: on Zen 4 a sum of 4 MiB
@@ -205,5 +232,13 @@ llvm::Expected<std::vector<char>> HostTarget::emit(llvm::Module &module, llvm::C
   emitter->passes.run(module);
   return std::vector<char>(emitter->bytes.begin(), emitter->bytes.end());
 }
+
+void leaveBusyTargets() { HostTarget::leaveBusy(); }
+
+static thread_local const std::atomic<bool> *stopFlag = nullptr;
+
+void setStopFlag(const std::atomic<bool> *flag) { stopFlag = flag; }
+
+const std::atomic<bool> *getStopFlag() { return stopFlag; }
 
 } // namespace mlir::array

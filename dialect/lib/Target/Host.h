@@ -18,6 +18,8 @@ class HostTarget {
 public:
   /// The target for these options, which lives as long as the process; each of several workers has its own.
   static llvm::Expected<HostTarget *> get(const CompileOptions &options, unsigned worker = 0);
+  /// Those that are at work are no longer given to others (array/Target/Stop.h).
+  static void leaveBusy();
 
   int optLevel() const { return static_cast<int>(machine->getOptLevel()); }
 

@@ -1,8 +1,10 @@
 // The pipelines of a context are an interface of its array dialect, so that they live as long as it does.
 #include "KeptPipelines.h"
 #include "array/IR/Array.h"
+#include "array/Target/Stop.h"
 
 #include "mlir/IR/DialectInterface.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include <chrono>
 #include <map>
@@ -37,12 +39,30 @@ struct NoteTaker : PassInstrumentation {
   DenseMap<Pass *, std::chrono::steady_clock::time_point> starts;
 };
 
+/// Fails where the compilation was asked to end.
+struct StopPass : PassWrapper<StopPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StopPass)
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (isStopped(getStopFlag()))
+      signalPassFailure();
+  }
+  /// Only passes may copy passes.
+  static std::unique_ptr<Pass> copyOf(const Pass &pass) { return (pass.*(&StopPass::clone))(); }
+};
+
 struct KeptPipeline {
   KeptPipeline(MLIRContext *context, llvm::function_ref<void(OpPassManager &)> build)
       : manager(context, ModuleOp::getOperationName()) {
     // The input was verified, and every pass has tests that verify its output.
     manager.enableVerifier(false);
-    build(manager);
+    OpPassManager built(ModuleOp::getOperationName());
+    build(built);
+    for (Pass &pass : built.getPasses()) {
+      manager.addPass(StopPass::copyOf(pass));
+      if (getStopFlag()) // not in a tool, which may print what each pass leaves
+        manager.addPass(std::make_unique<StopPass>());
+    }
     // In a tool with MLIR's flags they hold for these pipelines too (--mlir-print-ir-after-all). Without them this
     // fails; with them array-opt has applied them to its own passes before, and said what is wrong.
     (void)applyPassManagerCLOptions(manager);

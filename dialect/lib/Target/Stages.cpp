@@ -1,6 +1,7 @@
 // What compilations for a CPU and for a GPU have in common: giving tensors buffers, and the host's code.
 #include "Stages.h"
 #include "array/Pipelines/Cpu.h"
+#include "array/Target/Stop.h"
 #include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -90,7 +91,7 @@ FailureOr<std::vector<char>> generate(ModuleOp module, std::vector<Unit> &units,
       return llvm::Error::success();
     });
   });
-  if (mlir::failed(report(module, std::move(errors))))
+  if (mlir::failed(report(module, std::move(errors))) || isStopped(getStopFlag()))
     return failure();
   keepObjects(units);
   SmallVector<ArrayRef<char>> objects;

@@ -1,5 +1,6 @@
 // The objects of units: the cache of those that were compiled before, and the threads that compile the others.
 #include "Units.h"
+#include "array/Target/Stop.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Threading.h"
@@ -83,8 +84,9 @@ void forEachMissing(llvm::MutableArrayRef<Unit> units, llvm::function_ref<void(U
     if (!unit.object)
       missing.push_back(&unit);
   std::atomic<size_t> next = 0;
+  const std::atomic<bool> *stop = getStopFlag();
   auto run = [&](unsigned worker) {
-    for (size_t i = next++; i < missing.size(); i = next++)
+    for (size_t i = next++; i < missing.size() && !isStopped(stop); i = next++)
       work(*missing[i], worker);
   };
   unsigned cores = llvm::hardware_concurrency().compute_thread_count();

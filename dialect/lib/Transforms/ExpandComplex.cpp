@@ -47,27 +47,48 @@ Value PartBuilder::number(Value like, double value) {
   return splat(*this, like, type, b.getFloatAttr(type.getElementType(), value));
 }
 
+/// The bits of x that a mask keeps, as integers.
+Value PartBuilder::bits(Value x, const APInt &mask) {
+  auto bitsType = cast<RankedTensorType>(x.getType()).clone(b.getIntegerType(mask.getBitWidth()));
+  Value all = BitcastOp::create(b, loc, bitsType, x);
+  return both(all, splat(*this, x, bitsType, b.getIntegerAttr(bitsType.getElementType(), mask)));
+}
+
+Value PartBuilder::masked(Value x, uint64_t mask) {
+  unsigned width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  return BitcastOp::create(b, loc, x.getType(), bits(x, APInt(width, mask)));
+}
+
 Value PartBuilder::copySign(Value x, Value y) {
-  auto type = cast<RankedTensorType>(x.getType());
-  unsigned width = type.getElementTypeBitWidth();
-  auto bitsType = type.clone(b.getIntegerType(width));
-  auto bits = [&](Value z) -> Value { return BitcastOp::create(b, loc, bitsType, z); };
-  auto mask = [&](const APInt &value) {
-    return splat(*this, x, bitsType, b.getIntegerAttr(b.getIntegerType(width), value));
+  unsigned width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  Value magnitude = bits(x, APInt::getSignedMaxValue(width)), sign = bits(y, APInt::getSignedMinValue(width));
+  return BitcastOp::create(b, loc, x.getType(), either(magnitude, sign));
+}
+
+/// A power of two that brings a number which is near the ends of the range away from them, and its inverse; else 1.
+PartBuilder::Scale PartBuilder::scaleOf(Parts z) {
+  Value size = add(abs(z.re), abs(z.im)), one = number(size, 1); // infinite if it overflows, which is large as well
+  bool isDouble = getElementTypeOrSelf(size.getType()).isF64();
+  double down = 0x1p-3, up = isDouble ? 0x1p200 : 0x1p60;
+  Value isHuge = less(number(size, isDouble ? 0x1p1021 : 0x1p125), size);
+  Value isTiny = less(size, number(size, isDouble ? 0x1p-900 : 0x1p-80));
+  auto choose = [&](double ofHuge, double ofTiny) {
+    return select(isHuge, number(size, ofHuge), select(isTiny, number(size, ofTiny), one));
   };
-  Value magnitude = both(bits(x), mask(APInt::getSignedMaxValue(width)));
-  Value sign = both(bits(y), mask(APInt::getSignedMinValue(width)));
-  return BitcastOp::create(b, loc, type, either(magnitude, sign));
+  return {choose(down, up), choose(1 / down, 1 / up)};
 }
 
 Parts PartBuilder::product(Parts x, Parts y) {
   return {sub(mul(x.re, y.re), mul(x.im, y.im)), add(mul(x.re, y.im), mul(x.im, y.re))};
 }
 
-/// Smith's quotient ("Algorithm 116: Complex division", 1962), which neither overflows nor underflows where the parts
-/// of the divisor do not: the ratio of its parts is at most 1. A zero divisor gives infinities, an infinite one zeros
-/// (C99 Annex G).
+/// Smith's quotient ("Algorithm 116: Complex division", 1962), which neither overflows nor underflows on the way: the
+/// ratio of the divisor's parts is at most 1, and what is near the ends of the range is scaled. A zero divisor gives
+/// infinities, an infinite one zeros (C99 Annex G).
 Parts PartBuilder::quotient(Parts x, Parts y) {
+  Scale ofNumber = scaleOf(x), ofDivisor = scaleOf(y);
+  x = scaled(x, ofNumber.factor);
+  y = scaled(y, ofDivisor.factor);
   Value realIsLess = less(abs(y.re), abs(y.im));
   Value big = select(realIsLess, y.im, y.re), small = select(realIsLess, y.re, y.im);
   Value ratio = div(small, big);
@@ -75,7 +96,8 @@ Parts PartBuilder::quotient(Parts x, Parts y) {
   Value first = select(realIsLess, x.im, x.re), second = select(realIsLess, x.re, x.im);
   Value re = div(add(first, mul(second, ratio)), divisor);
   Value im = div(sub(second, mul(first, ratio)), divisor);
-  Parts ordinary{re, select(realIsLess, neg(im), im)};
+  Value back = mul(ofDivisor.factor, ofNumber.inverse);
+  Parts ordinary = scaled({re, select(realIsLess, neg(im), im)}, back);
 
   // By a zero each part becomes an infinity with its sign, or nan, as NumPy has it.
   Value zero = number(y.re, 0), infinity = number(y.re, std::numeric_limits<double>::infinity());
@@ -166,6 +188,7 @@ SmallVector<Value> sign(PartBuilder &b, Operation *op) {
     return b.select(isInfinite, b.copySign(size, part), part);
   };
   z = {unit(z.re), unit(z.im)};
+  z = b.scaled(z, b.scaleOf(z).factor);
   Value length = b.magnitude(z), zero = b.number(length, 0);
   Value isZero = b.equal(length, zero);
   Value safe = b.select(isZero, b.number(length, 1), length);
@@ -480,8 +503,8 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     auto function = functions.find(name);
     if (expansion == expansions.end() && function == functions.end())
       return false; // it moves elements
-    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getKind() == "set")
-      return false; // so does this one; the other kind on complex numbers is addition
+    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getKind() != "add")
+      return false; // so does one that replaces, and the others need both parts of an element at once
     builder.setInsertionPoint(op);
     PartBuilder b(builder, op->getLoc(), known);
     SmallVector<Value> values = expansion != expansions.end()

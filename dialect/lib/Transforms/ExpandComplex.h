@@ -50,12 +50,20 @@ public:
   Value number(Value like, double value);
   /// The magnitude of x with the sign of y.
   Value copySign(Value x, Value y);
+  /// x with those bits alone that a mask has, which is no wider than x.
+  Value masked(Value x, uint64_t mask);
+
+  /// Factors that are powers of two, the one the inverse of the other.
+  struct Scale {
+    Value factor, inverse;
+  };
+  Scale scaleOf(Parts z);
 
   // On whole numbers.
   Parts sum(Parts x, Parts y) { return {add(x.re, y.re), add(x.im, y.im)}; }
   Parts difference(Parts x, Parts y) { return {sub(x.re, y.re), sub(x.im, y.im)}; }
   Parts negative(Parts z) { return {neg(z.re), neg(z.im)}; }
-  Parts scaled(Parts z, double factor) { return {mul(z.re, number(z.re, factor)), mul(z.im, number(z.im, factor))}; }
+  Parts scaled(Parts z, Value factor) { return {mul(z.re, factor), mul(z.im, factor)}; }
   Parts product(Parts x, Parts y);
   Parts quotient(Parts x, Parts y);
   Value magnitude(Parts z);
@@ -64,6 +72,8 @@ public:
   Location loc;
 
 private:
+  Value bits(Value x, const APInt &mask);
+
   Known &known;
 };
 

@@ -1,6 +1,6 @@
 // array-expand-complex: functions of one complex number, by formulas in real ones. Cuts lie along the axes where NumPy
-// and C99 have them, and the sign of a zero chooses the side. Accuracy is that of the value as a whole: where a part is
-// small beside the other, its own last digits may be lost.
+// and C99 have them, and the sign of a zero chooses the side. Each part is accurate by itself but where it is a
+// difference of numbers that nearly cancel; infinities and nans are those of C99's Annex G.
 //
 // Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit" (1987).
 #include "ExpandComplex.h"
@@ -11,7 +11,8 @@ using namespace mlir::array;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double logTwo = 0.6931471805599453;
+// log 2 has a part of 12 bits, so that products with the upper half of a number are exact.
+constexpr double logTwo = 0.6931471805599453, upperLogTwo = 0x1.62ep-1, lowerLogTwo = 3.194618494530941723e-5;
 
 Value isInfinite(PartBuilder &b, Value x) { return b.equal(b.abs(x), b.number(x, infinity)); }
 Value isZero(PartBuilder &b, Value x) { return b.equal(x, b.number(x, 0)); }
@@ -19,16 +20,41 @@ Value isAbove(PartBuilder &b, Value x, double bound) { return b.less(b.number(x,
 Value times(PartBuilder &b, Value x, double factor) { return b.mul(x, b.number(x, factor)); }
 Value plus(PartBuilder &b, Value x, double summand) { return b.add(x, b.number(x, summand)); }
 
+/// Whether the imaginary part is no angle: infinite, or nan.
+Value hasNoAngle(PartBuilder &b, Parts z) { return b.make<NotOp>(b.less(b.abs(z.im), b.number(z.im, infinity))); }
+
 /// i z and -i z.
 Parts turned(PartBuilder &b, Parts z) { return {b.neg(z.im), z.re}; }
 Parts turnedBack(PartBuilder &b, Parts z) { return {z.im, b.neg(z.re)}; }
+
+/// x as a sum of its upper half, whose square is exact, and what is left of it.
+struct Halves {
+  Value upper, lower;
+};
+
+Halves halves(PartBuilder &b, Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  bool isDouble = type.getElementType().isF64();
+  Value upper = b.masked(x, isDouble ? ~uint64_t(0) << 27 : uint64_t(0xFFFFF000));
+  return {upper, b.sub(x, upper)};
+}
+
+/// What the square of x is more than the square of its upper half.
+Value restOfSquare(PartBuilder &b, Halves x) { return b.mul(x.lower, b.add(times(b, x.upper, 2), x.lower)); }
+
+/// |1 + x + iy|^2 - 1 = 2 x + x^2 + y^2 for |x| at most 1: terms that cancel do so exactly.
+Value excess(PartBuilder &b, Value x, Value y) {
+  Halves xHalves = halves(b, x), yHalves = halves(b, y);
+  Value great = b.add(b.add(times(b, x, 2), b.mul(yHalves.upper, yHalves.upper)), b.mul(xHalves.upper, xHalves.upper));
+  return b.add(great, b.add(restOfSquare(b, xHalves), restOfSquare(b, yHalves)));
+}
 
 //===----------------------------------------------------------------------===//
 // Exponentials
 //===----------------------------------------------------------------------===//
 
-/// Above this exp(x) may overflow before it is multiplied by something small: e^32 is then taken out of it.
-constexpr double largeExponent = 64, taken = 32, expOfTaken = 7.896296018268069e13;
+/// Above this exp(x) may overflow before it is multiplied by something small: e^38 is then taken out of it.
+constexpr double largeExponent = 64, taken = 38, expOfTaken = 3.1855931757113756e16;
 
 /// value * factor is exp(x).
 struct Exponential {
@@ -41,24 +67,38 @@ Exponential exponential(PartBuilder &b, Value x) {
   return {value, b.select(isLarge, b.number(x, expOfTaken), b.number(x, 1))};
 }
 
+/// What an exponential whose parts are `whole` is at its corners: infinite real exponents with an angle that says
+/// nothing, and angles of zero, which stay.
+Parts withCorners(PartBuilder &b, Parts z, Parts whole) {
+  Value zero = b.number(z.re, 0), noAngle = hasNoAngle(b, z);
+  Value isHigh = b.both(noAngle, b.equal(z.re, b.number(z.re, infinity)));
+  Value isLow = b.both(noAngle, b.equal(z.re, b.number(z.re, -infinity)));
+  Value re = b.select(isLow, zero, b.select(isHigh, z.re, whole.re));
+  Value im = b.select(isLow, zero, b.select(isZero(b, z.im), z.im, whole.im));
+  return {re, im};
+}
+
 Parts exp(PartBuilder &b, Parts z) {
   Exponential e = exponential(b, z.re);
   Value re = b.mul(b.mul(e.value, b.make<CosOp>(z.im)), e.factor);
   Value im = b.mul(b.mul(e.value, b.make<SinOp>(z.im)), e.factor);
-  // Infinite exponents with an angle that says nothing.
-  Value zero = b.number(z.re, 0), noAngle = b.either(isInfinite(b, z.im), b.isNan(z.im));
-  Value isHigh = b.both(noAngle, b.equal(z.re, b.number(z.re, infinity)));
-  Value isLow = b.both(noAngle, b.equal(z.re, b.number(z.re, -infinity)));
-  re = b.select(isLow, zero, b.select(isHigh, z.re, re));
-  im = b.select(isLow, zero, b.select(isZero(b, z.im), z.im, im));
-  return {re, im};
+  return withCorners(b, z, {re, im});
 }
 
-/// 2^z = exp(z log 2): the magnitude by exp2 itself.
+/// 2^z = exp(z log 2): the magnitude by exp2 itself, 2^64 taken out of large ones; the angle with what rounding has
+/// taken from it.
 Parts exp2(PartBuilder &b, Parts z) {
-  Value magnitude = b.make<Exp2Op>(z.re), angle = times(b, z.im, logTwo);
-  Value im = b.mul(magnitude, b.make<SinOp>(angle));
-  return {b.mul(magnitude, b.make<CosOp>(angle)), b.select(isZero(b, z.im), z.im, im)};
+  Value isLarge = isAbove(b, z.re, 96);
+  Value magnitude = b.make<Exp2Op>(b.select(isLarge, plus(b, z.re, -64), z.re));
+  Value factor = b.select(isLarge, b.number(z.re, 0x1p64), b.number(z.re, 1));
+  Halves y = halves(b, z.im);
+  Value angle = times(b, z.im, logTwo);
+  Value rest = b.add(b.sub(times(b, y.upper, upperLogTwo), angle),
+                     b.add(times(b, y.lower, upperLogTwo), times(b, z.im, lowerLogTwo)));
+  Value sine = b.make<SinOp>(angle), cosine = b.make<CosOp>(angle);
+  Value re = b.mul(b.mul(magnitude, b.sub(cosine, b.mul(rest, sine))), factor);
+  Value im = b.mul(b.mul(magnitude, b.add(sine, b.mul(rest, cosine))), factor);
+  return withCorners(b, z, {re, im});
 }
 
 /// exp(x) cos(y) - 1 = expm1(x) cos(y) - 2 sin(y/2)^2.
@@ -89,7 +129,9 @@ Parts sinh(PartBuilder &b, Parts z) {
   Hyperbolic h = hyperbolic(b, z.re);
   Value re = b.mul(b.mul(h.sinh, b.make<CosOp>(z.im)), h.factor);
   Value im = b.mul(b.mul(h.cosh, b.make<SinOp>(z.im)), h.factor);
-  return {b.select(isZero(b, z.re), z.re, re), b.select(isZero(b, z.im), z.im, im)};
+  // Without an angle a real part that is zero or infinite stays.
+  Value stays = b.both(b.either(isZero(b, z.re), isInfinite(b, z.re)), hasNoAngle(b, z));
+  return {b.select(stays, z.re, re), b.select(isZero(b, z.im), z.im, im)};
 }
 
 /// cosh x cos y + i sinh x sin y
@@ -98,7 +140,9 @@ Parts cosh(PartBuilder &b, Parts z) {
   Value re = b.mul(b.mul(h.cosh, b.make<CosOp>(z.im)), h.factor);
   Value im = b.mul(b.mul(h.sinh, b.make<SinOp>(z.im)), h.factor);
   Value flat = b.copySign(b.number(z.im, 0), b.mul(b.copySign(b.number(z.re, 1), z.re), z.im));
-  return {re, b.select(b.either(isZero(b, z.re), isZero(b, z.im)), flat, im)};
+  Value noAngle = hasNoAngle(b, z), isEndless = b.both(isInfinite(b, z.re), noAngle);
+  Value isFlat = b.either(isZero(b, z.im), b.both(isZero(b, z.re), noAngle));
+  return {b.select(isEndless, b.abs(z.re), re), b.select(isFlat, flat, im)};
 }
 
 /// With t = tan y, s = sinh x: (s sqrt(1 + s^2) (1 + t^2) + i t) / (1 + s^2 (1 + t^2)).
@@ -111,10 +155,11 @@ Parts tanh(PartBuilder &b, Parts z) {
   // 4 sin y cos y / e^2|x|; an infinite real part with no angle leaves a zero.
   Value cross = times(b, b.mul(b.make<SinOp>(z.im), b.make<CosOp>(z.im)), 4);
   Value far = b.mul(cross, b.make<ExpOp>(times(b, size, -2)));
-  Value known = b.select(isInfinite(b, z.im), b.copySign(b.number(far, 0), z.im), far);
+  Value known = b.select(hasNoAngle(b, z), b.copySign(b.number(far, 0), z.im), far);
   far = b.select(isInfinite(b, z.re), known, far);
-  Value farIm = b.select(isZero(b, z.im), z.im, far);
-  return {b.select(isFar, b.copySign(b.number(re, 1), z.re), re), b.select(isFar, farIm, im)};
+  // On the axes a part is zero whatever the other is.
+  re = b.select(isFar, b.copySign(b.number(re, 1), z.re), b.select(isZero(b, z.re), z.re, re));
+  return {re, b.select(isZero(b, z.im), z.im, b.select(isFar, far, im))};
 }
 
 Parts sin(PartBuilder &b, Parts z) { return turnedBack(b, sinh(b, turned(b, z))); }
@@ -131,11 +176,10 @@ Parts logistic(PartBuilder &b, Parts z) { return b.quotient(one(b, z), onePlus(b
 // Logarithms, roots, powers
 //===----------------------------------------------------------------------===//
 
-/// log |z|: near 1 from (|z| - 1)(|z| + 1), elsewhere from the greater part and the ratio of the parts.
+/// log |z|: near 1 from |z|^2 - 1, elsewhere from the greater part and the ratio of the parts.
 Value logMagnitude(PartBuilder &b, Parts z) {
   Value x = b.abs(z.re), y = b.abs(z.im), big = b.max(x, y), small = b.min(x, y);
-  Value excess = b.add(b.mul(plus(b, big, -1), plus(b, big, 1)), b.mul(small, small));
-  Value near = times(b, b.make<Log1pOp>(excess), 0.5);
+  Value near = times(b, b.make<Log1pOp>(excess(b, plus(b, big, -1), small)), 0.5);
   Value ratio = b.div(small, b.select(isZero(b, big), b.number(big, 1), big));
   Value far = b.add(b.make<LogOp>(big), times(b, b.make<Log1pOp>(b.mul(ratio, ratio)), 0.5));
   Value isNear = b.both(isAbove(b, big, 0.5), b.less(big, b.number(big, 2)));
@@ -147,10 +191,8 @@ Value angle(PartBuilder &b, Parts z) { return b.make<Atan2Op>(z.im, z.re); }
 
 Parts log(PartBuilder &b, Parts z) { return {logMagnitude(b, z), angle(b, z)}; }
 
-/// |1 + z|^2 - 1 = x (2 + x) + y^2 where z is small.
 Parts log1p(PartBuilder &b, Parts z) {
-  Value excess = b.add(b.mul(z.re, plus(b, z.re, 2)), b.mul(z.im, z.im));
-  Value near = times(b, b.make<Log1pOp>(excess), 0.5);
+  Value near = times(b, b.make<Log1pOp>(excess(b, z.re, z.im)), 0.5);
   Value isNear = b.less(b.max(b.abs(z.re), b.abs(z.im)), b.number(z.re, 0.5));
   Parts moved = onePlus(b, z);
   return {b.select(isNear, near, logMagnitude(b, moved)), angle(b, moved)};
@@ -178,7 +220,7 @@ Parts sqrt(PartBuilder &b, Parts z) {
   Value isOrigin = isZero(b, size), tall = isInfinite(b, z.im), wide = isInfinite(b, z.re);
   Value hasNan = b.isNan(z.im);
   Value wideRe = b.select(isLeft, b.select(hasNan, z.im, zero), unbounded);
-  Value wideIm = b.select(hasNan, z.im, b.copySign(b.select(isLeft, unbounded, zero), z.im));
+  Value wideIm = b.select(isLeft, b.copySign(unbounded, z.im), b.select(hasNan, z.im, b.copySign(zero, z.im)));
   re = b.select(isOrigin, zero, b.select(tall, unbounded, b.select(wide, wideRe, re)));
   im = b.select(isOrigin, z.im, b.select(tall, z.im, b.select(wide, wideIm, im)));
   return {re, im};
@@ -203,9 +245,12 @@ const PartRow rows[] = {
 
 ArrayRef<PartRow> array::complexFunctions() { return rows; }
 
-/// exp(y log x). Of zero: one to the power zero, else zero where the exponent has a positive real part.
+/// exp(y log x). Of zero: one to the power zero, else zero where the exponent has a positive real part. A real exponent
+/// is no complex factor, whose zero would make a nan of an infinite logarithm.
 Parts array::complexPower(PartBuilder &b, Parts base, Parts exponent) {
-  Parts power = exp(b, b.product(exponent, log(b, base)));
+  Parts logarithm = log(b, base), product = b.product(exponent, logarithm);
+  Parts scaled{b.mul(exponent.re, logarithm.re), b.mul(exponent.re, logarithm.im)};
+  Parts power = exp(b, b.select(isZero(b, exponent.im), scaled, product));
   Value zero = b.number(base.re, 0);
   Value ofZero = b.both(isZero(b, base.re), isZero(b, base.im));
   Value toZero = b.both(isZero(b, exponent.re), isZero(b, exponent.im));

@@ -29,6 +29,9 @@ namespace {
 constexpr int64_t cheapCost = 4;
 /// A producer of a row is computed again for every row up to this cost.
 constexpr int64_t freeCost = 1;
+/// What one op computes again that others compute too costs at most this much: a chain in which every value has a
+/// second reader would be computed from its start in each of its ops.
+constexpr int64_t mostAgain = 32;
 /// A larger body spills registers, and fusing one op after the other takes quadratic time.
 constexpr int64_t maxBodySize = 256;
 
@@ -261,19 +264,23 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
 // The sweep
 //===----------------------------------------------------------------------===//
 
-/// Knows what an op was replaced by.
+/// Knows what an op was replaced by, and what each op computes again.
 struct ReplacementListener : RewriterBase::Listener {
   void notifyOperationReplaced(Operation *op, ValueRange values) override {
     if (op != current)
       return;
     auto kept = llvm::find_if(values, [](Value value) { return value != nullptr; });
     current = kept == values.end() ? nullptr : (*kept).getDefiningOp();
+    if (int64_t cost = again.lookup(op); cost && current)
+      again[current] = cost;
   }
   void notifyOperationErased(Operation *op) override {
+    again.erase(op);
     if (op == current)
       current = nullptr;
   }
   Operation *current = nullptr;
+  DenseMap<Operation *, int64_t> again;
 };
 
 /// Takes producers into one consumer after the other, in program order: what a consumer can take in is complete by
@@ -367,6 +374,13 @@ private:
   bool fuse(linalg::GenericOp &op, OpOperand *operand) {
     if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
       return false;
+    auto taken = operand->get().getDefiningOp<linalg::GenericOp>();
+    bool isShared = llvm::any_of(taken->getUsers(), [&](Operation *user) { return user != op; });
+    int64_t again = listener.again.lookup(op) + listener.again.lookup(taken);
+    if (isShared)
+      again += std::max<int64_t>(elementCost(taken), 1);
+    if (isShared && again > mostAgain)
+      return false;
     rewriter.setInsertionPoint(op);
     FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
     if (failed(fused))
@@ -381,6 +395,8 @@ private:
     if (producer->use_empty())
       rewriter.eraseOp(producer);
     op = cast<linalg::GenericOp>(fused->fusedOp);
+    if (again)
+      listener.again[op] = again;
     return true;
   }
 

@@ -45,16 +45,27 @@ static int64_t widthOf(Type type) {
   return type.isInteger(1) ? 0 : std::max<int64_t>(8, type.getIntOrFloatBitWidth());
 }
 
-static bool variesWith(Value bodyValue, const IterationSpace &space, unsigned dim, Block *body) {
-  if (auto argument = dyn_cast<BlockArgument>(bodyValue))
-    return argument.getOwner() == body && space.accesses[argument.getArgNumber()].moves(dim);
-  Operation *op = bodyValue.getDefiningOp();
-  if (op->getBlock() != body)
-    return false;
-  if (auto index = dyn_cast<linalg::IndexOp>(op))
-    return space.dims[dim].indexSource == index.getDim();
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return variesWith(operand, space, dim, body); });
-}
+namespace {
+/// Which values of a body vary with `dim`. Found once for all of them, in the order of the body: a value may be reached
+/// by very many ways, as the squares of an integer power are.
+class VaryingValues {
+public:
+  VaryingValues(const IterationSpace &space, unsigned dim, Block *body) {
+    for (BlockArgument argument : body->getArguments())
+      if (space.accesses[argument.getArgNumber()].moves(dim))
+        values.insert(argument);
+    for (Operation &op : body->without_terminator()) {
+      auto index = dyn_cast<linalg::IndexOp>(op);
+      if (index ? space.dims[dim].indexSource == index.getDim() : llvm::any_of(op.getOperands(), std::cref(*this)))
+        values.insert(op.result_begin(), op.result_end());
+    }
+  }
+  bool operator()(Value bodyValue) const { return values.contains(bodyValue); }
+
+private:
+  SmallPtrSet<Value, 16> values;
+};
+} // namespace
 
 /// As many lanes as fill some registers with the widest values that vary along `dim`: two for a plain elementwise body,
 /// four where latencies have to be hidden (reductions, polynomials). Index arithmetic mostly ends in an address and
@@ -65,8 +76,9 @@ static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsign
   bool isHeavy = space.hasReduction();
   for (const Access &access : space.accesses)
     width = std::max(width, widthOf(access.element));
+  VaryingValues varies(space, dim, op.getBlock());
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
-    if (bodyOp.getNumResults() == 0 || !variesWith(bodyOp.getResult(0), space, dim, op.getBlock()))
+    if (bodyOp.getNumResults() == 0 || !varies(bodyOp.getResult(0)))
       continue;
     isHeavy |= isa<math::MathDialect>(bodyOp.getDialect());
     for (Type type : bodyOp.getResultTypes())
@@ -130,15 +142,14 @@ static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned 
     else
       cost += access.isOutput ? scatterCost : elementCost;
   }
+  VaryingValues varies(space, dim, op.getBlock());
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
     cost += elementCost / filled;
     auto load = dyn_cast<memref::LoadOp>(bodyOp);
     if (!load || load.getIndices().empty())
       continue;
-    bool leadingVary = llvm::any_of(load.getIndices().drop_back(),
-                                    [&](Value index) { return variesWith(index, space, dim, op.getBlock()); });
-    if (leadingVary || (variesWith(load.getIndices().back(), space, dim, op.getBlock()) &&
-                        !load.getIndices().back().getDefiningOp<linalg::IndexOp>()))
+    bool leadingVary = llvm::any_of(load.getIndices().drop_back(), std::cref(varies));
+    if (leadingVary || (varies(load.getIndices().back()) && !load.getIndices().back().getDefiningOp<linalg::IndexOp>()))
       cost += elementCost;
   }
   if (loop.reduced)
@@ -368,6 +379,8 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const 
     if (!isEligible(op, space, dim))
       continue;
     int64_t lanes = lanesFor(op, space, dim, registerBits);
+    if (lanes == 0) // an element is wider than the registers
+      continue;
     double cost = costOf(op, space, dim, lanes, registerBits);
     if (best.vectorDim && cost > bestCost)
       continue;

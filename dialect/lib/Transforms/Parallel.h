@@ -41,11 +41,27 @@ inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
 /// The divisor of `total` that is at least `least` and next to it, and a multiple of `unit` if there is such a one; 0
 /// if the nearest one leaves fewer than two blocks.
 inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
-  for (int64_t multiple : {unit, int64_t(1)})
-    for (int64_t block = std::max<int64_t>(least + multiple - 1, 1) / multiple * multiple;
-         block > 0 && block <= std::min(total / 2, 8 * least); block += multiple)
-      if (total % block == 0)
-        return block;
+  // A size of any module must not be searched for hours.
+  constexpr int64_t mostTries = int64_t(1) << 22;
+  least = std::max<int64_t>(least, 1);
+  int64_t largest = std::min(total / 2, least > total / 8 ? total : 8 * least);
+  if (least > largest)
+    return 0;
+  int64_t mostBlocks = total / least, leastBlocks = llvm::divideCeil(total, largest);
+  for (int64_t multiple : {unit, int64_t(1)}) {
+    int64_t tries = 0;
+    // There are fewer numbers of blocks than blocks, or the other way round.
+    if (mostBlocks - leastBlocks < (largest - least) / multiple) {
+      for (int64_t blocks = mostBlocks; blocks >= leastBlocks && tries < mostTries; --blocks, ++tries)
+        if (total % blocks == 0 && total / blocks % multiple == 0)
+          return total / blocks;
+    } else {
+      for (int64_t block = llvm::alignTo(least, multiple); block <= largest && tries < mostTries;
+           block += multiple, ++tries)
+        if (total % block == 0)
+          return block;
+    }
+  }
   return 0;
 }
 

@@ -3,6 +3,7 @@
 // buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
 #include "BufferUses.h"
 #include "array/IR/Array.h"
+#include "array/IR/Bytes.h"
 #include "array/Transforms/Entry.h"
 #include "array/Transforms/MemoryPlan.h"
 #include "array/Transforms/Passes.h"
@@ -11,9 +12,11 @@
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::array {
@@ -54,14 +57,13 @@ struct Temporary {
   bool livesWith(const Temporary &other) const { return first <= other.last && other.first <= last; }
 };
 
-int64_t elementBytes(MemRefType type) { return llvm::divideCeil(type.getElementTypeBitWidth(), 8); }
-
-int64_t byteSize(memref::AllocOp alloc) {
+/// Nothing where it has more than can be counted.
+std::optional<int64_t> byteSize(memref::AllocOp alloc) {
   // Of a temporary whose rows share memory only the first ones are there.
   if (auto bytes = alloc->getAttrOfType<IntegerAttr>(kTouchedBytesAttr))
     return bytes.getInt();
   MemRefType type = alloc.getType();
-  return type.hasStaticShape() ? type.getNumElements() * elementBytes(type) : 0;
+  return type.hasStaticShape() ? countBytes(type) : 0;
 }
 
 /// Whether a call decides how many bytes it needs.
@@ -69,8 +71,9 @@ bool isSized(const Temporary &temporary) {
   return temporary.bytes == 0 && memref::AllocOp(temporary.alloc).getType().getNumDynamicDims() != 0;
 }
 
-/// Places the largest temporary first, each at the lowest offset that is free while it lives. Returns the arena's size.
-int64_t assignOffsets(MutableArrayRef<Temporary> temporaries) {
+/// Places the largest temporary first, each at the lowest offset that is free while it lives. Returns the arena's size;
+/// nothing where it is more than can be counted.
+std::optional<int64_t> assignOffsets(MutableArrayRef<Temporary> temporaries) {
   SmallVector<Temporary *> order;
   for (Temporary &temporary : temporaries)
     order.push_back(&temporary);
@@ -89,7 +92,11 @@ int64_t assignOffsets(MutableArrayRef<Temporary> temporaries) {
       offset = std::max<int64_t>(offset, llvm::alignTo(other->offset + other->bytes, PCRT_ALIGNMENT));
     }
     temporary->offset = offset;
-    arena = std::max(arena, offset + temporary->bytes);
+    // With what it takes to align the next one.
+    std::optional<int64_t> end = llvm::checkedAdd(offset, temporary->bytes);
+    if (!end || !llvm::checkedAdd<int64_t>(*end, PCRT_ALIGNMENT))
+      return std::nullopt;
+    arena = std::max(arena, *end);
     placed.insert(
         llvm::upper_bound(placed, temporary, [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
         temporary);
@@ -184,14 +191,20 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
         return signalPassFailure();
 
     SmallVector<Temporary> temporaries = findLifetimes(function, allocations);
-    int64_t bytes = assignOffsets(temporaries);
-    if (failed(useArena(function, temporaries, bytes)))
+    std::optional<int64_t> bytes = assignOffsets(temporaries);
+    if (!bytes) {
+      function.emitError("the temporaries of @") << function.getSymName() << " take more bytes than 2**63 - 1";
+      return signalPassFailure();
+    }
+    if (failed(useArena(function, temporaries, *bytes)))
       signalPassFailure();
   }
 
   static LogicalResult checkAlloc(const Allocation &allocation) {
     memref::AllocOp alloc = allocation.alloc;
     MemRefType type = alloc.getType();
+    if (!byteSize(alloc))
+      return alloc.emitError("a temporary has more bytes than 2**63 - 1: it is ") << type;
     if (!type.getLayout().isIdentity())
       return alloc.emitError("a temporary must have a dense layout, but is ") << type;
     // Every iteration of a loop gets the same bytes, so none may see what another left there.
@@ -225,7 +238,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     SmallVector<Operation *> dead;
     for (auto [allocation, scope] : llvm::zip_equal(allocations, scopes)) {
       memref::AllocOp alloc = allocation.alloc;
-      Temporary temporary{alloc, byteSize(alloc), std::numeric_limits<int64_t>::max(), -1};
+      Temporary temporary{alloc, *byteSize(alloc), std::numeric_limits<int64_t>::max(), -1};
       auto extend = [&](Operation *user) {
         // A use inside of a loop is a use of every iteration of the loop.
         auto [first, last] = positions[scope->findAncestorOpInBlock(*user)];
@@ -257,35 +270,50 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return temporaries;
   }
 
-  /// The bytes of a temporary that a call sizes, as whole cache lines.
-  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, Sizes &sizes) {
+  /// The bytes of a temporary that a call sizes, as whole cache lines. What they are about, as a float that does not
+  /// wrap, is added to `about`; it is huge where a size is negative.
+  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, Sizes &sizes, Value &about) {
     Location loc = alloc.getLoc();
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
-    Value bytes = constant(elementBytes(alloc.getType()));
-    for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim)
-      bytes = arith::MulIOp::create(builder, loc, bytes,
-                                    getValueOrCreateConstantIndexOp(builder, loc, sizes.sizeOf(alloc, dim)));
+    auto toFloat = [&](Value size) {
+      Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);
+      return arith::UIToFPOp::create(builder, loc, builder.getF64Type(), word);
+    };
+    Value bytes = constant(bytesOfElement(alloc.getType().getElementType()));
+    Value own = toFloat(bytes);
+    for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim) {
+      Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes.sizeOf(alloc, dim));
+      bytes = arith::MulIOp::create(builder, loc, bytes, size);
+      // A size of 0 hides none of the others.
+      own = arith::MulFOp::create(builder, loc, own, toFloat(arith::MaxUIOp::create(builder, loc, size, constant(1))));
+    }
+    about = about ? arith::AddFOp::create(builder, loc, about, own).getResult() : own;
     bytes = arith::AddIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT - 1));
     return arith::MulIOp::create(builder, loc, arith::DivUIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT)),
                                  constant(PCRT_ALIGNMENT));
   }
 
   /// The slots lie behind the temporaries of known sizes, one after the other. Returns the offset of each, and the
-  /// bytes of all.
+  /// bytes of all; -1 where they can't be counted, which ends the call before it begins.
   static std::pair<SmallVector<Value>, Value> emitOffsets(OpBuilder &builder, Location loc, ArrayRef<Slot> slots,
                                                           int64_t bytes, Sizes &sizes) {
     SmallVector<Value> offsets;
+    Value about;
     Value end = arith::ConstantIndexOp::create(builder, loc, llvm::alignTo(bytes, PCRT_ALIGNMENT));
     for (const Slot &slot : slots) {
       Value most;
       for (Temporary *member : slot.members) {
-        Value size = emitBytes(builder, member->alloc, sizes);
+        Value size = emitBytes(builder, member->alloc, sizes, about);
         most = most ? arith::MaxUIOp::create(builder, loc, most, size).getResult() : size;
       }
       offsets.push_back(end);
       end = arith::AddIOp::create(builder, loc, end, most);
     }
-    return {offsets, end};
+    // Far from what wraps, so that the known ones and what is rounded fit too.
+    Value most = arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0x1p62));
+    Value fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, about, most);
+    Value none = arith::ConstantIndexOp::create(builder, loc, -1);
+    return {offsets, arith::SelectOp::create(builder, loc, fits, end, none)};
   }
 
   static LogicalResult useArena(func::FuncOp function, MutableArrayRef<Temporary> temporaries, int64_t bytes) {

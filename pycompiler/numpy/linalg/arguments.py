@@ -14,22 +14,32 @@ from pycompiler.numpy.promotion import inexact
 from pycompiler.ops import linalg_rules as la
 
 
-def inexact_arrays(name: str, *xs: Any) -> list[Array]:
+def is_narrow(dtype: Any) -> bool:
+    """Whether a float is too narrow for LAPACK."""
+    return dtype in (dtypes.float16, dtypes.bfloat16)
+
+
+def inexact_arrays(name: str, *xs: Any, narrow: bool = False) -> list[Array]:
     """The arguments in the least floating-point dtype that holds them all, no longer weakly typed.
 
-    Raises TypeError for what is no array, and for float16 and bfloat16, which LAPACK does not take.
+    Raises TypeError for what is no array, and unless `narrow` for float16 and bfloat16, which LAPACK does not take.
     """
     check_arrays(name, *xs)
     dtype = inexact(dtypes.result_type(*xs)[0])
-    if dtype in (dtypes.float16, dtypes.bfloat16):
+    if is_narrow(dtype) and not narrow:
         shown = " and ".join(short(get_aval(x)) for x in xs)
         raise TypeError(f"{name}: takes arrays of float32 or float64, got {shown}; convert it first")
     return [cast(x, dtype) for x in xs]
 
 
-def square_matrix(name: str, a: Any) -> Array:
+def widened(x: Array) -> Array:
+    """A float that is too narrow for LAPACK in float32; another array itself."""
+    return cast(x, dtypes.float32) if is_narrow(get_aval(x).dtype) else x
+
+
+def square_matrix(name: str, a: Any, narrow: bool = False) -> Array:
     """a as a stack of square matrices of a floating-point dtype. Raises ValueError for another shape."""
-    (a,) = inexact_arrays(name, a)
+    (a,) = inexact_arrays(name, a, narrow=narrow)
     shape = get_aval(a).shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError(f"{name}: expects a shape [..., n, n], got {short(get_aval(a))}")

@@ -1,5 +1,7 @@
 """Norms, condition numbers and ranks, as numpy.linalg names them."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays
+from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, is_narrow, widened
 from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
@@ -21,10 +23,29 @@ from pycompiler.ops import linalg_rules as la
 Axis = int | tuple[int, ...] | None
 
 
+def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
+    """The norm of a narrower float computed in float32, as its squares may overflow, and rounded at the end."""
+
+    @functools.wraps(function)
+    def computed(x: Array, **params: Any) -> Array:
+        norm = function(widened(x), **params)
+        return cast(norm, get_aval(x).dtype) if is_narrow(get_aval(x).dtype) else norm
+
+    return computed
+
+
+def _root(total: Array, root: Callable[[Array], Array]) -> Array:
+    """The root of a sum of powers; at zero, where it has no slope, the derivative is 0, and no product of 0 and inf."""
+    vanishes = lax.eq(total, 0)
+    return lax.select(vanishes, total, root(lax.select(vanishes, 1.0, total)))
+
+
 def _root_of_squares(x: Array, axis: Axis, keepdims: bool) -> Array:
-    return lax.sqrt(reductions.sum(la.real_part(lax.mul(x, la.conj(x))), axis=axis, keepdims=keepdims))
+    squares = la.real_part(lax.mul(x, la.conj(x)))
+    return _root(reductions.sum(squares, axis=axis, keepdims=keepdims), lax.sqrt)
 
 
+@_in_float32
 def _vector_norm(x: Array, *, axis: Axis, keepdims: bool, order: Any) -> Array:
     where = {"axis": axis, "keepdims": keepdims}
     if order == 2:
@@ -40,8 +61,11 @@ def _vector_norm(x: Array, *, axis: Axis, keepdims: bool, order: Any) -> Array:
     if order == 1:
         return reductions.sum(size, **where)
     dtype = get_aval(size).dtype
-    power = np.asarray(order, dtype)
-    return ufuncs.power(reductions.sum(ufuncs.power(size, power), **where), np.asarray(1 / order, dtype))
+    total = reductions.sum(ufuncs.power(size, np.asarray(order, dtype)), **where)
+    inverse = np.asarray(1 / order, dtype)
+    if order < 0:
+        return ufuncs.power(total, inverse)
+    return _root(total, lambda total: ufuncs.power(total, inverse))
 
 
 def _order(name: str, order: Any) -> Any:
@@ -58,11 +82,12 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
     >>> pnp.linalg.vector_norm(pnp.array([1.0, -2.0]), ord=1)
     Array(3., dtype=float32)
     """
-    (x,) = inexact_arrays("vector_norm", x)
+    (x,) = inexact_arrays("vector_norm", x, narrow=True)
     axes = canonical_axes("vector_norm", axis, len(get_aval(x).shape))
     return fused(_vector_norm, x, axis=axes, keepdims=bool(keepdims), order=_order("vector_norm", ord))
 
 
+@_in_float32
 def _matrix_norm(x: Array, *, axis: tuple[int, int], keepdims: bool, order: Any) -> Array:
     if order in (None, "f", "fro"):
         return _root_of_squares(x, axis, keepdims)
@@ -92,7 +117,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     >>> pnp.linalg.norm(pnp.array([3.0, 4.0]))
     Array(5., dtype=float32)
     """
-    (x,) = inexact_arrays("norm", x)
+    (x,) = inexact_arrays("norm", x, narrow=True)
     rank = len(get_aval(x).shape)
     if axis is None and ord is None:
         return fused(_vector_norm, x, axis=tuple(range(rank)), keepdims=bool(keepdims), order=2)
@@ -105,6 +130,8 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         )
     if ord not in (None, "f", "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
         raise ValueError(f"norm: ord of a matrix is None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
+    if ord in ("nuc", 2, -2):
+        (x,) = inexact_arrays("norm", x)  # which LAPACK takes
     return fused(_matrix_norm, x, axis=axes, keepdims=bool(keepdims), order=ord)
 
 

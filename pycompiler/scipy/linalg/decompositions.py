@@ -13,7 +13,7 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
-from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix
+from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
 from pycompiler.ops import linalg as solvers
 from pycompiler.ops import linalg_orthogonal as orthogonal
 from pycompiler.ops import linalg_rules as la
@@ -90,7 +90,7 @@ def _complex_form(t: Array, z: Array) -> tuple[Array, Array]:
 
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """The complex Schur form of the real one: T becomes triangular, both become complex."""
-    t, z = inexact_arrays("rsf2csf", T, Z)
+    t, z = (widened(x) for x in inexact_arrays("rsf2csf", T, Z, narrow=True))
     for x in (t, z):
         if len(get_aval(x).shape) < 2 or get_aval(x).shape[-1] != get_aval(x).shape[-2]:
             raise ValueError(f"rsf2csf: expects square matrices, got {short(get_aval(t))} and {short(get_aval(z))}")

@@ -13,7 +13,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.diagonals import diag, diagonal
-from pycompiler.numpy.linalg.arguments import inexact_arrays, square_matrix
+from pycompiler.numpy.linalg.arguments import inexact_arrays, square_matrix, widened
 from pycompiler.numpy.linalg.norms import norm
 from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import linalg_spectral as spectral
@@ -75,7 +75,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """
     if blocksize > 1:
         raise NotImplementedError(f"sqrtm: only blocksize=1 is there, got {blocksize}; the result is the same")
-    return fused(_sqrtm, square_matrix("sqrtm", A))
+    return fused(_sqrtm, widened(square_matrix("sqrtm", A, narrow=True)))
 
 
 def _apart(t: Array, distance: int) -> Array:

@@ -154,7 +154,7 @@ def _companion(a: Array) -> Array:
 
 def companion(a: Any) -> Array:
     """The companion matrices of polynomials with the coefficients a [n], highest first, n at least 2."""
-    (a,) = inexact_arrays("companion", a)
+    (a,) = inexact_arrays("companion", a, narrow=True)
     a = atleast_1d(a)
     if get_aval(a).shape[-1] < 2:
         raise ValueError(f"companion: expects at least 2 coefficients, got {short(get_aval(a))}")
@@ -199,7 +199,7 @@ def _fiedler_companion(a: Array) -> Array:
 
 def fiedler_companion(a: Any) -> Array:
     """The pentadiagonal companion matrices of polynomials with the coefficients a [n], highest first."""
-    (a,) = inexact_arrays("fiedler_companion", a)
+    (a,) = inexact_arrays("fiedler_companion", a, narrow=True)
     a = atleast_1d(a)
     if get_aval(a).shape[-1] == 0:
         raise ValueError(f"fiedler_companion: expects at least 1 coefficient, got {short(get_aval(a))}")

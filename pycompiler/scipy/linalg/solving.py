@@ -12,7 +12,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy import linalg as numpy_linalg
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.linalg.arguments import inexact_arrays, one_batch
+from pycompiler.numpy.linalg.arguments import inexact_arrays, one_batch, widened
 from pycompiler.numpy.linalg.solving import solve_square
 from pycompiler.ops import linalg as solvers
 from pycompiler.ops import linalg_complex as complexes
@@ -33,9 +33,9 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     return numpy_linalg.inv(a)
 
 
-def _system(name: str, a: Any, b: Any) -> tuple[Array, Array, bool]:
+def _system(name: str, a: Any, b: Any, narrow: bool = False) -> tuple[Array, Array, bool]:
     """The matrix and the right side of a system of one batch, and whether b holds one vector for each matrix."""
-    a, b = inexact_arrays(name, a, b)
+    a, b = inexact_arrays(name, a, b, narrow=narrow)
     left, right = get_aval(a), get_aval(b)
     if len(left.shape) < 2 or left.shape[-1] != left.shape[-2]:
         raise ValueError(f"{name}: expects a matrix of shape [..., n, n], got {short(left)}")
@@ -55,15 +55,15 @@ def _columns(x: Array, vector: bool) -> Array:
 
 def _solve_triangular(a: Array, b: Array, *, trans: int, lower: bool, unit: bool, vector: bool) -> Array:
     x = solvers.triangular_solve.bind(
-        a,
-        b,
+        widened(a),
+        widened(b),
         left_side=True,
         lower=lower,
         transpose_a=trans != 0,
         conjugate_a=trans == 2 and la.is_complex(a),
         unit_diagonal=unit,
     )
-    return _columns(x, vector)
+    return cast(_columns(x, vector), get_aval(b).dtype)
 
 
 def solve_triangular(
@@ -86,7 +86,7 @@ def solve_triangular(
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"solve_triangular: trans is 0, 1, 2, 'N', 'T' or 'C', got {trans!r}")
     number = "NTC".index(trans) if isinstance(trans, str) else trans
-    a, b, vector = _system("solve_triangular", a, b)
+    a, b, vector = _system("solve_triangular", a, b, narrow=True)
     flags = {"trans": number, "lower": bool(lower), "unit": bool(unit_diagonal)}
     return fused(_solve_triangular, a, b, **flags, vector=vector)
 

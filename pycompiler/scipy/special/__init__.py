@@ -87,5 +87,5 @@ __all__ = [
     "zeta",
 ]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -9,7 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.aval import get_aval
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import shape as shapes
 from pycompiler.ops import special as ops
 
@@ -70,6 +70,7 @@ def _bessel_jn(z: Array, *, v: int) -> Array:
     return ops.bessel_j.bind(shapes.broadcast_in_dim.bind(orders, shape=shape, broadcast_dimensions=(0,)), repeated)
 
 
+@never_weak
 def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     """The confluent hypergeometric function 1F1(a; b; x)."""
     return ops.hyp1f1.bind(*promoted_inexact("hyp1f1", a, b, x))

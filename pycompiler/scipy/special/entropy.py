@@ -10,9 +10,10 @@ from pycompiler.core.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.ops import special as ops
 from pycompiler.ops.quotients import expm1_quotient
+from pycompiler.transforms import custom_jvp
 
 
 def xlogy(x: Any, y: Any) -> Array:
@@ -22,12 +23,52 @@ def xlogy(x: Any, y: Any) -> Array:
     >>> special.xlogy(0.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return ops.xlogy.bind(*promoted_inexact("xlogy", x, y))
+    x, y = promoted_inexact("xlogy", x, y)
+    return fused(_complex_xlogy, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlogy.bind(x, y)
 
 
 def xlog1py(x: Any, y: Any) -> Array:
     """x log(1 + y), 0 where x is 0."""
-    return ops.xlog1py.bind(*promoted_inexact("xlog1py", x, y))
+    x, y = promoted_inexact("xlog1py", x, y)
+    return fused(_complex_xlog1py, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlog1py.bind(x, y)
+
+
+def _weighted(x: Array, y: Array, logarithm: Array) -> Array:
+    """x times a logarithm of y; 0 where x is, unless y is nan."""
+    vanishes = lax.bitwise_and(lax.eq(x, 0), lax.eq(y, y))
+    return lax.select(vanishes, _constant(x, 0), lax.mul(x, logarithm))
+
+
+def _share(t: Array, x: Array, y: Array) -> Array:
+    """t x / y; 0 where x is."""
+    vanishes = lax.eq(x, 0)
+    return lax.mul(t, lax.select(vanishes, x, lax.div(x, lax.select(vanishes, _constant(y, 1), y))))
+
+
+@custom_jvp
+def _weighted_log(x: Array, y: Array) -> Array:
+    return _weighted(x, y, lax.log(y))
+
+
+_weighted_log.defjvps(lambda t, out, x, y: lax.mul(t, lax.log(y)), lambda t, out, x, y: _share(t, x, y))
+
+
+@custom_jvp
+def _weighted_log1p(x: Array, y: Array) -> Array:
+    return _weighted(x, y, lax.log1p(y))
+
+
+_weighted_log1p.defjvps(
+    lambda t, out, x, y: lax.mul(t, lax.log1p(y)), lambda t, out, x, y: _share(t, x, lax.add(y, _constant(y, 1)))
+)
+
+
+def _complex_xlogy(x: Array, y: Array) -> Array:
+    return _weighted_log(x, y)
+
+
+def _complex_xlog1py(x: Array, y: Array) -> Array:
+    return _weighted_log1p(x, y)
 
 
 def logit(x: Any) -> Array:
@@ -68,6 +109,7 @@ def _entr(x: Array) -> Array:
     return lax.select(lax.lt(x, 0), _constant(x, -np.inf), lax.sub(_constant(x, 0), ops.xlogy.bind(x, x)))
 
 
+@weak_scalars
 def rel_entr(p: Any, q: Any) -> Array:
     """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
     return fused(_rel_entr, *promoted_inexact("rel_entr", p, q))
@@ -97,6 +139,7 @@ def _rel_entr(p: Array, q: Array) -> Array:
     return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
 
 
+@weak_scalars
 def kl_div(p: Any, q: Any) -> Array:
     """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
     return fused(_kl_div, *promoted_inexact("kl_div", p, q))

@@ -8,7 +8,7 @@ from pycompiler.core.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import check_arrays
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane
 
@@ -33,23 +33,26 @@ def erfinv(x: Any) -> Array:
     return lax.erf_inv(*promoted_inexact("erfinv", x))
 
 
+@never_weak
 def erfcx(x: Any) -> Array:
     """exp(x**2) erfc(x), also of complex numbers, without underflow or overflow for x > 0."""
     (x,) = promoted_inexact("erfcx", x)
     return fused(plane.complex_erfcx, x) if plane.is_complex(x) else ops.erfcx.bind(x)
 
 
+@never_weak
 def dawsn(x: Any) -> Array:
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
     return ops.dawsn.bind(*promoted_inexact("dawsn", x))
 
 
+@never_weak
 def ndtr(x: Any) -> Array:
     """The normal distribution function, float32 or float64, else TypeError.
 
     >>> from pycompiler.scipy import special
     >>> special.ndtr(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
     return fused(_ndtr, wide_float("ndtr", x))
 
@@ -58,6 +61,7 @@ def _ndtr(x: Array) -> Array:
     return lax.mul(lax.erfc(lax.mul(x, -(0.5**0.5))), 0.5)
 
 
+@never_weak
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
     """The logarithm of the normal distribution function, float32 or float64, else TypeError.
 
@@ -70,12 +74,13 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
     return ops.log_ndtr.bind(wide_float("log_ndtr", x))
 
 
+@never_weak
 def ndtri(p: Any) -> Array:
     """The quantile of the normal distribution at the probability p, float32 or float64, else TypeError.
 
     >>> from pycompiler.scipy import special
     >>> special.ndtri(0.975)
-    Array(1.9599644, dtype=float32, weak_type=True)
+    Array(1.9599644, dtype=float32)
     """
     return ops.ndtri.bind(wide_float("ndtri", p))
 

@@ -11,20 +11,27 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.complexes import real
 from pycompiler.numpy.promotion import promoted_inexact
 
 
 def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
     """x less its maximum over axes, and that maximum, which counts as a constant; an infinite one is taken as 0."""
-    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
-    top = lax.select(lax.is_finite(top), top, cast(0, get_aval(x).dtype))
+    top = _top(x, axes)
     return lax.sub(x, broadcast_to(top, get_aval(x).shape)), top
+
+
+def _top(x: Array, axes: tuple[int, ...]) -> Array:
+    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
+    return lax.select(ufuncs.isfinite(top), top, cast(0, get_aval(x).dtype))
 
 
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
 ) -> Any:
     """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign.
+
+    Of complex numbers it is the principal logarithm, and the sign is a number of magnitude 1.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -38,29 +45,30 @@ def logsumexp(
         a = ufuncs.where(lax.ne(arrays[1], 0), a, -np.inf)
     if where is not None:
         a = ufuncs.where(where, a, -np.inf)
-    shifted, top = _shifted(a, axes)
-    terms = lax.exp(shifted)
+    # Of complex numbers the real parts say what overflows, and the angle of the sum is the result's.
+    top = _top(real(a), axes)
+    terms = lax.exp(lax.sub(a, broadcast_to(cast(top, get_aval(a).dtype), get_aval(a).shape)))
     if b is not None:
         terms = lax.mul(terms, arrays[1])
     total = reductions.sum(terms, axes, keepdims=True)
     sign = lax.sign(total)
     if return_sign:
         total = lax.abs(total)
-    result = lax.add(lax.log(total), top)
+    result = lax.add(lax.log(total), cast(top, get_aval(total).dtype))
     if not keepdims:
         result, sign = movement.squeeze(result, axes), movement.squeeze(sign, axes)
     return (result, sign) if return_sign else result
 
 
 def log_normalized(x: Any, *, axes: tuple[int, ...]) -> Array:
-    """x - logsumexp(x), of a float array."""
+    """x - logsumexp(x), of a float or complex array."""
     shifted, _ = _shifted(x, axes)
     total = lax.log(reductions.sum(lax.exp(shifted), axes, keepdims=True))
     return lax.sub(shifted, broadcast_to(total, get_aval(x).shape))
 
 
 def normalized(x: Any, *, axes: tuple[int, ...]) -> Array:
-    """exp(x) / sum(exp(x)), of a float array."""
+    """exp(x) / sum(exp(x)), of a float or complex array."""
     shifted, _ = _shifted(x, axes)
     terms = lax.exp(shifted)
     return lax.div(terms, broadcast_to(reductions.sum(terms, axes, keepdims=True), get_aval(x).shape))

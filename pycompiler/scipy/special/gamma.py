@@ -13,7 +13,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane
 
@@ -38,6 +38,7 @@ def _loggamma(x: Array) -> Array:
     return lax.select(lax.lt(x, 0), _constant(x, np.nan), lax_special.lgamma(x))
 
 
+@never_weak
 def gammasgn(x: Any) -> Array:
     """The sign of the gamma function, as a float; at -1, -2, ... nan."""
     return fused(_gammasgn, *promoted_inexact("gammasgn", x))
@@ -54,12 +55,13 @@ def _gammasgn(x: Array) -> Array:
     return lax.select(pole, _constant(x, np.nan), sign)
 
 
+@never_weak
 def gamma(x: Any) -> Array:
     """The gamma function, also of complex numbers; at 0 an infinity of its sign, at -1, -2, ... nan.
 
     >>> from pycompiler.scipy import special
     >>> special.gamma(5.0)
-    Array(24., dtype=float32, weak_type=True)
+    Array(24., dtype=float32)
     """
     (x,) = promoted_inexact("gamma", x)
     return fused(plane.complex_gamma, x) if plane.is_complex(x) else ops.gamma.bind(x)
@@ -116,6 +118,7 @@ def betaln(a: Any, b: Any) -> Array:
     return ops.betaln.bind(*promoted_inexact("betaln", a, b))
 
 
+@never_weak
 def beta(a: Any, b: Any) -> Array:
     """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
     return fused(_beta, *promoted_inexact("beta", a, b))
@@ -157,7 +160,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
 
     >>> from pycompiler.scipy import special
     >>> special.comb(5, 2).round(2)
-    Array(10., dtype=float32, weak_type=True)
+    Array(10., dtype=float32)
     """
     return fused(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
 
@@ -174,6 +177,7 @@ def _comb(n: Array, k: Array, *, repetition: bool) -> Array:
     return lax.select(possible, lax.exp(lax.neg(inverse)), _constant(n, 0))
 
 
+@never_weak
 def poch(z: Any, m: Any) -> Array:
     """Pochhammer's symbol, gamma(z + m) / gamma(z); 1 where m is 0."""
     return fused(_poch, *promoted_inexact("poch", z, m))
@@ -208,6 +212,7 @@ def _rising(z: Array, m: Array) -> Array:
     return lax.select(finite, ratio, large)
 
 
+@never_weak
 def multigammaln(a: Any, d: Any) -> Array:
     """The logarithm of the gamma function of dimension d, a Python integer. Meaningful for a > (d - 1) / 2."""
     try:

@@ -7,32 +7,37 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special.error import wide_float
 
 
+@never_weak
 def exp1(x: Any) -> Array:
     """The exponential integral E1, the integral of exp(-t) / t from x > 0 on; below 0 nan."""
     return ops.exp1.bind(*promoted_inexact("exp1", x))
 
 
+@never_weak
 def expi(x: Any) -> Array:
     """The exponential integral Ei, the principal value of the integral of exp(t) / t up to x."""
     return ops.expi.bind(*promoted_inexact("expi", x))
 
 
+@never_weak
 def expn(n: Any, x: Any) -> Array:
     """The integral of exp(-x t) / t**n from 1 on, for integral n >= 0 and x >= 0, else nan."""
     return ops.expn.bind(*promoted_inexact("expn", n, x))
 
 
+@never_weak
 def fresnel(x: Any) -> tuple[Array, Array]:
     """The integrals from 0 to x of sin(pi t**2 / 2) and of cos(pi t**2 / 2)."""
     (x,) = promoted_inexact("fresnel", x)
     return ops.fresnel_sin.bind(x), ops.fresnel_cos.bind(x)
 
 
+@never_weak
 def sici(x: Any) -> tuple[Array, Array]:
     """The sine integral and the cosine integral; the latter is that of |x|, but nan at -inf."""
     return fused(_sici, *promoted_inexact("sici", x))
@@ -43,11 +48,13 @@ def _sici(x: Array) -> tuple[Array, Array]:
     return ops.sin_integral.bind(x), lax.select(lax.eq(x, -np.inf), np.nan, cosine)
 
 
+@never_weak
 def spence(x: Any) -> Array:
     """The integral of log(t) / (1 - t) from 1 to x >= 0, below nan. float32 and float64, else TypeError."""
     return ops.spence.bind(wide_float("spence", x))
 
 
+@never_weak
 def owens_t(h: Any, a: Any) -> Array:
     """The probability that X > h and 0 < Y < a X of independent normal X and Y."""
     return ops.owens_t.bind(*promoted_inexact("owens_t", h, a))

@@ -16,7 +16,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
-from pycompiler.numpy.promotion import promoted, promoted_inexact
+from pycompiler.numpy.promotion import never_weak, promoted, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.ops.complex import complex_, imag, real
 
@@ -26,6 +26,7 @@ def is_complex(x: Any) -> bool:
     return dtypes.is_complex(get_aval(x).dtype)
 
 
+@never_weak
 def wofz(z: Any) -> Array:
     """The Faddeeva function exp(-z**2) erfc(-i z) of complex z; real numbers are taken as complex."""
     (z,) = promoted_inexact("wofz", z)

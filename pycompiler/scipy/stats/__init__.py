@@ -7,5 +7,5 @@ from pycompiler.scipy.stats.ranks import mode, rankdata, sem
 
 __all__ = ["gaussian_kde", "mode", "rankdata", "sem"]
 
-protect(globals(), __all__)
+protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -13,7 +13,8 @@ namespace pcrt {
 /// other that takes a place. Where none follows, its place is given up.
 class EffectfulLaunch {
 public:
-  EffectfulLaunch(const Launch &launch, bool ordered);
+  /// `call`, where a call is several launches, is one number for all of them: a failure of one is told for all.
+  EffectfulLaunch(const Launch &launch, bool ordered, uint64_t call = 0);
   ~EffectfulLaunch();
   EffectfulLaunch(const EffectfulLaunch &) = delete;
   EffectfulLaunch &operator=(const EffectfulLaunch &) = delete;
@@ -27,6 +28,10 @@ public:
   static bool waitForAll(InterruptHook hook);
   /// The first failure, since the last call of this, of one without results, which nobody else tells of; else null.
   static RefPtr<Error> takeFailure();
+  /// The first failure of one with results that no read has told of; else null. It counts as told.
+  static RefPtr<Error> takeUntold();
+  /// A read of a result has raised the failure.
+  static void wasTold(const Error &error);
   /// Nothing is in flight, and the lock is in the state of a new process: for the child of a fork.
   static void afterForkInChild();
 

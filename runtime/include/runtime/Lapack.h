@@ -39,6 +39,16 @@ std::vector<std::string_view> names();
 /// (what a Fortran compiler makes).
 enum class Strings { Alone, WithLengths };
 
+/// How many threads the library divides a routine over, as OpenBLAS says and is told it: for the whole process.
+struct Threads {
+  int (*get)() = nullptr;
+  void (*set)(int) = nullptr;
+};
+
+/// While a routine of the table runs, the library does not divide it over threads of its own: they would have to run at
+/// the same time, on cores that the pool, or other programs, use. What the program has set comes back afterwards.
+void setThreads(Threads threads);
+
 /// Fills the table, one pointer for each of the names. May be called again, when no routine is being called.
 void fill(const std::vector<void *> &entries, Strings strings = Strings::Alone);
 

@@ -30,6 +30,15 @@ void *entry(Routine routine, int scalar);
 /// Whether the table's routines take the lengths of strings.
 bool takesLengths();
 
+/// For the scope, the library's routines run in the thread that calls them.
+class InOneThread {
+public:
+  InOneThread();
+  ~InOneThread();
+  InOneThread(const InOneThread &) = delete;
+  InOneThread &operator=(const InOneThread &) = delete;
+};
+
 template <typename T> struct Traits;
 template <> struct Traits<float> {
   static constexpr int scalar = 0;
@@ -131,6 +140,7 @@ template <typename Body> int32_t dispatch(const PcrtTensor *tensors, int32_t cou
     for (int32_t d = 0; d < tensors[i].rank; ++d)
       if (tensors[i].dims[d] > INT_MAX)
         return PCRT_INVALID_ARGUMENT;
+  InOneThread scope;
   try {
     switch (dtype) {
     case 11:

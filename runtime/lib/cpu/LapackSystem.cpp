@@ -28,6 +28,8 @@ static Status fillFrom(void *library, const std::string &file) {
     if (!entries.back())
       return Status(Code::LibraryFailed, "LAPACK can't be used: " + file + " has no function " + symbol);
   }
+  lapack::setThreads({reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_num_threads")),
+                      reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"))});
   lapack::fill(entries, lapack::Strings::WithLengths);
   return Status::ok();
 }

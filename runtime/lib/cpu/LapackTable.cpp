@@ -2,6 +2,7 @@
 #include "Lapack.h"
 
 #include <atomic>
+#include <mutex>
 
 using namespace pcrt;
 
@@ -29,4 +30,33 @@ bool lapack::takesLengths() { return withLengths.load(std::memory_order_relaxed)
 
 void *lapack::entry(Routine routine, int scalar) {
   return slots[static_cast<size_t>(routine) * 4 + static_cast<size_t>(scalar)].load(std::memory_order_relaxed);
+}
+
+//===-- The library's threads
+//---------------------------------------------------------------------------------------===//
+
+static std::mutex threadsLock;
+static lapack::Threads threads;
+/// How many routines run, and what was set before the first of them.
+static int running = 0, before = 1;
+
+void lapack::setThreads(Threads given) {
+  std::lock_guard<std::mutex> guard(threadsLock);
+  threads = given.get && given.set ? given : Threads();
+}
+
+lapack::InOneThread::InOneThread() {
+  std::lock_guard<std::mutex> guard(threadsLock);
+  if (running++ > 0 || !threads.get)
+    return;
+  before = threads.get();
+  if (before != 1)
+    threads.set(1);
+}
+
+lapack::InOneThread::~InOneThread() {
+  std::lock_guard<std::mutex> guard(threadsLock);
+  // Where the program has set something else meanwhile, that stays.
+  if (--running == 0 && threads.get && before != 1 && threads.get() == 1)
+    threads.set(before);
 }

@@ -231,7 +231,7 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
 // -----
 
 func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
-  // expected-error @+1 {{'array.scatter' op kind is 'sub' for 'tensor<4x5xf32>', expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)}}
+  // expected-error @+1 {{'array.scatter' op kind is 'sub' for 'tensor<4x5xf32>', expected set, for numbers add or mul, for bools and numbers min or max (C7)}}
   %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "sub", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<4x5xf32>
   return
 }
@@ -239,7 +239,7 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
 // -----
 
 func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
-  // expected-error @+1 {{'array.scatter' op kind is 'add' for 'tensor<4x5xi1>', expected set, add or mul for numbers, add for complex numbers, min or max for what has an order (C7)}}
+  // expected-error @+1 {{'array.scatter' op kind is 'add' for 'tensor<4x5xi1>', expected set, for numbers add or mul, for bools and numbers min or max (C7)}}
   %0 = array.scatter %b, %c at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xi1>, tensor<3x5xi1>, tensor<3xi32>) -> tensor<4x5xi1>
   return
 }
@@ -257,5 +257,15 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
 func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, %v: tensor<3x6xf32>, %w: tensor<3x5xf64>, %j: tensor<2xi32>, %b: tensor<4x5xi1>, %c: tensor<3x5xi1>) {
   // expected-error @+1 {{'array.scatter' op result types are 'tensor<5x5xf32>', expected types compatible with 'tensor<4x5xf32>' (C0)}}
   %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>} : (tensor<4x5xf32>, tensor<3x5xf32>, tensor<3xi32>) -> tensor<5x5xf32>
+  return
+}
+
+// -----
+
+// An attribute of another kind, where one that is left out has a default.
+func.func @gather(%x: tensor<3x8xf32>, %i: tensor<2xi32>) {
+  // expected-error @+1 {{'array.gather' op attribute 'collapsed_slice_dims' failed to satisfy constraint: i64 dense array attribute}}
+  %0 = array.gather %x at(%i) {collapsed_slice_dims = @main, mode = "clip", offset_dims = array<i64: 1>,
+         slice_sizes = array<i64: 1, 8>, start_index_map = array<i64: 0>} : (tensor<3x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
   return
 }

@@ -279,3 +279,20 @@ func.func @reverse(%x: tensor<4x5xf32>) {
   %0 = array.reverse %x dimensions = [1] : (tensor<4x5xf32>) -> tensor<5x4xf32>
   return
 }
+
+// -----
+
+// Sizes whose product is beyond 64 bits are not equal to what it wraps to.
+func.func @reshape(%x: tensor<4294967296x4294967296xi8>) {
+  // expected-error @+1 {{'array.reshape' op reshapes 'tensor<4294967296x4294967296xi8>' to 'tensor<0xi8>', which has more elements than 2**63 - 1 (C2)}}
+  %0 = array.reshape %x : (tensor<4294967296x4294967296xi8>) -> tensor<0xi8>
+  return
+}
+
+// -----
+
+func.func @pad(%x: tensor<4xi8>, %p: tensor<i8>) {
+  // expected-error @+1 {{result types are 'tensor<3xi8>', expected types compatible with 'tensor<9223372036854775807xi8>' (C0)}}
+  %0 = array.pad %x, %p low = [9223372036854775807] high = [9223372036854775807] interior = [1] : (tensor<4xi8>, tensor<i8>) -> tensor<3xi8>
+  return
+}

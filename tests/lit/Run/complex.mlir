@@ -63,3 +63,17 @@ func.func @double(%z: tensor<2x2xcomplex<f64>>) -> (tensor<2x2xcomplex<f64>>, te
   %1 = array.reduce_sum %z axes = [0, 1] : (tensor<2x2xcomplex<f64>>) -> tensor<complex<f64>>
   return %0, %1 : tensor<2x2xcomplex<f64>>, tensor<complex<f64>>
 }
+
+// Updates that meet in one element are multiplied into it one after the other; the greater is the later in the order.
+// RUN: array-run %s --entry=scattered --input='[1+1j, 2, 3]' --input='[0+1j, 2, 1-1j]' --input='[0, 2, 0]' \
+// RUN:   --expect='[0+2j, 2, 6]' --expect='[1+1j, 2, 3]'
+func.func @scattered(%x: tensor<3xcomplex<f32>>, %u: tensor<3xcomplex<f32>>, %i: tensor<3xi32>)
+    -> (tensor<3xcomplex<f32>>, tensor<3xcomplex<f32>>) {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "mul", mode = "fill",
+         scatter_dims_to_operand_dims = array<i64: 0>}
+         : (tensor<3xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<3xi32>) -> tensor<3xcomplex<f32>>
+  %1 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "max", mode = "fill",
+         scatter_dims_to_operand_dims = array<i64: 0>}
+         : (tensor<3xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<3xi32>) -> tensor<3xcomplex<f32>>
+  return %0, %1 : tensor<3xcomplex<f32>>, tensor<3xcomplex<f32>>
+}

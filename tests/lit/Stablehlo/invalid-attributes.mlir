@@ -78,3 +78,43 @@ func.func @main(%x: tensor<4xf32>) {
   stablehlo.complex %x, %x : (tensor<4xf32>, tensor<4xf32>) -> ()
   return
 }
+
+// -----
+
+// More results than the operation has.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{stablehlo.abs: expected 1 results, but got 2}}
+  %0:2 = "stablehlo.abs"(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#1 : tensor<4xf32>
+}
+
+// -----
+
+// Constants that are made need sizes and an element that are known.
+func.func @main(%x: tensor<?xf32>) -> tensor<?xi1> {
+  // expected-error @below {{chlo.is_inf: needs a constant of 'tensor<?xf32>'}}
+  %0 = "chlo.is_inf"(%x) : (tensor<?xf32>) -> tensor<?xi1>
+  return %0 : tensor<?xi1>
+}
+
+// -----
+
+func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<i32>, tensor<i32>) {
+  // expected-error @below {{stablehlo.custom_call: @lapack_sgetrf_ffi: expected a matrix, but got 'tensor<f32>'}}
+  %0:3 = "stablehlo.custom_call"(%x) <{call_target_name = "lapack_sgetrf_ffi"}> : (tensor<f32>) -> (tensor<f32>, tensor<i32>, tensor<i32>)
+  return %0#0, %0#1, %0#2 : tensor<f32>, tensor<i32>, tensor<i32>
+}
+
+// -----
+
+func.func @main(%x: !stablehlo.token) -> tensor<4xf32> {
+  // expected-error @below {{stablehlo.if: expected a tensor that chooses, but got '!array.token'}}
+  %0 = "stablehlo.if"(%x) ({
+    %1 = stablehlo.constant dense<1.0> : tensor<4xf32>
+    stablehlo.return %1 : tensor<4xf32>
+  }, {
+    %1 = stablehlo.constant dense<1.0> : tensor<4xf32>
+    stablehlo.return %1 : tensor<4xf32>
+  }) : (!stablehlo.token) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -156,6 +156,47 @@ def test_a_damaged_entry_is_told_and_replaced(folder, change):
     assert entry.unpack(key_of(f, x), file.read_bytes()) == entry.unpack(key_of(f, x), whole)
 
 
+@pytest.mark.parametrize("size", [1 << 20, 1 << 40, 1 << 62])
+@pytest.mark.parametrize("says_so", [False, True])
+def test_an_entry_of_a_huge_size_is_replaced(folder, size, says_so):
+    def f(x):
+        return pnp.cos(x) * 3
+
+    x = pnp.ones(3)
+    expected = np.asarray(compiled(f, x)[0](x))
+    (file,) = files(folder)
+    whole = file.read_bytes()
+    if says_so:  # its head, too
+        magic, form, known, code = entry._HEAD.unpack_from(whole)
+        code = size - len(whole) + code
+        file.write_bytes(entry._HEAD.pack(magic, form, known, code) + whole[entry._HEAD.size :])
+    try:
+        os.truncate(file, size)  # it holds nothing there, and takes no room
+    except OSError:
+        pytest.skip("this file system has no files of this size")
+    pc.clear_caches()
+    with pytest.warns(UserWarning, match=rf"the entry of f is damaged.*{file.name}.*compiled again"):
+        made, was_loaded = compiled(f, x)
+    assert not was_loaded
+    np.testing.assert_array_equal(made(x), expected)
+    assert file.read_bytes()[:8] == whole[:8]
+    assert file.stat().st_size < 1 << 20
+
+
+@pytest.mark.parametrize("lost", ["entry", "sites", "image", "checksum"])
+def test_an_entry_without_a_part_is_damaged(lost, monkeypatch):
+    key = entry.Key("k", "ir", "options", "compiler", "target", ())
+    artifact = entry.Artifact(b"code", "main", 64, 2.5, True, True, [("sort", "")], ())
+    seal = entry.seal
+
+    def without(magic, digest, known, following):
+        return seal(magic, digest, {name: value for name, value in known.items() if name != lost}, following)
+
+    monkeypatch.setattr(entry, "seal", without)
+    with pytest.raises(entry.DamagedError):
+        entry.unpack(key, entry.pack(key, artifact, {}))
+
+
 def test_every_byte_is_watched():
     key = entry.Key("k", "ir", "options", "compiler", "target", ("model.py:1",))
     artifact = entry.Artifact(

@@ -13,6 +13,11 @@ sys.path.append(str(ROOT / "tools"))
 
 import fuzz  # noqa: E402 (a tool, which is no package)
 
+from pycompiler import export  # noqa: E402
+from pycompiler.export import container  # noqa: E402
+
+OPT = [mode for mode in fuzz.MODES if mode.tool == "array-opt"]
+
 
 def make_tool(folder: Path, script: str) -> Path:
     tool = folder / "tool"
@@ -24,7 +29,7 @@ def make_tool(folder: Path, script: str) -> Path:
 def test_what_crashes_is_kept_with_its_command(tmp_path: Path) -> None:
     script = 'if grep -q func.func "$1"; then kill -SEGV $$; fi; echo module'
     fuzzer = fuzz.Fuzzer(make_tool(tmp_path, script), tmp_path / "kept")
-    found = fuzz.fuzz(fuzzer, 0.2, seed=1)  # one batch at least
+    found = fuzz.fuzz(fuzzer, 0.2, seed=1, modes=OPT)  # one batch at least
     assert [ended.why for ended in found.values()] == ["SIGSEGV"]
     assert all(ended.is_ours for ended in found.values())
     kept = [path for path in (tmp_path / "kept").iterdir() if path.suffix == ".mlir"]
@@ -34,12 +39,52 @@ def test_what_crashes_is_kept_with_its_command(tmp_path: Path) -> None:
 
 def test_refusing_is_no_crash(tmp_path: Path) -> None:
     fuzzer = fuzz.Fuzzer(make_tool(tmp_path, "echo error >&2; exit 1"), tmp_path / "kept")
-    assert fuzz.fuzz(fuzzer, 0.2, seed=1) == {}
+    assert fuzz.fuzz(fuzzer, 0.2, seed=1, modes=OPT) == {}
 
 
 def test_what_hangs_is_found(tmp_path: Path) -> None:
     fuzzer = fuzz.Fuzzer(make_tool(tmp_path, "exec sleep 60"), tmp_path / "kept")
     assert fuzzer.run(b"", [], 0.2).why == "takes more than 0 s"
+
+
+@pytest.mark.parametrize("mode", [mode for mode in fuzz.MODES if mode.tool not in ("array-opt", "exports")])
+def test_other_tools_are_run_beside_it(tmp_path: Path, mode: fuzz.Mode) -> None:
+    make_tool(tmp_path, "exit 1")
+    (tmp_path / mode.tool).write_text('#!/bin/sh\nif grep -q "add" "$1"; then kill -BUS $$; fi; exit 1\n')
+    (tmp_path / mode.tool).chmod(0o755)
+    fuzzer = fuzz.Fuzzer(tmp_path / "tool", tmp_path / "kept")
+    found = fuzz.fuzz(fuzzer, 5, seed=1, modes=[mode])
+    assert [ended.why for ended in found.values()] == ["SIGBUS"]
+    (told,) = (tmp_path / "kept").glob("*.txt")
+    assert told.read_text().startswith(f"{tmp_path / mode.tool} {tmp_path / 'kept'}")
+
+
+def test_runs_have_inputs_and_sizes() -> None:
+    program = (
+        "func.func @main(%x: tensor<?x2xf32>, %y: tensor<3xi32>) -> tensor<3xi32> {\n  return %y : tensor<3xi32>\n}\n"
+    )
+    given = fuzz.run_arguments(program, random.Random(1))
+    assert sum(word.startswith("--input=") for word in given) == 2
+    assert sum(word.startswith("--sizes=") for word in given) == 1
+
+
+def test_attributes_of_another_kind() -> None:
+    line = '%y = array.gather %x at(%i) {mode = "clip", slice_sizes = array<i64: 1, 8>} : (tensor<3x8xf32>) -> tensor<8xf32>'
+    changed = {fuzz.Mutator([line], random.Random(seed)).change_attribute(line) for seed in range(200)}
+    assert line.replace("array<i64: 1, 8>", "@main") in changed
+    assert line.replace('"clip"', "true") in changed
+
+
+def test_exported_files_are_changed_behind_a_right_checksum() -> None:
+    blob = fuzz.exported_function()
+    for seed in range(20):
+        changed = fuzz.ExportMutator(blob, random.Random(seed)).file()
+        assert changed != blob
+        assert changed == fuzz.ExportMutator(blob, random.Random(seed)).file()
+        try:
+            container.opened(changed)
+        except export.DeserializationError as error:
+            assert "checksum" not in str(error)  # noqa: PT017
 
 
 def test_a_seed_gives_the_same_programs() -> None:

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 
 import jax
 import pytest
@@ -321,3 +322,54 @@ def test_paths_in_messages_have_the_names_of_registered_nodes():
         pc.jit(lambda params: 1.0 if params.weight > 0 else 2.0)(Named(1.0, 2.0))
     with pytest.raises(ValueError, match=r"bias"):
         pc.tree.map(lambda a, b: a, Named(1.0, (2.0, 3.0)), Named(1.0, 2.0))
+
+
+def test_a_partial_of_a_partial_keeps_what_it_binds():
+    inner = functools.partial(max, 2)
+    one, other = tree_util.Partial(inner, 3), tree_util.Partial(inner, 4)
+    assert one.args == (3,)
+    assert one() == 3
+    assert one.func == inner == other.func
+    assert tree.tree_structure(one) == tree.tree_structure(other)
+    assert tree_util.Partial(one, 5).args == (5,)
+    assert tree_util.Partial(one, 5)() == 5
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [("hello", "must return"), ((1, 2, 3), "must return"), ((7, 7), "with an iterable of children, not 7")],
+)
+def test_wrong_functions_of_nodes_are_value_errors(parts, message):
+    kind = type("Kind", (), {})
+    tree_util.register_pytree_node(kind, lambda _: parts, lambda _, __: kind())
+    with pytest.raises(ValueError, match=message):
+        tree.tree_flatten(kind())
+
+
+def test_namedtuples_are_nodes_and_registered_ones_give_lists():
+    assert tree_util.is_tree_node(Point)
+    kind = type("Kind", (), {})
+    tree_util.register_pytree_node(kind, lambda _: (iter((1, 2)), "data"), lambda _, __: kind())
+    assert tree_util.flatten_one_level(kind()) == ([1, 2], "data")
+
+
+def test_transposed_trees_are_of_as_many_leaves():
+    outer, inner = tree.tree_structure([0, 0]), tree.tree_structure({"a": 0})
+    with pytest.raises(TypeError, match="tree_transpose: the tree must be of the structure"):
+        tree.tree_transpose(outer, inner, [{"a": 1}, {"a": 2}, {"a": 3}])
+
+
+def test_fields_that_are_data_and_meta_are_refused():
+    with pytest.raises(ValueError, match=r"\['x'\] are in data_fields and in meta_fields"):
+        tree_util.register_dataclass(dataclasses.make_dataclass("Fields", ["x"]), ["x"], ["x"])
+
+
+def test_functions_that_yield_are_refused():
+    def yields(x):
+        yield x
+
+    for transform in (pc.jit, pc.grad, pc.vmap, pc.checkpoint, pc.make_jaxpr, lambda f: pc.eval_shape(f, 1.0)):
+        with pytest.raises(TypeError, match="takes a function that returns, got the generator function"):
+            transform(yields)
+    with pytest.raises(TypeError, match="takes a function, got"):
+        pc.jit(staticmethod(yields))

@@ -20,7 +20,7 @@ def blob():
 
 
 def test_the_description_says_the_signature(blob):
-    description, sections = container.opened(blob)
+    description, sections, _ = container.opened(blob)
     assert description["dialect"] == container.DIALECT == _compiler.dialect_version
     (function,) = description["functions"]
     assert function["in_avals"] == [{"shape": ["3"], "dtype": "float32", "weak_type": False}]
@@ -60,7 +60,7 @@ def test_a_file_with_something_behind_it(blob):
 
 def resealed(blob, change):
     """The file with another description, and checksums that are right."""
-    description, sections = container.opened(blob)
+    description, sections, _ = container.opened(blob)
     change(description)
     writer = container.Writer()
     writer.add(bytes(sections))
@@ -244,3 +244,102 @@ def test_derivatives_that_were_not_written(blob):
         exported.serialize(vjp_order=-1)
     versions = export.minimum_supported_calling_convention_version, export.maximum_supported_calling_convention_version
     assert versions[0] <= exported.calling_convention_version <= versions[1]
+
+
+# What a file says with a right checksum, and is not so.
+
+
+def places(value, path=()):
+    """Every place in what JSON holds."""
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in entries:
+        yield from places(child, (*path, key))
+
+
+OTHERS = [None, True, -1, 3, 2**63, 10**400, 1.5, "", "*", "abc", "\ud800", [], ["*"], [0, 2**62], {}, {"tuple": ["*"]}]
+
+
+def changed(description, path, other):
+    """The description with something else at a place; without it if `other` is `places`."""
+    whole = json.loads(json.dumps({"d": description}))
+    at, holder = ("d", *path), whole
+    for key in at[:-1]:
+        holder = holder[key]
+    if other is places:
+        del holder[at[-1]]
+    else:
+        holder[at[-1]] = other
+    return whole.get("d", {})
+
+
+@pytest.fixture(scope="module")
+def with_everything():
+    """Containers, a derivative, constants, symbols, a key of random numbers."""
+    n = pc.Dim("n", max=64, multiple_of=2)
+    key = pc.random.key(3)
+
+    def f(a, *, b):
+        return {"y": (a["x"] * pnp.float32([2, 3, 4]) + b).sum(0), "z": (pc.random.normal(key, (3,)), None)}
+
+    exported = export.export(f)({"x": pc.ShapeDtypeStruct((n, 3), pnp.float32)}, b=pc.ShapeDtypeStruct((), pnp.float32))
+    return exported.serialize(), export.export(lambda a, b: [a * b])(X, X).serialize(vjp_order=1)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_description_that_lies_is_one_kind_of_error(with_everything, which):
+    blob = with_everything[which]
+    description, sections, _ = container.opened(blob)
+    writer = container.Writer()
+    writer.add(bytes(sections))
+    refused = 0
+    for path in places(description):
+        for other in (places, *OTHERS):
+            written = json.dumps(changed(description, path, other), sort_keys=True).encode()
+            head = container._HEAD.pack(
+                container.MAGIC, container.FORMAT, len(written), writer._size, container.__version__.encode()
+            )
+            checksum = container._checksum(head, written, writer._parts)
+            try:
+                loaded = export.deserialize(b"".join((head, checksum, written, *writer._parts)))
+            except export.DeserializationError as error:
+                refused += str(error).startswith("deserialize: ")
+            else:  # what may be so, or is not looked at
+                assert repr(loaded).startswith("Exported(")
+                assert loaded.serialize is not None
+    assert refused > 500
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (
+            lambda d: d["functions"][0]["in_avals"][0].update(shape=[3]),
+            r"the in_avals of function 0 .*TypeError: a size",
+        ),
+        (lambda d: d["functions"][0].pop("out_tree"), "the out_tree of function 0 of the description: KeyError"),
+        (lambda d: d["functions"][0].update(in_tree={"tuple": []}), "the in_tree of function 0 .* 0 arrays, and"),
+        (lambda d: d["functions"][0].update(module=[0, 1 << 40]), "the module of function 0 .*no place among"),
+        (lambda d: d["functions"][0].update(module=[64, 4]), "the module of function 0 .*expected MLIR's bytecode"),
+        (lambda d: d["functions"][0]["consts"][0].update(shape=["4"]), "the constants of function 0"),
+        (lambda d: d["functions"][0].update(platforms=["tpu"]), "function 0 .*platforms .'tpu'"),
+        (lambda d: d.update(functions=[]), "the description: .*no functions"),
+        (lambda d: d.update(dialect="1"), "the description: TypeError: dialect is '1', expected int"),
+        (
+            lambda d: d["functions"][0]["in_avals"][0].update(shape=["2**9**9**9"]),
+            "the in_avals .* the power 387420489 in a size",
+        ),
+        (lambda d: d["functions"][0]["in_avals"][0].update(shape=["-" * 5000 + "1"]), "the in_avals of function 0"),
+    ],
+)
+def test_damage_names_its_part(blob, change, part):
+    with pytest.raises(export.DeserializationError, match=rf"\(written by pycompiler .*\) is damaged: {part}"):
+        export.deserialize(resealed(blob, change))
+
+
+def test_a_module_of_another_signature(blob):
+    lying = resealed(blob, lambda d: d["functions"][0]["out_avals"][0].update(shape=["300"]))
+    with pytest.raises(
+        ValueError, match=r"<lambda>: its module gives \(tensor<3xf32>\), and the file says \(f32\[300\]\)"
+    ):
+        export.deserialize(lying).call(X)

@@ -18,6 +18,7 @@ def run(code, driver=DRIVER, **environment):
     """Runs a program, which has the names of PRELUDE, with a driver; what it printed, and what went wrong."""
     assert DRIVER.exists(), f"{DRIVER} is missing: build it (ninja -C build cuda-emulated)"
     unset = {"PYCOMPILER_PLATFORM", "PYCOMPILER_DEFAULT_DEVICE", "PYCOMPILER_NUM_CPU_DEVICES"}
+    unset |= {"JAX_PLATFORMS", "JAX_PLATFORM_NAME", "JAX_DEFAULT_DEVICE"}  # JAX's names count as ours do
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + code],

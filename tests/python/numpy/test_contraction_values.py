@@ -45,14 +45,13 @@ CASES |= {
     name: [
         lambda m, f=name: getattr(m, f)(V),
         lambda m, f=name: getattr(m, f)(F, axis=1),
-        lambda m, f=name: getattr(m, f)(I8, axis=0),
-        lambda m, f=name: getattr(m, f)(U8, axis=0),
         lambda m, f=name: getattr(m, f)(BOOL, axis=0),
         lambda m, f=name: getattr(m, f)(F, axis=-1, include_initial=True),
         lambda m, f=name: getattr(m, f)(INT, axis=-1, dtype=np.float32, include_initial=True),
     ]
     for name in ("cumulative_sum", "cumulative_prod")
 }
+CASES["cumulative_sum"] += [lambda m: m.cumulative_sum(I8, axis=0), lambda m: m.cumulative_sum(U8, axis=0)]
 CASES |= {
     "diff": [
         lambda m: m.diff(F),

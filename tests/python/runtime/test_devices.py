@@ -84,7 +84,9 @@ def test_on_the_same_device_the_memory_is_shared_unless_a_copy_is_asked_for():
     shared = pc.device_put(x, first)
     assert place(shared) == (0, True)
     assert first.memory_stats()["bytes_in_use"] == used
-    assert pc.device_put(shared, first) is shared
+    again = pc.device_put(shared, first)
+    assert again is not shared
+    assert again.unsafe_buffer_pointer() == shared.unsafe_buffer_pointer()
     copied = pc.device_put(x, first, may_alias=False).block_until_ready()
     assert first.memory_stats()["bytes_in_use"] >= used + x.nbytes
     again = pc.device_put(x, may_alias=False)

@@ -104,7 +104,8 @@ def test_other_parts_are_copied(x, name):
 
 def test_views_next_to_what_is_computed(x):
     flat, twice, same, lower = pc.jit(lambda x: (x.ravel(), 2 * x, x, x[256:]))(x)
-    assert same is x
+    assert same is not x
+    assert place(same) == place(x)
     assert (place(flat) - place(x), place(lower) - place(x)) == (0, 256 * 512 * 4)
     np.testing.assert_array_equal(twice, 2 * VALUES)
     np.testing.assert_array_equal(lower, VALUES[256:])
@@ -269,9 +270,13 @@ def test_a_donation_of_borrowed_memory():
 
 def test_a_donation_of_what_the_call_has_twice(x):
     f = pc.jit(lambda x, y: x + 2 * y, donate_argnums=0)
+    same = pc.jit(lambda x: x)(x)
     with pytest.warns(UserWarning, match="the call has it twice"):
-        result = f(x, x)
+        result = f(x, same)
     np.testing.assert_array_equal(result, 3 * VALUES)
+    np.testing.assert_array_equal(same, VALUES)
+    with pytest.raises(ValueError, match="is given twice"):
+        f(same, same)
 
 
 def test_a_donated_part():

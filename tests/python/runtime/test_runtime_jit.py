@@ -28,6 +28,11 @@ class Recorder:
         return rt.CompiledCall(None, (), tuple(("arg", i) for i in range(count)), (), tree)
 
 
+def shares(result, given) -> bool:
+    """Whether a result is another array in the memory of an argument."""
+    return result is not given and rt.buffer_pointer(result) == rt.buffer_pointer(given)
+
+
 def make(fun=lambda *args, **kwargs: None, **options):
     recorder = Recorder()
     return rt.JitFunction(fun, recorder, lambda *args, **kwargs: ("traced", args, kwargs), **options), recorder.calls
@@ -55,9 +60,14 @@ def test_outputs_are_results_arguments_and_constants(load, vector):
     jitted = rt.JitFunction(lambda *x: x, lambda args, kwargs, key: call, None)
     a, b, c = vector(1, 1, 1, 1), vector(2, 2, 2, 2), vector(3, 3, 3, 3)
     result = jitted(a, b, c)
-    assert result["args"][0] is b
-    assert result["args"][1] is a
-    assert result["const"][0] is constant
+    assert shares(result["args"][0], b)
+    assert shares(result["args"][1], a)
+    assert shares(result["const"][0], constant)
+    again = jitted(a, b, c)
+    result["const"][0].delete()
+    result["args"][0].delete()
+    np.testing.assert_array_equal(again["const"][0], 9)
+    np.testing.assert_array_equal(b, 2)
     np.testing.assert_array_equal(np.asarray(result["const"][1]), -6)
     np.testing.assert_array_equal(np.asarray(result["sum"]), 12)
     np.testing.assert_array_equal(np.asarray(call(a, b, c)["sum"]), 12)
@@ -166,7 +176,7 @@ def test_leaves_have_the_order_of_the_tree(vector):
     jitted, calls = make()
     arrays = [vector(i, 0, 0, 0) for i in range(5)]
     result = jitted(arrays[0], {"z": arrays[2], "a": arrays[1]}, y=arrays[4], x=[arrays[3]])
-    assert all(a is b for a, b in zip(result, arrays, strict=True))
+    assert all(shares(a, b) for a, b in zip(result, arrays, strict=True))
     leaves, in_tree = rt.tree_flatten(
         ((arrays[0], {"z": arrays[2], "a": arrays[1]}), {"y": arrays[4], "x": [arrays[3]]})
     )
@@ -215,7 +225,7 @@ def test_what_is_no_array_is_named(vector, converter):
         jitted(vector(), training=object())
     with pytest.raises(TypeError, match=r"model: argument 'rest': set is not an array"):
         jitted(vector(), {1})
-    with pytest.raises(TypeError, match="cannot be sorted"):
+    with pytest.raises(ValueError, match="cannot be sorted"):
         jitted({"a": 1, 2: 3})
     assert jitted.cache_size() == 0
 
@@ -334,7 +344,7 @@ def test_tracers_and_traces_go_to_traced(vector):
         finally:
             rt.swap_trace(trace)
         assert not calls
-        assert jitted(x)[0] is x
+        assert shares(jitted(x)[0], x)
     finally:
         rt.set_tracer_type(before)
 
@@ -362,8 +372,8 @@ def test_it_binds_as_a_method(vector):
 
     x = vector()
     model = Model()
-    assert model.apply(x)[0] is x
-    assert Model.apply(model, x)[0] is x
+    assert shares(model.apply(x)[0], x)
+    assert shares(Model.apply(model, x)[0], x)
     assert Model.apply.cache_size() == 1
 
 

@@ -111,8 +111,9 @@ def test_small_calls_start_no_thread() -> None:
         PYCOMPILER_NUM_THREADS="2",
     )
     small, large = (int(word) for word in out.split())
-    assert small == 0
-    assert 1 <= large <= 2
+    # The compiler has a thread of its own, so that the main one looks for signals meanwhile.
+    assert small <= 1
+    assert small < large <= small + 2
 
 
 def test_one_thread_or_none_is_enough() -> None:

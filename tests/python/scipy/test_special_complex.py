@@ -99,3 +99,51 @@ def test_errors():
         special.sph_harm_y(1, 1, 0.5, 0.5, diff_n=1)
     with pytest.raises(TypeError, match="takes float arrays, got c64"):
         special.digamma(np.complex64(1j))
+
+
+Z, W = (rng.normal(size=(2, 3, 5)) + 1j * rng.normal(size=(2, 3, 5))) * 3
+X = rng.normal(size=(3, 5))
+LOGARITHMS = {
+    "logsumexp": [
+        lambda m: m.logsumexp(Z),
+        lambda m: m.logsumexp(Z, axis=1),
+        lambda m: m.logsumexp(Z + 900, axis=(0, 1), keepdims=True),
+        lambda m: m.logsumexp(Z, axis=0, b=X),
+        lambda m: m.logsumexp(X, axis=0, b=W),
+        lambda m: m.logsumexp(Z, axis=1, b=W, return_sign=True),
+    ],
+    "softmax": [lambda m: m.softmax(Z), lambda m: m.softmax(Z + 900, axis=1)],
+    "xlogy": [lambda m: m.xlogy(Z, W), lambda m: m.xlogy(0 * Z, 0 * W), lambda m: m.xlogy(X, W)],
+    "xlog1py": [lambda m: m.xlog1py(Z, W), lambda m: m.xlog1py(0 * Z, W), lambda m: m.xlog1py(0 * Z, 0 * W - 1)],
+    "expit": [lambda m: 1 / (1 + np.exp(-Z)) if m is scipy.special else m.expit(Z)],
+    "logit": [lambda m: np.log(Z / (1 - Z)) if m is scipy.special else m.logit(Z)],
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+def test_logarithms_and_exponentials_are_those_of_scipy(name):
+    for case in LOGARITHMS[name]:
+        with enable_x64(True):
+            got, want = case(special), case(scipy.special)
+            for ours, theirs in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+                assert np.asarray(ours).dtype == np.asarray(theirs).dtype
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-12, atol=1e-13)
+
+
+def test_log_softmax_is_the_logarithm_of_softmax():
+    with enable_x64(True):
+        got = np.asarray(special.log_softmax(Z, axis=1))
+        np.testing.assert_allclose(np.exp(got), scipy.special.softmax(Z, axis=1), rtol=1e-12)
+
+
+def test_derivatives_of_weighted_logarithms():
+    with enable_x64(True):
+        for function, slopes in (
+            (special.xlogy, (np.log(W[0]), Z[0] / W[0])),
+            (special.xlog1py, (np.log1p(W[0]), Z[0] / (1 + W[0]))),
+        ):
+            for number, slope in enumerate(slopes):
+                total = pc.grad(lambda x, y, f=function: f(x, y).sum(), argnums=number, holomorphic=True)
+                np.testing.assert_allclose(np.asarray(total(Z[0], W[0])), slope, rtol=1e-12)
+        at_zero = pc.grad(lambda y: special.xlogy(0j, y), holomorphic=True)(0j)
+        assert complex(at_zero) == 0

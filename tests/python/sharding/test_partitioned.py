@@ -244,6 +244,22 @@ def test_callbacks_are_called_once_with_whole_arrays(capsys):
     assert seen == [(8, 4)]
 
 
+def test_callbacks_in_loops_and_branches_are_called_once(capsys):
+    @pc.jit
+    def f(x):
+        total = x.sum()
+        lax.cond(total > 3, lambda: pc.debug.print("branch {}", total), lambda: None)
+        lax.fori_loop(0, 2, lambda i, c: (pc.debug.print("fori {}", c), c + 1)[1], total)
+        lax.scan(lambda c, i: (c, pc.debug.callback(lambda i: print("scan", int(i)), i)), 0, pnp.arange(2))
+        lax.while_loop(lambda c: c < 40, lambda c: (pc.debug.print("while {}", c), c * 2)[1], total)
+        return x
+
+    f(pc.device_put(np.arange(8, dtype=np.float32), NamedSharding(MESH, P("x"))))
+    pc.effects_barrier()
+    lines = "branch 28.0|fori 28.0|fori 29.0|scan 0|scan 1|while 28.0"
+    assert sorted(capsys.readouterr().out.split("\n")[:-1]) == lines.split("|")
+
+
 def test_each_device_prints_what_it_has(capsys):
     pc.pmap(lambda r: pc.debug.print("{s}", s=r.sum()) or r)(np.arange(8, dtype=np.float32).reshape(8, 1))
     pc.effects_barrier()

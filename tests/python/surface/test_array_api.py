@@ -195,6 +195,37 @@ def test_statistics_and_sums():
     assert pnp.sum(np.ones(3, np.int8)).dtype == np.int32
 
 
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod", "sum", "prod"])
+def test_narrow_integers_are_added_and_multiplied_in_the_default_type(name):
+    with enable_x64(True):
+        for dtype in ("int8", "uint8", "int32", "uint32", "int64", "uint64"):
+            x = np.array([1, 2, 3], dtype)
+            want = np.asarray(getattr(strict, name)(strict.asarray(x)))
+            got = getattr(pnp, name)(x)
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+
+
+def test_diagonals_beside_any_matrix():
+    for k in (2**31, -(2**31), 10**30, -(10**30), 2, 3, -2, -3):
+        bounded = max(-9, min(k, 9))
+        np.testing.assert_array_equal(pnp.eye(2, 3, k=k), np.eye(2, 3, k=bounded))
+        np.testing.assert_array_equal(pnp.tri(2, 3, k=k), np.tri(2, 3, k=bounded))
+        x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+        for name in ("tril", "triu"):
+            np.testing.assert_array_equal(getattr(pnp, name)(x, k=k), getattr(np, name)(x, k=bounded))
+            indices = getattr(pnp, f"{name}_indices")(2, k, 3)
+            np.testing.assert_array_equal(indices, getattr(np, f"{name}_indices")(2, bounded, 3))
+        np.testing.assert_array_equal(pnp.diagonal(x, k), np.diagonal(x, bounded))
+        assert float(pnp.linalg.trace(x, offset=k)) == np.trace(x, bounded)
+
+
+def test_slices_by_arrays_of_one_element():
+    x = pnp.arange(6)
+    assert x[0 : pnp.array(2)].tolist() == [0, 1]
+    assert x[pnp.array(1) : np.int64(5) : np.uint8(2)].tolist() == [1, 3]
+
+
 def test_sets():
     x = np.array([3, 1, 3, 2], np.int32)
     values, indices, inverse, counts = pnp.unique_all(x)

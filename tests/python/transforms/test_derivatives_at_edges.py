@@ -275,4 +275,4 @@ def test_slopes_at_the_ends_of_the_range():
         slopes = pc.grad(pnp.arctan2, (0, 1))(np.float32(size), np.float32(2 * size))
         np.testing.assert_allclose(np.array(slopes) * size, [2 / 5, -1 / 5], rtol=2e-6)
     second = pc.hessian(lambda v: pnp.arctan2(v[0], v[1]))(np.array([1e-10, 2e-10], np.float32))
-    np.testing.assert_allclose(second * 1e-20, [[-4 / 25, 3 / 25], [3 / 25, 4 / 25]], rtol=2e-6)
+    np.testing.assert_allclose(second * 1e-20, [[-4 / 25, -3 / 25], [-3 / 25, 4 / 25]], rtol=2e-6)

@@ -66,6 +66,55 @@ class Programs:
     def chosen(self, x):
         return self.m.lax.cond(x > 0, self.plain, lambda x: (self.show("other"), x)[1], x)
 
+    def silent(self, x):
+        """A branch without results."""
+        self.m.lax.cond(x > 0, lambda: self.show("positive {}", x), lambda: None)
+        self.m.lax.cond(x > 9, lambda: self.show("never {}", x), lambda: None)
+        return x * x
+
+    def handed_on(self, x):
+        """Branches whose results are what they are given."""
+        return x * self.m.lax.cond(x > 0, lambda y: (self.show("kept {}", y), y)[1], lambda y: y, x)
+
+    def switched(self, x):
+        def shows(i):
+            return lambda: self.show(f"branch {i} of {{}}", x)
+
+        index = self.m.np.int32(x > 0) + 1
+        self.m.lax.switch(index, [shows(i) for i in range(4)])
+        return self.m.np.sin(x)
+
+    def silent_inside(self, x):
+        """A branch in a branch, in a function that is compiled."""
+
+        def inner():
+            self.m.lax.cond(x < 2, lambda: self.show("inner {}", x), lambda: self.show("other"))
+
+        self.m.api.jit(lambda x: self.m.lax.cond(x > 0, inner, lambda: None))(x)
+        return x * 3
+
+    def silent_in_loops(self, x):
+        def body(c, i):
+            self.m.lax.cond(i > 0, lambda: self.show("scan {}", i), lambda: None)
+            return c * x, None
+
+        def counted(i, c):
+            self.m.lax.cond(i > 1, lambda: self.show("fori {}", i), lambda: None)
+            return c + x
+
+        x = self.m.lax.scan(body, x, self.m.np.arange(3))[0]
+        return self.m.lax.fori_loop(0, 3, counted, x)
+
+    def silent_in_while(self, x):
+        def body(c):
+            self.m.lax.cond(c > 2, lambda: self.show("large {}", c), lambda: None)
+            return c + 2
+
+        return self.m.lax.while_loop(lambda c: c < 5, body, x)
+
+    def silent_recomputed(self, x):
+        return self.m.api.checkpoint(self.silent)(x) * x
+
     def recomputed(self, x):
         return self.m.api.checkpoint(self.plain)(x) * x
 
@@ -136,7 +185,12 @@ def same_line(a, b):
 
 # A while loop has no reverse mode, and a vjp rule no forward mode; out of a loop that jax differentiates in reverse, it
 # takes the print of what does not change.
-LEFT_OUT = {("looped", "grad"), ("scanned_constant", "grad"), ("ruled_backward", "jvp")}
+LEFT_OUT = {
+    ("looped", "grad"),
+    ("silent_in_while", "grad"),
+    ("scanned_constant", "grad"),
+    ("ruled_backward", "jvp"),
+}
 PAIRS = [
     (name, transform)
     for name in ALL
@@ -218,6 +272,30 @@ def test_io_of_constants_is_not_mapped():
     pc.vmap(lambda x: x + noted(OURS, seen)(pnp.float32(3)))(pnp.zeros(4))
     pc.effects_barrier()
     assert seen == [3]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_io_of_a_branch_without_results(ordered):
+    def count(x):
+        seen = []
+
+        def body(c, i):
+            lax.cond(i < x, lambda: OURS.io(seen.append, None, i, ordered=ordered), lambda: None)
+            return c + i * x, None
+
+        def run(x):
+            shown = lax.stop_gradient(x)
+            lax.cond(x > 3, lambda: OURS.io(seen.append, None, shown, ordered=ordered), lambda: None)
+            return lax.scan(body, x, pnp.arange(4.0))[0]
+
+        return run, seen
+
+    for x, expected in ((2.0, [0, 1]), (5.0, [0, 1, 2, 3, 5])):
+        for transform in (lambda f: f, pc.jit, pc.grad, lambda f: pc.jit(pc.grad(f))):
+            run, seen = count(x)
+            transform(run)(pnp.float32(x))
+            pc.effects_barrier()
+            assert sorted(map(float, seen)) == expected
 
 
 METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")

@@ -25,7 +25,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     StorageTypeConverter converter;
     ConversionTarget target(getContext());
     target.addIllegalDialect<ArrayDialect>();
-    target.addLegalOp<RuntimeCallOp, SymbolOp>();
+    target.addLegalOp<RuntimeCallOp, SymbolOp, SpendOp>();
     target.addDynamicallyLegalOp<OptimizationBarrierOp>([&](OptimizationBarrierOp op) {
       return converter.isLegal(op) && op.getNumOperands() == 1 &&
              cast<RankedTensorType>(op.getOperandTypes().front()).getRank() != 0;

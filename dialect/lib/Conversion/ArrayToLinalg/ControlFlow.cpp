@@ -33,6 +33,15 @@ Value castTo(OpBuilder &b, Location loc, Type type, Value value) {
   return value.getType() == type ? value : tensor::CastOp::create(b, loc, type, value).getResult();
 }
 
+/// Whether all that is read of a loop's results is what it starts with, if the loop has an end.
+bool givesBackItsStart(WhileOp op) {
+  Block &body = op.getBody().front();
+  return llvm::all_of(op->getResults(), [&](OpResult result) {
+    unsigned number = result.getResultNumber();
+    return result.use_empty() || body.getTerminator()->getOperand(number) == body.getArgument(number);
+  });
+}
+
 struct WhileLowering : OpConversionPattern<WhileOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(WhileOp op, OneToNOpAdaptor adaptor,
@@ -40,11 +49,17 @@ struct WhileLowering : OpConversionPattern<WhileOp> {
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
+    bool mayOnlyEnd = !op->use_empty() && givesBackItsStart(op);
     auto loop = scf::WhileOp::create(rewriter, op.getLoc(), types, flatten(adaptor.getInits()));
     for (auto [from, to] : {std::pair(&op.getCond(), &loop.getBefore()), std::pair(&op.getBody(), &loop.getAfter())}) {
       rewriter.inlineRegionBefore(*from, *to, to->end());
       if (failed(rewriter.convertRegionTypes(to, *getTypeConverter())))
         return failure();
+    }
+    // Nobody would read its results then, and a loop that nobody reads is removed; but this one may have no end.
+    if (mayOnlyEnd) {
+      rewriter.setInsertionPointToStart(loop.getBeforeBody());
+      SpendOp::create(rewriter, op.getLoc(), /*operations=*/1);
     }
     replaceAround(rewriter, op, loop.getResults());
     return success();

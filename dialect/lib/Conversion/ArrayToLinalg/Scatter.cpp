@@ -7,7 +7,53 @@
 using namespace mlir;
 using namespace mlir::array;
 
+/// The parts of a complex number, whose bits are an integer with the real part in the low half.
+static std::pair<Value, Value> partsOf(ImplicitLocOpBuilder &b, FloatType part, Value bits) {
+  unsigned width = part.getWidth();
+  auto half = [&](Value integer) -> Value {
+    return arith::BitcastOp::create(b, part, arith::TruncIOp::create(b, b.getIntegerType(width), integer));
+  };
+  return {half(bits), half(arith::ShRUIOp::create(b, bits, intConstant(b, bits.getType(), width)))};
+}
+
+static Value complexProduct(ImplicitLocOpBuilder &b, FloatType part, Value x, Value y) {
+  auto [xRe, xIm] = partsOf(b, part, x);
+  auto [yRe, yIm] = partsOf(b, part, y);
+  auto product = [&](Value u, Value v) -> Value { return arith::MulFOp::create(b, u, v, contractFlags(b)); };
+  auto bits = [&](Value number) -> Value {
+    Value half = arith::BitcastOp::create(b, b.getIntegerType(part.getWidth()), number);
+    return arith::ExtUIOp::create(b, x.getType(), half);
+  };
+  Value re = arith::SubFOp::create(b, product(xRe, yRe), product(xIm, yIm), contractFlags(b));
+  Value im = arith::AddFOp::create(b, product(xRe, yIm), product(xIm, yRe), contractFlags(b));
+  Value high = arith::ShLIOp::create(b, bits(im), intConstant(b, x.getType(), part.getWidth()));
+  return arith::OrIOp::create(b, bits(re), high);
+}
+
+/// By the real parts, then by the imaginary ones; the first that holds a nan stays.
+static Value complexExtremum(ImplicitLocOpBuilder &b, FloatType part, arith::CmpFPredicate beyond, Value x, Value y) {
+  auto [xRe, xIm] = partsOf(b, part, x);
+  auto [yRe, yIm] = partsOf(b, part, y);
+  auto compare = [&](arith::CmpFPredicate predicate, Value u, Value v) -> Value {
+    return arith::CmpFOp::create(b, predicate, u, v);
+  };
+  auto both = [&](Value u, Value v) -> Value { return arith::AndIOp::create(b, u, v); };
+  auto either = [&](Value u, Value v) -> Value { return arith::OrIOp::create(b, u, v); };
+  Value isEqual = compare(arith::CmpFPredicate::OEQ, xRe, yRe);
+  Value isBeyond = either(compare(beyond, xRe, yRe), both(isEqual, compare(beyond, xIm, yIm)));
+  Value isOrdered = both(compare(arith::CmpFPredicate::ORD, yRe, yIm), isBeyond);
+  Value hasNan = compare(arith::CmpFPredicate::UNO, xRe, xIm);
+  return arith::SelectOp::create(b, either(hasNan, isOrdered), x, y);
+}
+
 Value array::combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old, Value update) {
+  if (auto complex = dyn_cast<ComplexType>(element); complex && kind != "set") {
+    auto part = cast<FloatType>(complex.getElementType());
+    if (kind == "mul")
+      return complexProduct(b, part, old, update);
+    auto beyond = kind == "max" ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    return complexExtremum(b, part, beyond, old, update);
+  }
   bool isFloat = isa<FloatType>(element);
   if (kind == "add")
     return isFloat ? arith::AddFOp::create(b, old, update, contractFlags(b)).getResult()
@@ -233,7 +279,9 @@ struct ScatterLowering : OpConversionPattern<ScatterOp> {
       return success();
     }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    if (hasThreads && isWorthThreads(op)) {
+    // The device library has no products of complex numbers, nor an order of them.
+    bool isByLoops = op.getKind() != "set" && isa<ComplexType>(getElementTypeOrSelf(op.getType()));
+    if (hasThreads && isWorthThreads(op) && !isByLoops) {
       replaceTyped(rewriter, op,
                    parallelScatter(b, op, adaptor.getOperand(), adaptor.getUpdates(), adaptor.getIndices()));
       return success();

@@ -1,0 +1,112 @@
+"""Tangents and cotangents as they are given: their structures and types are checked here. Before `derivative`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, with_weak_type
+from pycompiler.core import dtype as dtypes
+from pycompiler.core.aval import as_array, get_aval, is_array, short
+from pycompiler.core.flat import nothing_of
+from pycompiler.core.primitive import Zero, is_zero
+from pycompiler.core.source import swap_source
+from pycompiler.core.trace import Tracer, current_trace
+from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.ops.arithmetic import convert
+
+
+class Mismatch(NamedTuple):
+    """The errors for what is given in another structure, dtype or shape: JAX's, which differ by transformation."""
+
+    structure: type[Exception]
+    dtype: type[Exception]
+    shape: type[Exception]
+
+
+OF_JVP = Mismatch(TypeError, TypeError, ValueError)
+OF_LINEARIZE = Mismatch(TypeError, ValueError, ValueError)
+OF_VJP = Mismatch(ValueError, ValueError, ValueError)
+
+
+def on_device(leaves: Sequence[Any]) -> list[Any]:
+    """The leaves as arrays; inside a traced function as they are: scalars stay literals there.
+
+    A Zero, and the float0 of an integer's derivative, are no arrays and stay.
+    """
+    return list(leaves) if current_trace() is not None else list(map(to_device, leaves))
+
+
+def to_device(leaf: Any) -> Any:
+    """`on_device` for one leaf."""
+    if current_trace() is not None or is_zero(leaf) or getattr(leaf, "dtype", None) == dtypes.float0:
+        return leaf
+    return as_array(leaf)
+
+
+def varies(aval: ShapedArray) -> bool:
+    """Whether values of this aval have derivatives."""
+    return dtypes.is_inexact(aval.dtype)
+
+
+def typed(derivative: Any, aval: ShapedArray) -> Any:
+    """A derivative as weakly typed as the value that it belongs to: the gradient by a Python scalar follows what it
+    meets, as the scalar does."""
+    own = getattr(derivative, "aval", None)
+    if not isinstance(own, ShapedArray) or own.weak_type == aval.weak_type or own.dtype != aval.dtype:
+        return derivative
+    if type(derivative) is Array and current_trace() is None:
+        return with_weak_type(derivative, aval.weak_type)
+    if is_zero(derivative):
+        return Zero(aval)
+    # At the line that made it, as what was computed before it.
+    previous = swap_source(None)
+    swap_source((derivative.made_at() if isinstance(derivative, Tracer) else None) or previous)
+    try:
+        return convert.bind(derivative, new_dtype=aval.dtype, **({"weak_type": True} if aval.weak_type else {}))
+    finally:
+        swap_source(previous)
+
+
+def float0(x: Any) -> np.ndarray[Any, Any]:
+    """The tangent of an integer, which holds nothing. It is an array of NumPy: an axis that is a symbol has size 0."""
+    aval = x if isinstance(x, ShapedArray) else x.aval if is_zero(x) else get_aval(x)
+    return nothing_of(aval.shape)
+
+
+def check_tangents(
+    what: str,
+    names: Callable[[], Sequence[str]],
+    treedef: PyTreeDef,
+    avals: Sequence[ShapedArray],
+    tree: Any,
+    mismatch: Mismatch,
+) -> list[Any]:
+    """The leaves of a tree of tangents, which must be of the given structure and types; Zero for integers."""
+    given, found = tree_flatten(tree)
+    if found != treedef:
+        raise mismatch.structure(f"{what} must have the structure of what it belongs to, {treedef}, got {found}")
+    checked: list[Any] = []
+    for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
+        shape = getattr(tangent, "shape", None)
+        if not varies(aval) and getattr(tangent, "dtype", None) == dtypes.float0:
+            if shape == nothing_of(aval.shape).shape:
+                checked.append(Zero(aval))
+                continue
+            raise mismatch.shape(f"{what} for {names()[index]} must be float0{list(aval.shape)}, got float0{shape}")
+        own = get_aval(tangent) if is_array(tangent) else None
+        if own is not None and varies(aval):
+            of_dtype = own.dtype == aval.dtype or own.weak_type
+            if of_dtype and own.shape == aval.shape:
+                scalar = isinstance(tangent, (bool, int, float, complex))
+                checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
+                continue
+            kind = mismatch.shape if of_dtype else mismatch.dtype
+        else:
+            kind = TypeError if own is None else mismatch.dtype
+        wanted = short(aval) if varies(aval) else f"float0{list(aval.shape)} (that of an integer {short(aval)})"
+        got = f"{tangent!r} of type {type(tangent).__name__}" if own is None else short(own)
+        raise kind(f"{what} for {names()[index]} must be {wanted}, got {got}")
+    return on_device(checked)

@@ -1,0 +1,57 @@
+// UNSUPPORTED: gpu
+// Arrays of more bytes than can be counted, and of more than there are. 4611686018427387905 floats are 4 bytes modulo
+// 2**64.
+
+// RUN: not array-run %s --entry=result --input=1 2>&1 | FileCheck %s --check-prefix=RESULT
+// RESULT: array-run: error: result #0 of @result has the type tensor<4611686018427387905xf32>, which takes more bytes than 2**63 - 1
+func.func @result(%a: tensor<f32>) -> tensor<4611686018427387905xf32> {
+  %b = array.broadcast_in_dim %a broadcast_dimensions = [] : (tensor<f32>) -> tensor<4611686018427387905xf32>
+  return %b : tensor<4611686018427387905xf32>
+}
+
+// RUN: not array-run %s --entry=square --input=1 2>&1 | FileCheck %s --check-prefix=SQUARE
+// SQUARE: result #0 of @square has the type tensor<4294967296x4294967296xf32>, which takes more bytes than 2**63 - 1
+func.func @square(%a: tensor<f32>) -> tensor<4294967296x4294967296xf32> {
+  %b = array.broadcast_in_dim %a broadcast_dimensions = [] : (tensor<f32>) -> tensor<4294967296x4294967296xf32>
+  return %b : tensor<4294967296x4294967296xf32>
+}
+
+// RUN: not array-run %s --entry=temporary --input=1 2>&1 | FileCheck %s --check-prefix=TEMPORARY
+// TEMPORARY: huge.mlir:[[#@LINE+2]]:{{.*}}: error: a temporary has more bytes than 2**63 - 1: it is 'memref<4611686018427387905xf32>'
+func.func @temporary(%a: tensor<f32>) -> tensor<1xf32> {
+  %b = array.broadcast_in_dim %a broadcast_dimensions = [] : (tensor<f32>) -> tensor<4611686018427387905xf32>
+  %c = array.cumsum %b axis = 0 reverse = false : (tensor<4611686018427387905xf32>) -> tensor<4611686018427387905xf32>
+  %d = array.slice %c start_indices = [0] limit_indices = [1] strides = [1] : (tensor<4611686018427387905xf32>) -> tensor<1xf32>
+  return %d : tensor<1xf32>
+}
+
+// RUN: not array-run %s --entry=argument --input=fill:1 2>&1 | FileCheck %s --check-prefix=FILL
+// FILL: argument #0 of @argument has the type tensor<1152921504606846976xf32>, which takes 4611686018427387904 bytes, and this machine has
+func.func @argument(%a: tensor<1152921504606846976xf32>) {
+  return
+}
+
+// RUN: not array-run %s --entry=wraps --input=fill:1 2>&1 | FileCheck %s --check-prefix=ARGUMENT
+// ARGUMENT: argument #0 of @wraps has the type tensor<0x4294967296x4294967296xf32>, which takes more bytes
+func.func @wraps(%a: tensor<0x4294967296x4294967296xf32>) {
+  return
+}
+
+// Rows without elements are not all printed.
+// RUN: array-run %s --entry=rows --input=fill:1 | FileCheck %s --check-prefix=ROWS
+// ROWS: result 0: tensor<1000000000000x0xf32> = {{\[\[\], \[\], \[\], ..., \[\], \[\], \[\]\]}}
+func.func @rows(%a: tensor<1000000000000x0xf32>) -> tensor<1000000000000x0xf32> {
+  return %a : tensor<1000000000000x0xf32>
+}
+
+// Sizes that a call decides.
+// RUN: not array-run %s --entry=many --sizes=4294967296,4294967296 --input=fill:1 --input=fill:1 --input=1 2>&1 | FileCheck %s --check-prefix=MANY
+// MANY: its temporaries would take more bytes than can be counted
+func.func @many(%k: tensor<?x0xf32>, %l: tensor<?x0xf32>, %a: tensor<f32>) -> tensor<f32> {
+  %n = array.symbol 0 : index
+  %m = array.symbol 1 : index
+  %x = array.broadcast_in_dim %a broadcast_dimensions = [] output_dims(%n, %m) : (tensor<f32>) -> tensor<?x?xf32>
+  %c = array.cumsum %x axis = 1 reverse = false : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = array.reduce_sum %c axes = [0, 1] : (tensor<?x?xf32>) -> tensor<f32>
+  return %s : tensor<f32>
+}

@@ -1,0 +1,36 @@
+// RUN: array-opt %s --array-check-calls --split-input-file --verify-diagnostics
+
+// Calls are inlined: they have an end, though @leaf is called twice.
+func.func private @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.call @leaf(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = array.call @leaf(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{@main calls itself, here or by what it calls: calls are inlined, so they must have an end}}
+  %y = array.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @even(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.call @odd(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @odd(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{@even calls itself}}
+  %y = array.call @even(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.call @odd(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,234 @@
+"""Settings by JAX's names: those that mean something here do what they say, the others are taken, and said to."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import jax
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler.core import source
+from pycompiler.core.settings import ALIASES, INERT, JAX_VARIABLES, TABLE
+
+
+@pytest.fixture(autouse=True)
+def _as_before():
+    source._warned.clear()
+    before = {setting.name: pc.config.read(setting.name) for setting in TABLE}
+    yield
+    for name, value in before.items():
+        if pc.config.read(name) != value:
+            pc.config.update(name, value)
+
+
+NAMES = sorted(name.removeprefix("jax_") for name in jax.config._value_holders)
+
+# JAX's that only its own tools and tests read.
+INTERNAL = {
+    *("check_vma", "eager_constant_folding", "jax2tf_default_native_serialization", "mock_num_gpu_processes"),
+    *("mock_gpu_topology", "refs_to_pins", "remat3", "scan3", "mosaic_allow_hlo", "serialization_version"),
+    *("debug_leaked_clients_on_clear_backends", "force_dcn_cross_host_transfers", "oneapi_visible_devices"),
+    *("pallas_poison_buffers", "pallas_verbose_errors", "ragged_dot_use_gpu_pallas_triton_lowering"),
+    *("use_emit_pipeline_primitive", "cpu_get_global_topology_timeout_minutes"),
+    *("cpu_get_local_topology_timeout_minutes", "cross_host_transfer_socket_address"),
+    *("cross_host_transfer_timeout_seconds", "cross_host_transfer_transfer_size", "cross_host_transport_addresses"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in INTERNAL])
+def test_every_setting_of_jax_is_known(name):
+    value = getattr(pc.config, f"jax_{name}")
+    assert pc.config.read(f"jax_{name}") == value
+
+
+def test_the_names_are_those_of_jax():
+    jaxs = set(NAMES) | {"enable_empty_arrays"}
+    assert set(INERT) <= jaxs
+    assert set(ALIASES) <= jaxs
+    assert set(JAX_VARIABLES) <= jaxs
+    assert not set(INERT) & {setting.name for setting in TABLE}
+
+
+@pytest.mark.parametrize("name", INERT)
+def test_what_changes_nothing_is_taken_and_said_once(name):
+    before = pc.config.read(name)
+    pc.config._told_of.discard(name)
+    with pytest.warns(UserWarning, match=f"jax_{name} is a setting of JAX's that changes nothing here"):
+        pc.config.update(f"jax_{name}", before)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pc.config.update(f"jax_{name}", "other")
+        assert getattr(pc.config, f"jax_{name}") == "other"
+        pc.config.update(f"jax_{name}", before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("enable_checks", "softmax_custom_jvp", "thread_guard", "no_execution", "allow_f16_reductions"),
+        "array_garbage_collection_guard",
+    ],
+)
+def test_contexts_that_change_nothing(name):
+    pc.config._told_of.discard(name)
+    with pytest.warns(UserWarning, match="changes nothing here"), getattr(pc, name)(True):
+        assert float(pc.jit(lambda x: x + 1)(1.0)) == 2
+
+
+def test_unknown_names():
+    with pytest.raises(ValueError, match="no setting 'jax_no_such_thing'"):
+        pc.config.update("jax_no_such_thing", 1)
+    with pytest.raises(AttributeError, match="no setting 'jax_no_such_thing'"):
+        _ = pc.config.jax_no_such_thing
+    with pytest.raises(AttributeError):
+        _ = pc.config._no_such_thing
+
+
+def test_values_by_names_of_jax():
+    pc.config.update("jax_enable_x64", True)
+    assert pc.config.jax_enable_x64
+    assert pnp.arange(3).dtype == np.int64
+    pc.config.update("jax_enable_x64", False)
+    with pc.check_tracer_leaks():
+        assert pc.config.jax_check_tracer_leaks
+        assert pc.config.checking_leaks
+    pc.config.update("jax_platforms", "cpu")
+    assert pc.config.jax_platforms == pc.config.jax_platform_name == "cpu"
+    pc.config.update("jax_platforms", "")
+    assert pc.config.jax_platforms is None
+    with pytest.raises(ValueError, match="no platform 'tpu'"):
+        pc.config.update("jax_platforms", "cpu,tpu")
+    with pc.default_prng_impl("threefry2x32"):
+        pass
+    with pytest.raises(ValueError, match="default_prng_impl must be 'threefry2x32', got 'rbg'"):
+        pc.config.update("jax_default_prng_impl", "rbg")
+
+
+RANKS = [
+    (pnp.add, (np.ones((2, 3), np.float32), np.ones(3, np.float32))),
+    (pnp.logaddexp, (np.ones((1, 2, 3), np.float32), np.ones((2, 3), np.float32))),
+    (lambda x, y: pnp.asarray(x) * pnp.asarray(y), (np.ones((2, 3), np.float32), np.ones(3, np.float32))),
+    (lambda x, y: y < pnp.asarray(x), (np.ones((2, 3), np.float32), np.ones(3, np.float32))),
+    (pnp.power, (np.ones((2, 3), np.float32), np.ones((1,), np.float32))),
+]
+
+
+@pytest.mark.parametrize(("f", "args"), RANKS)
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_rank_promotion(f, args, wrap):
+    f(*args)
+    with pc.numpy_rank_promotion("raise"), pytest.raises(ValueError, match="different numbers of axes"):
+        wrap(lambda *xs: f(*xs))(*args)
+    with pc.numpy_rank_promotion("warn"), pytest.warns(UserWarning, match="different numbers of axes"):
+        wrap(lambda *xs: f(*xs))(*args)
+    wrap(lambda *xs: f(*xs))(*args)
+
+
+def test_ranks_that_are_alike_and_scalars_are_no_promotion():
+    pc.config.update("jax_numpy_rank_promotion", "RAISE")
+    x = pnp.ones((2, 3))
+    for result in (
+        x + 1,
+        x * pnp.float32(2),
+        pnp.where(x > 0, x, 0),
+        x + pnp.ones((1, 3)),
+        pnp.var(x),
+        x - x.mean(0, keepdims=True),
+    ):
+        assert result.dtype == np.float32
+    with pytest.raises(ValueError, match="numpy_rank_promotion must be 'allow' or 'warn' or 'raise'"):
+        pc.config.update("jax_numpy_rank_promotion", "perhaps")
+
+
+MIXED = [
+    (np.ones(3, np.float32), np.ones(3, np.int32), False),
+    (np.ones(3, np.float32), np.ones(3, np.float16), False),
+    (np.ones(3, np.int8), np.ones(3, np.int32), False),
+    (np.ones(3, bool), np.ones(3, np.int32), False),
+    (np.ones(3, np.int32), 2.5, False),
+    (np.ones(3, np.float32), 1j, False),
+    (np.ones(3, bool), 1, False),
+    (np.ones(3, np.float32), 2, True),
+    (np.ones(3, np.float16), 2.5, True),
+    (np.ones(3, np.complex64), 2.5, True),
+    (np.ones(3, np.int8), 2, True),
+    (2, 2.5, True),
+    (np.ones(3, bool), True, True),
+    (np.ones(3, np.int32), np.ones(3, np.int32), True),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "fits"), MIXED)
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_strict_dtype_promotion(x, y, fits, wrap):
+    with jax.numpy_dtype_promotion("strict"):
+        try:
+            expected = jax.numpy.add(x, y).dtype
+        except ValueError:
+            expected = None
+    assert (expected is not None) == fits
+    wrap(lambda a, b: pnp.add(a, b))(x, y)
+    with pc.numpy_dtype_promotion("strict"):
+        if fits:
+            assert wrap(lambda a, b: pnp.add(a, b))(x, y).dtype == expected
+        else:
+            with pytest.raises(ValueError, match="don't promote where numpy_dtype_promotion is 'strict'"):
+                wrap(lambda a, b: pnp.add(a, b))(x, y)
+
+
+def test_keys():
+    old = pc.random.PRNGKey(3)
+    assert old.dtype == np.uint32
+    with pc.enable_custom_prng():
+        assert pc.dtypes.issubdtype(pc.random.PRNGKey(3).dtype, pc.dtypes.prng_key)
+    with pc.legacy_prng_key("error"):
+        with pytest.raises(ValueError, match="is given the numbers of a key"):
+            pc.random.uniform(old)
+        pc.random.uniform(pc.random.key(3))
+    with pc.legacy_prng_key("warn"), pytest.warns(UserWarning, match="is given the numbers of a key"):
+        pc.random.uniform(old)
+    pc.config.update("jax_random_seed_offset", 5)
+    np.testing.assert_array_equal(pc.random.PRNGKey(3), [0, 8])
+    np.testing.assert_array_equal(pc.random.key_data(pc.random.key(3)), [0, 8])
+
+
+def test_no_tracing():
+    f = pc.jit(lambda x: x * 2)
+    f(1.0)
+    with pc.no_tracing():
+        assert float(f(3.0)) == 6
+        with pytest.raises(RuntimeError, match="the setting no_tracing forbids it"):
+            f(pnp.ones(3))
+    assert f(pnp.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_variables_of_jax():
+    code = (
+        "import pycompiler as pc; c = pc.config;"
+        "print(c.enable_x64, c.debug_nans, c.default_matmul_precision, c.numpy_rank_promotion, c.platform_name)"
+    )
+    given = {
+        "JAX_ENABLE_X64": "1",
+        "JAX_DEBUG_NANS": "true",
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",
+        "JAX_NUMPY_RANK_PROMOTION": "warn",
+        "JAX_PLATFORMS": "cpu",
+    }
+    run = [sys.executable, "-W", "error", "-c", code]
+    text = subprocess.check_output(run, env={**os.environ, **given}, text=True)
+    assert text == "True True highest warn None\n"
+    ours = {**given, "PYCOMPILER_ENABLE_X64": "0", "PYCOMPILER_NUMPY_RANK_PROMOTION": "raise"}
+    text = subprocess.check_output(run, env={**os.environ, **ours}, text=True)
+    assert text == "False True highest raise None\n"
+
+
+def test_a_variable_of_jax_that_means_nothing_here_is_a_warning():
+    code = "import warnings; warnings.simplefilter('always'); import pycompiler as pc; print(pc.config.platform_name)"
+    environment = {**os.environ, "JAX_PLATFORMS": "tpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, text=True, capture_output=True, check=True)
+    assert done.stdout == "None\n"
+    assert "JAX_PLATFORMS=tpu is not taken: config: platform_name: there is no platform 'tpu' here" in done.stderr

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Programs that nobody would write, run in every way there is, beside JAX; what fails is printed as a small test.
+
+    make fuzz-programs SECONDS=600
+    PYTHONPATH=tools .venv/bin/python -m fuzz_programs --seconds 600 --seed 1
+
+A program has shapes of no to four dimensions, sizes 0 and 1 among them, all dtypes, 5 to 30 operations of all families,
+loops, branches and callbacks. It is run eagerly, compiled, differentiated, mapped, in a scan, with symbolic sizes, on
+several devices, and exported. What is printed can be put into a test file as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+# Before either library is imported.
+os.environ.setdefault("PYCOMPILER_NUM_CPU_DEVICES", "2")
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+from fuzz_programs.fuzzing import ORACLE, fuzz
+
+# A process of its own draws so many programs: one that ends it costs no more than these.
+_BATCH = 25
+_BATCH_SECONDS = 900
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--most", type=int, default=20, help="stop after so many batches with failures")
+    parser.add_argument("--batch", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.batch:
+        seed, _, stage = given.batch.partition(":")
+        return 1 if fuzz(random.Random(seed), given.seconds, programs=_BATCH, show=True, stage=Path(stage)) else 0
+    deadline = time.monotonic() + given.seconds
+    failed = batches = 0
+    while time.monotonic() < deadline and failed < given.most:
+        failed += _run_batch(f"{given.seed}/{batches}", deadline - time.monotonic())
+        batches += 1
+    print(f"seed {given.seed}: {batches} batches of {_BATCH} programs, {failed} with failures")
+    return 1 if failed else 0
+
+
+def _run_batch(seed: str, seconds: float) -> bool:
+    """Whether one of a batch fails. A process that JAX ends says nothing of this project."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Path(folder) / "stage"
+        command = [sys.executable, "-m", "fuzz_programs", "--batch", f"{seed}:{stage}", "--seconds", str(seconds)]
+        try:
+            ended = subprocess.run(command, timeout=_BATCH_SECONDS, capture_output=True, text=True)
+        except subprocess.TimeoutExpired:
+            print(f"# does not end: {stage.read_text()}", flush=True)
+            return True
+        print(ended.stdout, end="", flush=True)
+        if ended.returncode in (0, 1) and "Traceback" not in ended.stderr:
+            return ended.returncode == 1
+        reached = stage.read_text() if stage.exists() else ""
+        if reached.startswith(ORACLE):
+            return False
+        print(f"# ended with {ended.returncode}: {reached}\n{ended.stderr[-2000:]}", flush=True)
+        return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""The two libraries that a program is run on, by the names that its text uses."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+import pycompiler as pc
+import pycompiler.nn
+import pycompiler.random
+import pycompiler.scipy.special
+
+SEEN: list[float] = []
+"""What callbacks of the running program were shown, in one number each."""
+
+
+def seen(x: Any) -> None:
+    SEEN.append(float(np.sum(np.nan_to_num(np.abs(np.asarray(x).astype(np.complex128)), posinf=1e3))))
+
+
+def host(x: Any) -> Any:
+    """What a callback computes: something that keeps its shape and dtype."""
+    x = np.asarray(x)
+    return (x * np.asarray(2, x.dtype)).astype(x.dtype)
+
+
+def pack(out: Any) -> tuple[Any, ...]:
+    """The results of a scan of several carried values, side by side."""
+    carried, stacked = out
+    return (*carried, stacked)
+
+
+_SHARED = {"seen": seen, "host": host, "pack": pack, "partial": functools.partial, "np": np}
+
+JAX_NAMES: Mapping[str, Any] = {
+    **_SHARED,
+    "pnp": jax.numpy,
+    "lax": jax.lax,
+    "nn": jax.nn,
+    "special": jax.scipy.special,
+    "random": jax.random,
+    "debug": jax.debug,
+    "jit": jax.jit,
+    "vmap": jax.vmap,
+    "checkpoint": jax.checkpoint,
+    "pure_callback": jax.pure_callback,
+    "ShapeDtypeStruct": jax.ShapeDtypeStruct,
+}
+OUR_NAMES: Mapping[str, Any] = {
+    **_SHARED,
+    "pnp": pc.numpy,
+    "lax": pc.lax,
+    "nn": pc.nn,
+    "special": pc.scipy.special,
+    "random": pc.random,
+    "debug": pc.debug,
+    "jit": pc.jit,
+    "vmap": pc.vmap,
+    "checkpoint": pc.checkpoint,
+    "pure_callback": pc.pure_callback,
+    "ShapeDtypeStruct": pc.ShapeDtypeStruct,
+}
+IMPORTS = """\
+import functools
+
+import ml_dtypes
+import numpy as np
+from numpy import inf, nan
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler import ShapeDtypeStruct, checkpoint, debug, jit, lax, nn, pure_callback, random, vmap
+from pycompiler.scipy import special
+"""

@@ -1,0 +1,377 @@
+"""The operations of generated programs: for each family, expressions over the values that there are.
+
+A maker draws one expression; `generate` asks JAX for its type, and draws again where JAX refuses it. So a maker need
+not know what is allowed, only what is likely to be. What differs from JAX on purpose is not drawn.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Values(Protocol):
+    """What a maker draws from: the names of values of a kind (`b`, `i`, `f`, `c`; several; "" for any)."""
+
+    rng: random.Random
+
+    def pick(self, kinds: str = "", rank: int | None = None) -> str: ...
+    def shape(self, name: str) -> tuple[int, ...]: ...
+    def dtype(self, name: str) -> np.dtype[Any]: ...
+
+
+Maker = Callable[[Values], str]
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_FLOAT_UNARY = _words(
+    "sin cos tan tanh sinh cosh exp exp2 expm1 log log2 log10 log1p sqrt cbrt square abs negative sign "
+    "floor ceil rint trunc reciprocal arctan arcsin arccos arcsinh arccosh arctanh isnan isfinite isinf "
+    "signbit sinc degrees i0 nan_to_num positive deg2rad logical_not"
+)
+_ANY_UNARY = _words("abs negative sign square conj real imag logical_not positive isfinite zeros_like ones_like")
+_BINARY = _words(
+    "add subtract multiply maximum minimum divide less less_equal greater equal not_equal logical_and "
+    "logical_or logical_xor hypot arctan2 copysign fmax fmin logaddexp logaddexp2 float_power "
+    "floor_divide mod fmod remainder heaviside nextafter power"
+)
+_INT_BINARY = _words(
+    "bitwise_and bitwise_or bitwise_xor left_shift right_shift add multiply subtract floor_divide mod gcd lcm fmod"
+)
+_REDUCTIONS = _words(
+    "sum prod max min mean var std any all nansum nanmax nanmean ptp count_nonzero median argmax argmin"
+)
+_CUMULATIVE = _words("cumsum cumprod nancumsum")
+_LAX_CUMULATIVE = _words("cummax cummin cumlogsumexp")
+_NN = _words(
+    "relu sigmoid softplus silu gelu elu selu celu leaky_relu hard_tanh softmax log_softmax log_sigmoid "
+    "relu6 squareplus mish hard_sigmoid soft_sign"
+)
+_SPECIAL = _words("erf erfc gammaln ndtr log_ndtr expit logit i0e i1e xlog1py xlogy entr erfinv")
+_DTYPES = (
+    "float32",
+    "float32",
+    "int32",
+    "bool_",
+    "float16",
+    "bfloat16",
+    "int8",
+    "uint8",
+    "uint32",
+    "complex64",
+    "int16",
+)
+
+
+def axis_of(v: Values, name: str) -> int | None:
+    """An axis, from either end; None for a scalar."""
+    rank = len(v.shape(name))
+    return v.rng.randrange(-rank, rank) if rank else None
+
+
+def unary(v: Values) -> str:
+    if v.rng.random() < 0.7:
+        return f"pnp.{v.rng.choice(_FLOAT_UNARY)}({v.pick('f')})"
+    return f"pnp.{v.rng.choice(_ANY_UNARY)}({v.pick()})"
+
+
+def scalar(v: Values, name: str) -> str:
+    """A number of Python that suits the value."""
+    kind = v.dtype(name).kind
+    if kind == "b":
+        return v.rng.choice(["True", "False"])
+    return v.rng.choice(["2", "1", "0", "3"] if kind in "iu" else ["2", "0.5", "-1.5", "0.0", "3.0", "1e-3"])
+
+
+def binary(v: Values) -> str:
+    a = v.pick("fffi")
+    b = scalar(v, a) if v.rng.random() < 0.3 else v.pick()
+    if v.rng.random() < 0.2:
+        a, b = b, a
+    return f"pnp.{v.rng.choice(_BINARY)}({a}, {b})"
+
+
+def integers(v: Values) -> str:
+    a, b = v.pick("i"), v.pick("i")
+    return f"pnp.{v.rng.choice(_INT_BINARY)}({a}, {v.rng.choice([b, scalar(v, a)])})"
+
+
+def powers(v: Values) -> str:
+    return f"{v.pick()} ** {v.rng.choice(['2', '3', '0', '1', '-1', '0.5', v.pick()])}"
+
+
+def reduction(v: Values) -> str:
+    a = v.pick("fffib")
+    # JAX's median of a scalar has a dimension then.
+    keep = ", keepdims=True" if v.rng.random() < 0.3 and v.shape(a) else ""
+    return f"pnp.{v.rng.choice(_REDUCTIONS)}({a}, axis={axis_of(v, a)}{keep})"
+
+
+def cumulative(v: Values) -> str:
+    a = v.pick("ffi")
+    axis = axis_of(v, a)
+    if v.rng.random() < 0.4:
+        backwards = v.rng.choice(["", ", reverse=True"])
+        positive = axis % len(v.shape(a)) if axis is not None else 0
+        return f"lax.{v.rng.choice(_LAX_CUMULATIVE)}({a}, axis={positive}{backwards})"
+    return f"pnp.{v.rng.choice(_CUMULATIVE)}({a}, axis={axis})"
+
+
+def _factors(rng: random.Random, size: int) -> list[int]:
+    shape: list[int] = []
+    for _ in range(rng.randrange(4)):
+        divisors = [d for d in range(1, size + 1) if size % d == 0] or [0, 1, 2]
+        shape.append(rng.choice(divisors))
+        size = size // shape[-1] if shape[-1] else size
+    return [*shape, size]
+
+
+def movement(v: Values) -> str:
+    a = v.pick()
+    shape, axis, rng = v.shape(a), axis_of(v, a), v.rng
+    permutation = list(range(len(shape)))
+    rng.shuffle(permutation)
+    spread = (rng.randrange(1, 4), *(rng.choice([d, d]) if d != 1 else rng.randrange(0, 4) for d in shape))
+    pads = ", ".join(f"({rng.randrange(3)}, {rng.randrange(3)})" for _ in shape)
+    mode = rng.choice(["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "mean", "maximum"])
+    return rng.choice(
+        [
+            f"pnp.reshape({a}, {tuple(_factors(rng, int(np.prod(shape))))})",
+            f"pnp.transpose({a}, {tuple(permutation)})",
+            f"pnp.expand_dims({a}, {rng.randrange(-len(shape) - 1, len(shape) + 1)})",
+            f"pnp.squeeze({a}, axis={axis})",
+            f"pnp.flip({a}, {axis})",
+            f"pnp.roll({a}, {rng.randrange(-3, 4)}, axis={axis})",
+            f"pnp.tile({a}, {tuple(rng.randrange(1, 3) for _ in range(rng.randrange(3)))})",
+            f"pnp.repeat({a}, {rng.randrange(3)}, axis={axis})",
+            f"pnp.broadcast_to({a}, {spread})",
+            f"pnp.pad({a}, ({pads}), mode={mode!r})",
+            f"pnp.rot90({a}, {rng.randrange(-1, 4)})",
+            f"pnp.moveaxis({a}, {axis}, {axis_of(v, a)})",
+            f"pnp.ravel({a})",
+            f"pnp.concatenate([{a}, {v.pick(rank=len(shape))}], axis={axis})",
+            f"pnp.stack([{a}, {rng.choice([a, v.pick(rank=len(shape))])}], axis={rng.randrange(len(shape) + 1)})",
+            f"pnp.hstack([{a}, {v.pick(rank=len(shape))}])",
+            f"pnp.diag({a})",
+            f"pnp.tril({a}, {rng.randrange(-1, 2)})",
+            f"pnp.diff({a}, axis={axis})",
+            f"pnp.split({a}, {rng.randrange(1, 4)}, axis={axis})[-1]",
+            f"pnp.trace({a})",
+        ]
+    )
+
+
+def _index(v: Values, shape: Sequence[int]) -> str:
+    """An index of an array of this shape: numbers, slices, arrays of indices, new dimensions."""
+    rng, parts = v.rng, []
+    for size in shape[: rng.randrange(len(shape) + 1)] if rng.random() < 0.4 else shape:
+        draws = [
+            f"{rng.randrange(-3, 3)}:{rng.randrange(-3, 5)}",
+            f"::{rng.choice([1, 2, -1, -2])}",
+            ":",
+            "None",
+        ]
+        if size:
+            draws += [
+                str(rng.randrange(-size, size)),
+                str([rng.randrange(-size, size) for _ in range(rng.randrange(1, 4))]),
+            ]
+            draws.append(v.pick("i"))
+        draw = rng.choice(draws)
+        parts.append(f"{draw}, :" if draw == "None" else f"pnp.array({draw})" if draw.startswith("[") else draw)
+    if rng.random() < 0.15:
+        parts.insert(rng.randrange(len(parts) + 1), "...")
+    return ", ".join(parts) or "..."
+
+
+def indexing(v: Values) -> str:
+    a = v.pick()
+    shape, rng = v.shape(a), v.rng
+    index, axis = _index(v, shape), axis_of(v, a)
+    new = rng.choice([scalar(v, a), v.pick("fib")])
+    starts = ", ".join(rng.choice([str(rng.randrange(-2, 4)), v.pick("i", 0)]) for _ in shape)
+    sizes = tuple(rng.randrange(0, d + 1) for d in shape)
+    method = rng.choice(["set", "add", "multiply", "max", "min", "set"])
+    mode = rng.choice(["clip", "wrap", "fill"])
+    return rng.choice(
+        [
+            f"{a}[{index}]",
+            f"{a}[{index}]",
+            f"{a}.at[{index}].{method}({new})",
+            f"{a}.at[{index}].{method}({new})",
+            f"lax.dynamic_slice({a}, ({starts}{',' if starts else ''}), {sizes})",
+            f"lax.dynamic_update_slice({a}, {v.pick(rank=len(shape))}, ({starts}{',' if starts else ''}))",
+            f"pnp.take({a}, {v.pick('i')}, axis={axis}, mode={mode!r})",
+            f"pnp.take_along_axis({a}, pnp.argsort({a}, axis={axis}), axis={axis})",
+            f"pnp.where({v.pick('b')}, {a}, {new})",
+            f"pnp.select([{v.pick('b')}, {v.pick('b')}], [{a}, {v.pick()}], {scalar(v, a)})",
+            f"pnp.clip({a}, {scalar(v, a)}, {v.pick('f')})",
+            f"pnp.compress(pnp.arange({len(shape) + 1}) > 0, {a}, axis={axis}, size=2)",
+            f"pnp.choose({v.pick('i')} % 2, [{a}, {v.pick()}])",
+        ]
+    )
+
+
+def sorting(v: Values) -> str:
+    a = v.pick("ffib")
+    axis, rng = axis_of(v, a), v.rng
+    return rng.choice(
+        [
+            f"pnp.sort({a}, axis={axis})",
+            f"pnp.argsort({a}, axis={axis}, stable=True)",
+            f"pnp.sort({a}, axis={axis}, descending=True)",
+            f"lax.top_k(pnp.nan_to_num({a}), 1)[{rng.randrange(2)}]",
+            f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
+            f"pnp.unique({a}, size=3, fill_value=0)",
+            f"pnp.lexsort(({a}, {v.pick('i')}))",
+            f"pnp.partition({a}, 0, axis={axis})",
+            f"pnp.quantile({a}, {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
+            f"pnp.bincount({v.pick('i')}, length=4)",
+            f"pnp.digitize({a}, pnp.array([-1.0, 0.0, 1.0]))",
+        ]
+    )
+
+
+def contraction(v: Values) -> str:
+    a, b = v.pick("fffic"), v.pick("fffic")
+    rng = v.rng
+    letters = "ijkl"[: len(v.shape(a))]
+    other = "".join(rng.sample("ijklm", min(5, len(v.shape(b)))))
+    both = sorted({*letters, *other})
+    kept = "".join(rng.sample(both, len(both) // 2))
+    return rng.choice(
+        [
+            f"pnp.matmul({a}, {b})",
+            f"pnp.matmul({a}, pnp.swapaxes({a}, -1, -2))",
+            f"pnp.dot({a}, {b})",
+            f"pnp.tensordot({a}, {b}, {rng.randrange(3)})",
+            f"pnp.outer({a}, {b})",
+            f"pnp.inner({a}, {b})",
+            f"pnp.kron({a}, {b})",
+            f"pnp.vecdot({a}, {b}, axis={axis_of(v, a)})",
+            f"pnp.einsum('{letters},{other}->{kept}', {a}, {b})",
+            f"pnp.convolve({a}, {b})",
+            f"pnp.cross({a}, {b})",
+        ]
+    )
+
+
+def decomposition(v: Values) -> str:
+    a = v.pick("f", 2)
+    n = v.shape(a)[0]
+    matrix = f"(pnp.nan_to_num(pnp.tanh({a} @ {a}.T), nan=0.0).astype(pnp.float32) + {n + 1} * pnp.eye({n}))"
+    return v.rng.choice(
+        [
+            f"pnp.linalg.inv({matrix})",
+            f"pnp.linalg.det({matrix})",
+            f"pnp.linalg.cholesky({matrix})",
+            f"pnp.linalg.solve({matrix}, pnp.ones({n}))",
+            f"pnp.linalg.eigvalsh({matrix})",
+            f"pnp.linalg.slogdet({matrix})[1]",
+            f"pnp.linalg.svd({matrix}, compute_uv=False)",
+            f"pnp.linalg.norm({a}, axis={axis_of(v, a)})",
+        ]
+    )
+
+
+def spectral(v: Values) -> str:
+    a = v.pick("ffc")
+    axis = -1 if axis_of(v, a) is None else axis_of(v, a)
+    inner = v.rng.choice(["fft", "ifft", "fftshift"])
+    return v.rng.choice(
+        [f"pnp.fft.{inner}({a}, axis={axis})", f"pnp.fft.rfft({v.pick('f')})", f"pnp.abs(pnp.fft.fft({a}))"]
+    )
+
+
+def window(v: Values) -> str:
+    a = v.pick("f")
+    rng, shape = v.rng, v.shape(a)
+    size = tuple(rng.randrange(1, 3) for _ in shape)
+    strides = tuple(rng.randrange(1, 3) for _ in shape)
+    padding = rng.choice(["SAME", "VALID"])
+    start, function = rng.choice([("-pnp.inf", "max"), ("0.0", "add"), ("pnp.inf", "min")])
+    # XLA can't differentiate windows of dilated operands for their extremum: it ends the process.
+    dilation = (
+        f", base_dilation={tuple(rng.randrange(1, 3) for _ in shape)}"
+        if function == "add" and rng.random() < 0.5
+        else ""
+    )
+    value = f"{a}.astype(pnp.float32)"
+    if rng.random() < 0.3:
+        return f"lax.conv_general_dilated(pnp.tanh({v.pick('f', 3)}), pnp.tanh({v.pick('f', 3)}), (1,), {padding!r})"
+    return f"lax.reduce_window({value}, {start}, lax.{function}, {size}, {strides}, {padding!r}{dilation})"
+
+
+def creation(v: Values) -> str:
+    rng, a = v.rng, v.pick()
+    dtype = rng.choice(_DTYPES)
+    shape = tuple(rng.randrange(4) for _ in range(rng.randrange(3)))
+    return rng.choice(
+        [
+            f"pnp.arange({rng.randrange(5)}, dtype=pnp.{rng.choice(['float32', 'int32'])})",
+            f"pnp.linspace({rng.randrange(-2, 3)}, {rng.randrange(-2, 5)}, {rng.randrange(5)})",
+            f"pnp.full_like({a}, {scalar(v, a)})",
+            f"pnp.eye({rng.randrange(4)}, {rng.randrange(1, 4)})",
+            f"lax.broadcasted_iota(pnp.int32, {tuple(rng.randrange(3) for _ in range(2))}, {rng.randrange(2)})",
+            f"pnp.{rng.choice(['zeros', 'ones'])}({shape}, pnp.{dtype})",
+            f"random.uniform(random.key({rng.randrange(9)}), {shape})",
+            f"random.randint(random.key({rng.randrange(9)}), ({rng.randrange(4)},), -3, 4)",
+            f"pnp.meshgrid(pnp.ravel({a}), pnp.arange(2))[{rng.randrange(2)}]",
+        ]
+    )
+
+
+def types(v: Values) -> str:
+    a = v.pick()
+    return f"{a}.astype(pnp.{v.rng.choice(_DTYPES)})" if v.dtype(a).kind != "c" else f"pnp.real({a})"
+
+
+def networks(v: Values) -> str:
+    a, rng = v.pick("f"), v.rng
+    name = rng.choice([*_NN, *_SPECIAL])
+    if name in _NN:
+        axis = f", axis={axis_of(v, a)}" if "softmax" in name else ""
+        return f"nn.{name}({a}{axis})"
+    if name in ("xlogy", "xlog1py"):
+        return f"special.{name}({a}, {v.pick('f')})"
+    return f"special.{name}({a})"
+
+
+def several(v: Values) -> str:
+    """Functions of many operands: what they cost to compile shows here."""
+    a = v.pick()
+    names = ", ".join(v.rng.choice([a, a, v.pick(rank=len(v.shape(a)))]) for _ in range(v.rng.randrange(2, 5)))
+    return v.rng.choice([f"pnp.stack([{names}])", f"pnp.concatenate([{names}])", f"pnp.array([{names}])"])
+
+
+def callback(v: Values) -> str:
+    a = v.pick("f")
+    return f"pure_callback(host, ShapeDtypeStruct({v.shape(a)}, pnp.{v.dtype(a).name}), {a}, vmap_method='expand_dims')"
+
+
+FAMILIES: dict[Maker, float] = {
+    unary: 5,
+    binary: 6,
+    integers: 2,
+    powers: 1,
+    reduction: 3,
+    cumulative: 1.5,
+    movement: 5,
+    indexing: 5,
+    sorting: 2,
+    contraction: 2.5,
+    decomposition: 0.7,
+    spectral: 0.7,
+    window: 1,
+    creation: 1.5,
+    types: 1.5,
+    networks: 1.5,
+    several: 0.7,
+    callback: 0.4,
+}
