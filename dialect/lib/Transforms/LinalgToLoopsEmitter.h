@@ -132,20 +132,23 @@ private:
   // Long reductions, in blocks.
   int64_t tripsOf(unsigned level, int64_t size) const;
   bool hasStaticTrips(unsigned level) const;
-  SmallVector<int64_t> staticBlocks(unsigned level) const;
-  int64_t unitsOfBlock(unsigned level, int64_t block) const;
-  Values blocksOf(unsigned level);
+  int64_t stepsInside(unsigned level) const;
+  bool isLight(unsigned level);
+  SmallVector<int64_t> blocksOf(unsigned level);
   bool hasFloatSums() const;
   Values neutralValues(ArrayRef<Value> like);
   Values combineValues(ArrayRef<Value> totals, ArrayRef<Value> values);
-  Values emitBlocks(unsigned level, Value begin, Value end, int64_t each, ArrayRef<Value> blocks,
+  Values emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried);
+  Values emitBlocks(unsigned level, Value begin, Value end, int64_t each, ArrayRef<int64_t> blocks,
                     std::optional<int64_t> total, ArrayRef<Value> carried);
-  Value endOfBlock(Value start, Value block, Value end, std::optional<int64_t> total);
+  Values emitWholeBlock(unsigned level, Value start, int64_t each, ArrayRef<int64_t> blocks, ArrayRef<Value> like);
+  Value endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total);
   void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
   void setToNeutral();
   void findBlocksOfRows();
-  void emitBlocksOfRows(unsigned level);
-  void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<Value> blocks, std::optional<int64_t> total);
+  SmallVector<int64_t> blocksOfRows(unsigned level);
+  void emitRowsInBlocks(unsigned level);
+  void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks, std::optional<int64_t> total);
 
   // The place of an extreme value.
   void findSearch();
@@ -188,8 +191,8 @@ private:
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
-  std::optional<unsigned> rowsLevel; // whose iterations are taken in blocks, with rows of accumulators
-  int64_t depthOfRows = 0;           // how many of these the stack has place for
+  int64_t depthOfRows = 0;    // blocks within blocks for whose rows of accumulators the stack has place
+  bool hasWholeTiles = false; // where we are
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;

@@ -116,14 +116,10 @@ NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carri
     setToNeutral();
   if (level != reductionLevel)
     return emitLoop(level, carried);
-  if (search) {
+  if (search)
     emitSearch(level);
-    return {};
-  }
-  Values start = startAccumulators();
-  // A tile of rows is added up before it is added to the row.
-  bool isBlock = rowsLevel && levels[level].kind == Level::TileElements && strategy.tileSize > 1;
-  finishAccumulators(isBlock ? combineValues(start, emitLoop(level, neutralValues(start))) : emitLoop(level, start));
+  else
+    finishAccumulators(emitLoop(level, startAccumulators()));
   return {};
 }
 
@@ -183,25 +179,19 @@ NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
 //===--- Loops ----------------------------------------------------------------------------------------------------===//
 
 NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carried) {
-  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   auto loop = [&](int64_t by) {
     Value size = indices.get(b, loc, sizeOf(levels[level].dim));
-    return emitLevelFor(level, indices.index(b, 0), size, by, carried, step);
+    if (!carried.empty())
+      return emitInBlocks(level, size, by, carried);
+    return emitLevelFor(level, indices.index(b, 0), size, by, carried,
+                        [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
   };
-  if (rowsLevel == level) {
-    emitBlocksOfRows(level);
+  if (hasRowsInMemory() && space.dims[levels[level].dim].reduced && level < reductionLevel) {
+    emitRowsInBlocks(level);
     return {};
   }
   switch (levels[level].kind) {
   case Level::Scalar:
-    if (!carried.empty() && hasFloatSums()) {
-      Extent size = sizeOf(levels[level].dim);
-      std::optional<int64_t> total;
-      if (size.isStatic())
-        total = size.factor;
-      if (Values blocks = blocksOf(level); !blocks.empty())
-        return emitBlocks(level, indices.index(b, 0), indices.get(b, loc, size), 1, blocks, total, carried);
-    }
     return loop(1);
   case Level::Unrolled:
     return emitUnrolled(level, carried);
@@ -343,12 +333,10 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
   bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
-  auto blocksOfLanes = [&] {
-    bool isSum = isVectorReduced() && !carried.empty() && hasFloatSums() && !search;
-    Values blocks = isSum ? blocksOf(level) : Values();
-    for (Value &block : blocks)
-      block = indices.mul(b, loc, block, indices.index(b, lanes));
-    return blocks;
+  auto loop = [&](Value end) {
+    if (isVectorReduced())
+      return emitInBlocks(level, end, lanes, results);
+    return emitLevelFor(level, indices.index(b, 0), end, lanes, results, whole);
   };
   if (transposes && !isWhole(dim, lanes)) {
     // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
@@ -368,20 +356,15 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
       rest = indices.remainder(b, loc, main, lanes);
       main = indices.sub(b, loc, main, rest);
     }
-    if (Values blocks = blocksOfLanes(); !blocks.empty())
-      results = emitBlocks(level, indices.index(b, 0), main, lanes, blocks, std::nullopt, results);
-    else
-      results = emitLevelFor(level, indices.index(b, 0), main, lanes, results, whole);
+    results = loop(main);
     if (rest)
       results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    if (Values blocks = blocksOfLanes(); !blocks.empty())
-      results = emitBlocks(level, indices.index(b, 0), indices.index(b, main), lanes, blocks, main, results);
-    else if (main == lanes)
+    if (main == lanes)
       results = emitStep(level, indices.index(b, 0), results);
     else if (main > 0)
-      results = emitLevelFor(level, indices.index(b, 0), indices.index(b, main), lanes, results, whole);
+      results = loop(indices.index(b, main));
     if (rest > 0) {
       bool keepsLanes = isVectorReduced() || strategy.tileDim;
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);

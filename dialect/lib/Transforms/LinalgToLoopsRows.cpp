@@ -11,7 +11,7 @@ namespace mlir::array::loops {
 /// More blocks of rows than this are not worth the memory of a row for each.
 static constexpr int64_t mostBlocks = 64;
 /// So many results of blocks of a reduction are combined before they are combined with the total.
-static constexpr int64_t blocksOfBlock = 16;
+static constexpr int64_t blocksOfBlock = 4;
 
 /// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of one
 /// row. Returns the number of blocks, at most.
@@ -137,14 +137,6 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
         next.push_back(combine(b, output.combiner, output.whole.argument, value, valueOf(output)));
       return next;
     };
-    auto loop = [&](Value from, Value to, int64_t step, ValueRange before,
-                    function_ref<SmallVector<Value>(Value, ValueRange)> body) -> ValueRange {
-      auto added = scf::ForOp::create(b, loc, from, to, indices.index(b, step), before);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(added.getBody());
-      scf::YieldOp::create(b, loc, body(added.getInductionVar(), added.getRegionIterArgs()));
-      return added.getResults();
-    };
     auto addBlock = [&](Value block, ValueRange before) {
       Value at = indices.advance(b, loc, column, block, Extent(columns));
       return combined(before, [&](Output &output) {
@@ -152,21 +144,32 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
         return memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
       });
     };
-    Value count = indices.get(b, loc, blocks.count), zero = indices.index(b, 0);
-    ValueRange results;
-    if (blocks.most <= blocksOfBlock) {
-      results = loop(zero, count, 1, start, addBlock);
-    } else {
-      results = loop(zero, count, blocksOfBlock, start, [&](Value first, ValueRange before) {
+    // From `first` on, so many at once.
+    auto addBlocks = [&](auto &&addBlocks, Value first, Value last, int64_t each, ValueRange before) -> ValueRange {
+      auto loop = scf::ForOp::create(b, loc, first, last, indices.index(b, each), before);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value at = loop.getInductionVar();
+      SmallVector<Value> next;
+      if (each == 1) {
+        next = addBlock(at, loop.getRegionIterArgs());
+      } else {
         SmallVector<Value> neutral;
         for (auto [output, value] : llvm::zip_equal(outputs, before))
           neutral.push_back(splat(b, indices, value.getType(), output.combiner.neutral));
-        Value stop = indices.minimum(b, loc, indices.add(b, loc, first, indices.index(b, blocksOfBlock)), count);
-        ValueRange values = loop(first, stop, 1, neutral, addBlock);
+        Value end = indices.minimum(b, loc, indices.add(b, loc, at, indices.index(b, each)), last);
+        ValueRange values = addBlocks(addBlocks, at, end, each / blocksOfBlock, neutral);
         unsigned number = 0;
-        return combined(before, [&](Output &) { return values[number++]; });
-      });
-    }
+        next = combined(loop.getRegionIterArgs(), [&](Output &) { return values[number++]; });
+      }
+      scf::YieldOp::create(b, loc, next);
+      return loop.getResults();
+    };
+    int64_t each = 1;
+    while (each * blocksOfBlock < blocks.most)
+      each *= blocksOfBlock;
+    Value count = indices.get(b, loc, blocks.count);
+    ValueRange results = addBlocks(addBlocks, indices.index(b, 0), count, each, start);
     for (auto [output, place, result] : llvm::zip_equal(outputs, places, results))
       memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : Extent(0));
   };

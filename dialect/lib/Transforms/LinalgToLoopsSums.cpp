@@ -1,34 +1,38 @@
 // Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
 // combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length, that
-// of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2): so
-// short blocks within blocks lose hardly more than a sum in pairs, and cost an addition for each of the shortest. Where
-// blocks end depends on sizes alone, so that neither threads nor caches change a bit.
+// of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2):
+// short blocks within blocks lose as little as a sum in pairs, and cost hardly an addition for each of the shortest.
+// Where blocks end depends on sizes alone, so that neither threads nor caches change a bit.
 #include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::array::loops {
 
-/// The steps of the shortest blocks, and how many blocks a longer one consists of.
-static constexpr int64_t stepsOfBlock = 8, blocksOfBlock = 16;
-/// The rows of the shortest blocks whose accumulators are a row in memory, which costs more to begin and to add. The
-/// tiles of rows are blocks as well.
-static constexpr int64_t rowsOfBlock = 64;
-/// A sum of less steps has no blocks.
-static constexpr int64_t leastSteps = 32;
-/// How deep blocks are nested where the number of steps is not known.
-static constexpr int64_t dynamicDepth = 3;
-/// The accumulators of a row that a block may have of its own: they lie on the stack.
-static constexpr int64_t mostBytesOfRow = 128 << 10;
+/// A longer block consists of so many shorter ones: four equal numbers are added up without an error but that of the
+/// third one.
+static constexpr int64_t blocksOfBlock = 4;
+/// The steps of a block without a loop, which is two blocks of half as many if registers are left for both.
+static constexpr int64_t unrolledSteps = 8;
+/// The steps of the shortest blocks of rows in memory, some of which a tile has in registers.
+static constexpr int64_t stepsOfRows = 4, leastRows = 64;
+/// The registers that the accumulators of a step may have so that two blocks have place, and the operations of a step
+/// of which there may be several without a loop. A function of the math dialect is many.
+static constexpr int64_t registersOfHalf = 4, operationsOfStep = 8, operationsOfMath = 20;
+/// The longest blocks where the number of iterations is not known.
+static constexpr int64_t mostTrips = 8192;
+/// The accumulators of rows that blocks may have of their own: they lie on the stack.
+static constexpr int64_t mostBytesOfRows = 128 << 10;
 
-/// The iterations of the loop at `level` if its dimension has `size` elements.
+/// The iterations of the loop at `level` if its dimension has `size` elements. Of tiles, their elements.
 int64_t NestEmitter::tripsOf(unsigned level, int64_t size) const {
   switch (levels[level].kind) {
   case Level::Vector:
-    return llvm::divideCeil(size, strategy.lanes);
-  case Level::TileElements: // counted where the tiles are
-    return 1;
+    return size / strategy.lanes;
+  case Level::TileElements:
+    return strategy.tileSize;
   default:
     return size;
   }
@@ -40,58 +44,56 @@ bool NestEmitter::hasStaticTrips(unsigned level) const {
          (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
 }
 
-/// The iterations of the loop at `level` that are a block, of each size, in increasing order; none when the loop has no
-/// blocks, or sizes are not known.
-SmallVector<int64_t> NestEmitter::staticBlocks(unsigned level) const {
-  int64_t trips = tripsOf(level, space.dims[levels[level].dim].size.factor), inside = 1;
-  for (unsigned inner = level; inner < levels.size(); ++inner) {
-    if (!space.dims[levels[inner].dim].reduced)
-      continue;
-    if (!hasStaticTrips(inner))
-      return {};
-    inside *= inner == level ? 1 : tripsOf(inner, space.dims[levels[inner].dim].size.factor);
+/// The steps of the accumulators in an iteration of the loop at `level`. Loops whose length is not known count as one
+/// step: then blocks are shorter than they had to be.
+int64_t NestEmitter::stepsInside(unsigned level) const {
+  int64_t steps = 1;
+  for (unsigned inner = level + 1; inner < levels.size(); ++inner) {
+    bool isTile = levels[inner].kind == Level::TileElements; // which are counted where the tiles are
+    if (space.dims[levels[inner].dim].reduced && hasStaticTrips(inner) && !isTile)
+      steps *= std::max<int64_t>(tripsOf(inner, space.dims[levels[inner].dim].size.factor), 1);
   }
+  return steps;
+}
+
+/// Whether the steps of the loop at `level` may stand one after the other without a loop.
+bool NestEmitter::isLight(unsigned level) {
+  if (level + 1 != levels.size())
+    return false;
+  int64_t operations = space.numInputs;
+  for (Operation &bodyOp : op.getBlock()->without_terminator())
+    operations += isa<math::MathDialect>(bodyOp.getDialect()) ? operationsOfMath : 1;
+  return operations * int64_t(instances.size()) <= operationsOfStep;
+}
+
+/// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; of rows
+/// in memory, their elements. None if the loop is short.
+SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
+  bool isRows = hasRowsInMemory() && level < reductionLevel;
+  int64_t inside = stepsInside(level), registers = 0;
+  for (const Accumulator &accumulator : accumulators)
+    registers += llvm::divideCeil(std::max<int64_t>(strategy.lanes, 1) * bytesOf(accumulator.access->element) * 8,
+                                  strategy.registerBits);
+  int64_t first = unrolledSteps;
+  if (isRows)
+    first = stepsOfRows;
+  else if (isLight(level) && registers * int64_t(instances.size()) <= registersOfHalf)
+    first = unrolledSteps / 2;
+  if (levels[level].kind == Level::TileElements)
+    first = std::min(first, strategy.tileSize);
+  const Extent &size = space.dims[levels[level].dim].size;
+  bool isStatic = hasStaticTrips(level);
+  int64_t trips = tripsOf(level, isStatic ? size.factor : factsOfSize(levels[level].dim).max);
+  // A tile is a block already.
+  int64_t shortest = levels[level].kind == Level::TileBlocks ? strategy.tileSize + 1 : 1;
   SmallVector<int64_t> blocks;
-  if (inside == 0 || trips < llvm::divideCeil(leastSteps, inside))
-    return blocks;
-  for (int64_t steps = hasRowsInMemory() ? rowsOfBlock : stepsOfBlock;; steps *= blocksOfBlock) {
-    int64_t block = unitsOfBlock(level, llvm::divideCeil(steps, inside));
-    if (block > trips / 2)
+  for (int64_t steps = first;; steps *= steps < unrolledSteps && !isRows ? unrolledSteps / first : blocksOfBlock) {
+    int64_t block = steps < inside ? 0 : int64_t(llvm::bit_floor(uint64_t(steps / inside)));
+    if (block > trips || (!isStatic && block > mostTrips))
       return blocks;
-    if (blocks.empty() || block > blocks.back())
+    if (block >= shortest && (blocks.empty() || block > blocks.back()))
       blocks.push_back(block);
   }
-}
-
-/// A number of iterations, rounded up to whole tiles where there are some.
-int64_t NestEmitter::unitsOfBlock(unsigned level, int64_t block) const {
-  return levels[level].kind == Level::TileBlocks ? llvm::alignTo(block, strategy.tileSize) : block;
-}
-
-/// The same for sizes that may not be known. Of a loop whose length is not known all may be one block.
-NestEmitter::Values NestEmitter::blocksOf(unsigned level) {
-  Values blocks;
-  for (int64_t block : staticBlocks(level))
-    blocks.push_back(indices.index(b, block));
-  if (!blocks.empty() || hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < leastSteps)
-    return blocks;
-  Value inside = indices.index(b, 1);
-  for (unsigned inner = level + 1; inner < levels.size(); ++inner) {
-    if (!space.dims[levels[inner].dim].reduced || levels[inner].kind == Level::TileElements)
-      continue;
-    int64_t each = levels[inner].kind == Level::Vector ? strategy.lanes : 1;
-    Value size = indices.get(b, loc, sizeOf(levels[inner].dim));
-    inside = indices.mul(b, loc, inside, indices.ceilDiv(b, loc, size, indices.index(b, each)));
-  }
-  inside = indices.maximum(b, loc, inside, indices.index(b, 1));
-  int64_t steps = hasRowsInMemory() ? rowsOfBlock : stepsOfBlock;
-  for (int64_t depth = 0; depth < dynamicDepth; ++depth, steps *= blocksOfBlock) {
-    Value block = indices.ceilDiv(b, loc, indices.index(b, steps), inside);
-    if (Value unit = indices.index(b, unitsOfBlock(level, 1)); !isOneInteger(unit))
-      block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
-    blocks.push_back(block);
-  }
-  return blocks;
 }
 
 /// The start of a block. The negative zero is what an addition to it folds away.
@@ -158,30 +160,79 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
   return results;
 }
 
-/// The loop at `level` from `begin` to `end`, of which each iteration does `each` elements, in blocks of so many
-/// elements, which consist of blocks in turn. `total` is where the whole loop ends, if that is known.
-NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
-                                            ArrayRef<Value> blocks, std::optional<int64_t> total,
-                                            ArrayRef<Value> carried) {
+/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements: sums of floats in blocks.
+NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
+  Value zero = indices.index(b, 0);
+  SmallVector<int64_t> blocks;
+  if (!carried.empty() && hasFloatSums() && space.dims[levels[level].dim].reduced)
+    blocks = blocksOf(level);
   if (blocks.empty())
-    return emitFor(begin, end, each, carried, step);
-  Value block = blocks.back();
-  std::optional<int64_t> length = getConstantIntValue(block);
-  return emitFor(begin, end, block, carried, [&](Value start, ArrayRef<Value> totals) {
+    return emitFor(zero, end, each, carried, step);
+  int64_t whole = each;
+  for (int64_t &block : blocks) {
+    block *= each;
+    whole = block <= unrolledSteps * each ? block : whole;
+  }
+  // Short blocks are whole. What is left has a loop of its own, from the neutral element on as well.
+  Value main = end, rest = indices.index(b, 0);
+  if (whole > each) {
+    rest = indices.remainder(b, loc, end, whole);
+    main = indices.sub(b, loc, end, rest);
+  }
+  Values results = emitBlocks(level, zero, main, each, blocks, getConstantIntValue(main), carried);
+  std::optional<int64_t> left = getConstantIntValue(rest);
+  if (left == 0)
+    return results;
+  if (left == each)
+    return emitStep(level, main, results);
+  return combineValues(results, emitFor(main, end, each, neutralValues(results), step));
+}
+
+/// The loop from `begin` to `end`, in blocks of so many elements, which consist of blocks in turn. `total` is where the
+/// whole loop ends, if that is known.
+NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
+                                            ArrayRef<int64_t> blocks, std::optional<int64_t> total,
+                                            ArrayRef<Value> carried) {
+  int64_t block = blocks.back();
+  bool isWhole = block <= unrolledSteps * each;
+  auto add = [&](Value start, ArrayRef<Value> totals) {
+    if (isWhole && (block == each || isLight(level)))
+      return combineValues(totals, emitWholeBlock(level, start, each, blocks, totals));
     Values values = neutralValues(totals);
-    if (length == each)
-      return combineValues(totals, step(start, values));
-    Value stop = endOfBlock(start, block, end, total);
-    return combineValues(totals, emitBlocks(level, start, stop, each, blocks.drop_back(), total, values));
-  });
+    Value stop = endOfBlock(start, block, end, isWhole ? block : total);
+    if (blocks.size() > 1)
+      return combineValues(totals, emitBlocks(level, start, stop, each, blocks.drop_back(), total, values));
+    return combineValues(totals, emitFor(start, stop, each, values, [&](Value iv, ArrayRef<Value> inner) {
+                           return emitStep(level, iv, inner);
+                         }));
+  };
+  std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
+  return from && to && *to - *from == block ? add(begin, carried) : emitFor(begin, end, block, carried, add);
+}
+
+/// A block without a loop, from the neutral element on.
+NestEmitter::Values NestEmitter::emitWholeBlock(unsigned level, Value start, int64_t each, ArrayRef<int64_t> blocks,
+                                                ArrayRef<Value> like) {
+  bool hasParts = blocks.size() > 1;
+  int64_t part = hasParts ? blocks[blocks.size() - 2] : each;
+  Values values = neutralValues(like);
+  for (int64_t first = 0; first < blocks.back(); first += part) {
+    Value at = indices.add(b, loc, start, indices.index(b, first));
+    if (!hasParts) {
+      values = emitStep(level, at, values);
+      continue;
+    }
+    Values next = emitWholeBlock(level, at, each, blocks.drop_back(), like);
+    values = first == 0 ? next : combineValues(values, next);
+  }
+  return values;
 }
 
 /// Where a block ends: of blocks that do not fill a loop the last one is shorter.
-Value NestEmitter::endOfBlock(Value start, Value block, Value end, std::optional<int64_t> total) {
-  Value stop = indices.add(b, loc, start, block);
-  std::optional<int64_t> length = getConstantIntValue(block);
-  return total && length && *total % *length == 0 ? stop : indices.minimum(b, loc, stop, end);
+Value NestEmitter::endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total) {
+  Value stop = indices.add(b, loc, start, indices.index(b, block));
+  return total && *total % block == 0 ? stop : indices.minimum(b, loc, stop, end);
 }
 
 //===--- Accumulators in memory -----------------------------------------------------------------------------------===//
@@ -215,8 +266,8 @@ void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Exten
   }
 }
 
-/// The level whose iterations form blocks, where the accumulators are rows in memory: the innermost loop over rows that
-/// is long enough.
+/// Whether the loops over rows whose accumulators are rows in memory have blocks, and how deep the stack has place for
+/// these.
 void NestEmitter::findBlocksOfRows() {
   if (!hasRowsInMemory() || accumulators.empty() || !hasFloatSums())
     return;
@@ -224,17 +275,21 @@ void NestEmitter::findBlocksOfRows() {
   int64_t bytes = 0;
   for (const Accumulator &accumulator : accumulators)
     bytes += columns.factor * bytesOf(accumulator.access->element);
-  if (!columns.isStatic() || bytes > mostBytesOfRow)
-    return;
+  if (columns.isStatic() && bytes > 0)
+    depthOfRows = mostBytesOfRows / bytes;
+}
+
+/// The blocks of the loop at `level` over rows, in elements of its dimension.
+SmallVector<int64_t> NestEmitter::blocksOfRows(unsigned level) {
+  const LoopDim &dim = space.dims[levels[level].dim];
   // Of few rows, as one expects them, there are none.
-  auto hasBlocks = [&](unsigned level) {
-    return !staticBlocks(level).empty() ||
-           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * rowsOfBlock);
-  };
-  for (unsigned level = levels.size(); level-- > 0 && !rowsLevel;)
-    if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && hasBlocks(level))
-      rowsLevel = level;
-  depthOfRows = bytes == 0 ? 0 : mostBytesOfRow / bytes;
+  if (!dim.reduced || level >= reductionLevel || levels[level].kind == Level::Vector ||
+      (!hasStaticTrips(level) && dim.size.expected() < leastRows))
+    return {};
+  SmallVector<int64_t> blocks = blocksOf(level);
+  if (int64_t(blocks.size()) > depthOfRows)
+    blocks.truncate(depthOfRows);
+  return blocks;
 }
 
 /// The accumulators of a row in memory, a vector of columns after the other.
@@ -258,20 +313,27 @@ void NestEmitter::setToNeutral() {
   });
 }
 
-/// Blocks of rows, whose accumulators are a row of their own for each size of block. Where the stack has no place for
-/// all of these, it is the shorter blocks that there are.
-void NestEmitter::emitBlocksOfRows(unsigned level) {
-  Extent size = sizeOf(levels[level].dim);
-  Values blocks = blocksOf(level);
-  if (int64_t(blocks.size()) > depthOfRows)
-    blocks.truncate(depthOfRows);
-  std::optional<int64_t> total;
-  if (size.isStatic())
-    total = size.factor;
-  emitBlocksOfRows(level, indices.index(b, 0), indices.get(b, loc, size), blocks, total);
+/// The loop at `level` over rows or tiles of rows, in blocks. The last tile may be one of less rows.
+void NestEmitter::emitRowsInBlocks(unsigned level) {
+  SmallVector<int64_t> blocks = blocksOfRows(level);
+  Value end = indices.get(b, loc, sizeOf(levels[level].dim)), zero = indices.index(b, 0);
+  bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
+  Value rest = zero;
+  // The code that transposes is large: one copy of it.
+  if (levels[level].kind == Level::TileBlocks && !transposes)
+    rest = indices.remainder(b, loc, end, strategy.tileSize);
+  Value main = indices.sub(b, loc, end, rest);
+  hasWholeTiles = !transposes;
+  emitBlocksOfRows(level, zero, main, blocks, getConstantIntValue(main));
+  hasWholeTiles = false;
+  if (std::optional<int64_t> left = getConstantIntValue(rest); !left)
+    emitFor(main, end, strategy.tileSize, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+  else if (*left > 0)
+    emitStep(level, main, {});
 }
 
-void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<Value> blocks,
+/// Blocks of rows, whose accumulators are a row of their own for each size of block.
+void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks,
                                    std::optional<int64_t> total) {
   if (blocks.empty()) {
     int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
@@ -285,7 +347,8 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
   SmallVector<std::pair<Value, Extent>> places;
   for (const Accumulator &accumulator : accumulators)
     places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
-                               numberOf(*accumulator.access) + accesses.size() * blocks.size()));
+                               numberOf(*accumulator.access) + accesses.size() * depthOfRows));
+  --depthOfRows;
   emitFor(begin, end, blocks.back(), {}, [&](Value start, ArrayRef<Value>) {
     for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
       unsigned number = numberOf(*accumulator.access);
@@ -313,6 +376,7 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
     });
     return Values();
   });
+  ++depthOfRows;
 }
 
 } // namespace mlir::array::loops
