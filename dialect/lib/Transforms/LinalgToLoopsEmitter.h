@@ -52,6 +52,8 @@ struct Search {
 
 /// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
+/// What a block starts from: a neutral element.
+TypedAttr startOf(const Combiner &combiner);
 /// A constant of a type: the value, or a vector of it.
 Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value);
 /// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
@@ -148,6 +150,7 @@ private:
   void findBlocksOfRows();
   SmallVector<int64_t> blocksOfRows(unsigned level);
   void emitRowsInBlocks(unsigned level);
+  void addToRow(const Accumulator &accumulator, const Access &total, Value start, Value column, Value value);
   void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks, std::optional<int64_t> total);
 
   // The place of an extreme value.
@@ -168,6 +171,9 @@ private:
 
   /// Whether the accumulators are rows in memory, to which tiles of rows are added.
   bool hasRowsInMemory() const { return strategy.tileDim && space.dims[*strategy.tileDim].reduced; }
+  bool transposesTiles() const {
+    return llvm::any_of(space.accesses, [&](const Access &access) { return strategy.transposes(access); });
+  }
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
@@ -192,7 +198,13 @@ private:
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
   int64_t depthOfRows = 0;    // blocks within blocks for whose rows of accumulators the stack has place
-  bool hasWholeTiles = false; // where we are
+  // Where we are, of tiles of rows: all are whole; they set the accumulators; they add these to the rows of a total.
+  bool hasWholeTiles = false, setsRows = false;
+  struct RowsOfTotals {
+    SmallVector<Access, 4> accesses;
+    SmallVector<Value> position;
+  };
+  std::optional<RowsOfTotals> rowsOfTotals;
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;

@@ -332,13 +332,12 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
-  bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
   auto loop = [&](Value end) {
     if (isVectorReduced())
       return emitInBlocks(level, end, lanes, results);
     return emitLevelFor(level, indices.index(b, 0), end, lanes, results, whole);
   };
-  if (transposes && !isWhole(dim, lanes)) {
+  if (transposesTiles() && !isWhole(dim, lanes)) {
     // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
     results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {

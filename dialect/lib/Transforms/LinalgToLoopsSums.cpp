@@ -69,6 +69,9 @@ bool NestEmitter::isLight(unsigned level) {
 /// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; of rows
 /// in memory, their elements. None if the loop is short.
 SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
+  // Tiles of more rows or of less add them in one order.
+  if (levels[level].kind == Level::TileElements && !transposesTiles())
+    return strategy.tileSize < stepsOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{stepsOfRows};
   bool isRows = hasRowsInMemory() && level < reductionLevel;
   int64_t inside = stepsInside(level), registers = 0;
   for (const Accumulator &accumulator : accumulators)
@@ -79,8 +82,6 @@ SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
     first = stepsOfRows;
   else if (isLight(level) && registers * int64_t(instances.size()) <= registersOfHalf)
     first = unrolledSteps / 2;
-  if (levels[level].kind == Level::TileElements)
-    first = std::min(first, strategy.tileSize);
   const Extent &size = space.dims[levels[level].dim].size;
   bool isStatic = hasStaticTrips(level);
   int64_t trips = tripsOf(level, isStatic ? size.factor : factsOfSize(levels[level].dim).max);
@@ -89,7 +90,8 @@ SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
   SmallVector<int64_t> blocks;
   for (int64_t steps = first;; steps *= steps < unrolledSteps && !isRows ? unrolledSteps / first : blocksOfBlock) {
     int64_t block = steps < inside ? 0 : int64_t(llvm::bit_floor(uint64_t(steps / inside)));
-    if (block > trips || (!isStatic && block > mostTrips))
+    // A longer block than the shortest one would be all that there is.
+    if (block > (blocks.empty() && !isRows ? trips : trips / 2) || (!isStatic && block > mostTrips))
       return blocks;
     if (block >= shortest && (blocks.empty() || block > blocks.back()))
       blocks.push_back(block);
@@ -97,7 +99,7 @@ SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
 }
 
 /// The start of a block. The negative zero is what an addition to it folds away.
-static TypedAttr startOf(const Combiner &combiner) {
+TypedAttr startOf(const Combiner &combiner) {
   auto zero = dyn_cast<FloatAttr>(combiner.neutral);
   if (!zero || combiner.kind != vector::CombiningKind::ADD)
     return combiner.neutral;
@@ -121,6 +123,9 @@ Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
 
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value) {
   Operation *op = combiner.op->clone();
+  // What joins blocks is contracted with no product inside of one, which would make one chain of them.
+  if (auto sum = dyn_cast<arith::AddFOp>(op))
+    sum.setFastmath(arith::FastMathFlags::none);
   bool isFirst = combiner.op->getOperand(0) == accumulator;
   op->setOperands(isFirst ? ValueRange{before, value} : ValueRange{value, before});
   op->getResult(0).setType(value.getType());
@@ -186,6 +191,8 @@ NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t
     return results;
   if (left == each)
     return emitStep(level, main, results);
+  if (left && isLight(level))
+    return combineValues(results, emitWholeBlock(level, main, each, *left, results));
   return combineValues(results, emitFor(main, end, each, neutralValues(results), step));
 }
 
@@ -211,7 +218,7 @@ NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value e
   return from && to && *to - *from == block ? add(begin, carried) : emitFor(begin, end, block, carried, add);
 }
 
-/// A block without a loop, from the neutral element on.
+/// A block of so many elements without a loop, from the neutral element on.
 NestEmitter::Values NestEmitter::emitWholeBlock(unsigned level, Value start, int64_t each, ArrayRef<int64_t> blocks,
                                                 ArrayRef<Value> like) {
   bool hasParts = blocks.size() > 1;
@@ -313,43 +320,53 @@ void NestEmitter::setToNeutral() {
   });
 }
 
-/// The loop at `level` over rows or tiles of rows, in blocks. The last tile may be one of less rows.
+/// The loop at `level` over rows or tiles of rows: in blocks, then in the shortest ones, then what is less than a tile or
+/// one of these. So tiles of more rows or of less add them in one order.
 void NestEmitter::emitRowsInBlocks(unsigned level) {
   SmallVector<int64_t> blocks = blocksOfRows(level);
-  Value end = indices.get(b, loc, sizeOf(levels[level].dim)), zero = indices.index(b, 0);
-  bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
-  Value rest = zero;
+  Value end = indices.get(b, loc, sizeOf(levels[level].dim)), begin = indices.index(b, 0);
+  auto emit = [&](int64_t unit, ArrayRef<int64_t> blocks) {
+    Value to = unit == 1 ? end : indices.sub(b, loc, end, indices.remainder(b, loc, end, unit));
+    std::optional<int64_t> first = getConstantIntValue(begin), last = getConstantIntValue(to);
+    if (begin != to && !(first && first == last))
+      emitBlocksOfRows(level, begin, to, blocks, first == 0 ? last : std::nullopt);
+    begin = to;
+  };
   // The code that transposes is large: one copy of it.
-  if (levels[level].kind == Level::TileBlocks && !transposes)
-    rest = indices.remainder(b, loc, end, strategy.tileSize);
-  Value main = indices.sub(b, loc, end, rest);
-  hasWholeTiles = !transposes;
-  emitBlocksOfRows(level, zero, main, blocks, getConstantIntValue(main));
-  hasWholeTiles = false;
-  if (std::optional<int64_t> left = getConstantIntValue(rest); !left)
-    emitFor(main, end, strategy.tileSize, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
-  else if (*left > 0)
-    emitStep(level, main, {});
+  if (levels[level].kind == Level::TileBlocks && !transposesTiles()) {
+    int64_t least = std::max(strategy.tileSize, stepsOfRows);
+    ArrayRef<int64_t> shortest = ArrayRef(blocks).take_while([&](int64_t block) { return block <= least; });
+    hasWholeTiles = true;
+    if (blocks.size() > shortest.size())
+      emit(blocks[shortest.size()], blocks);
+    emit(least, shortest);
+    hasWholeTiles = false;
+    emit(1, shortest);
+  } else {
+    emit(1, blocks);
+  }
 }
 
 /// Blocks of rows, whose accumulators are a row of their own for each size of block.
 void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks,
                                    std::optional<int64_t> total) {
+  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   if (blocks.empty()) {
-    int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
-    emitFor(begin, end, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+    emitFor(begin, end, each, {}, step);
     return;
   }
+  int64_t block = blocks.back();
   unsigned dim = *strategy.vectorDim;
   Instance &instance = instances.front();
-  SmallVector<Access, 4> totals = accesses;
-  SmallVector<Value> position = instance.position;
+  const SmallVector<Access, 4> totals = accesses;
+  const SmallVector<Value> position = instance.position;
   SmallVector<std::pair<Value, Extent>> places;
   for (const Accumulator &accumulator : accumulators)
     places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
                                numberOf(*accumulator.access) + accesses.size() * depthOfRows));
   --depthOfRows;
-  emitFor(begin, end, blocks.back(), {}, [&](Value start, ArrayRef<Value>) {
+  emitFor(begin, end, block, {}, [&](Value start, ArrayRef<Value>) {
     for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
       unsigned number = numberOf(*accumulator.access);
       Access &access = accesses[number];
@@ -359,24 +376,47 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
       access.strides[dim] = Extent(1);
       instance.position[number] = indices.get(b, loc, access.start);
     }
+    if (blocks.size() == 1 && hasWholeTiles && block > each) {
+      // The first tile of a block sets its row, and the last one adds it to the total: no sweeps of their own.
+      Value second = indices.add(b, loc, start, indices.index(b, each));
+      Value last = indices.add(b, loc, start, indices.index(b, block - each));
+      setsRows = true;
+      emitStep(level, start, {});
+      setsRows = false;
+      if (block > 2 * each)
+        emitFor(second, last, each, {}, step);
+      rowsOfTotals = {totals, position};
+      emitStep(level, last, {});
+      rowsOfTotals.reset();
+      llvm::copy(totals, accesses.begin());
+      instance.position = position;
+      return Values();
+    }
     setToNeutral();
-    emitBlocksOfRows(level, start, endOfBlock(start, blocks.back(), end, total), blocks.drop_back(), total);
+    emitBlocksOfRows(level, start, endOfBlock(start, block, end, total), blocks.drop_back(), total);
     SmallVector<Access, 4> rows(accesses);
     llvm::copy(totals, accesses.begin());
     instance.position = position;
     sweepRows([&](const Accumulator &accumulator, Value column) {
       unsigned number = numberOf(*accumulator.access);
-      const Access &whole = accesses[number];
-      Value at = indices.advance(b, loc, position[number], column, whole.strides[dim]);
-      Value before = instance.body.load(loc, whole.flat, at, whole.strides[dim]);
       Value row = indices.advance(b, loc, indices.get(b, loc, rows[number].start), column, Extent(1));
       Value value = instance.body.load(loc, rows[number].flat, row, Extent(1));
-      value = combine(b, *accumulator.combiner, whole.argument, before, value);
-      instance.body.store(loc, value, whole.flat, at, whole.strides[dim]);
+      addToRow(accumulator, totals[number], position[number], column, value);
     });
     return Values();
   });
   ++depthOfRows;
+}
+
+/// Adds a vector of a row to the accumulators that stand at `start` of `total`.
+void NestEmitter::addToRow(const Accumulator &accumulator, const Access &total, Value start, Value column,
+                           Value value) {
+  BodyCloner &body = instances.front().body;
+  const Extent &stride = total.strides[*strategy.vectorDim];
+  Value at = indices.advance(b, loc, start, column, stride);
+  Value before = body.load(loc, total.flat, at, stride);
+  value = combine(b, *accumulator.combiner, total.argument, before, value);
+  body.store(loc, value, total.flat, at, stride);
 }
 
 } // namespace mlir::array::loops
