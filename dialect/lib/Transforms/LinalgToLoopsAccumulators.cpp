@@ -32,7 +32,7 @@ NestEmitter::Values NestEmitter::startAccumulators() {
       if (accumulator.isJoined || setsRows) {
         VectorType type = VectorType::get({strategy.lanes}, accumulator.access->element);
         const Combiner &combiner = *accumulator.combiner;
-        values.push_back(splat(b, indices, type, setsRows ? startOf(combiner) : combiner.neutral));
+        values.push_back(splat(b, indices, type, accumulator.isJoined ? combiner.neutral : startOf(combiner)));
         continue;
       }
       Value init = accumulator.access->init ? accumulator.access->init : load(instance, *accumulator.access);
@@ -142,10 +142,9 @@ void NestEmitter::finishAccumulators(ArrayRef<Value> values) {
         result = joinLanes(instance, accumulator, result, accumulator.hasNans() ? nans.front() : Value());
       if (accumulator.hasNans())
         nans = nans.drop_front();
-      unsigned number = numberOf(*accumulator.access);
-      if (rowsOfTotals)
-        addToRow(accumulator, rowsOfTotals->accesses[number], rowsOfTotals->position[number], vectorStart, result);
-      else
+      for (const Rows &rows : joinedRows)
+        result = addToRows(accumulator, rows, vectorStart, result);
+      if (joinedRows.empty())
         store(instance, *accumulator.access, result);
     }
   }

@@ -150,7 +150,19 @@ private:
   void findBlocksOfRows();
   SmallVector<int64_t> blocksOfRows(unsigned level);
   void emitRowsInBlocks(unsigned level);
-  void addToRow(const Accumulator &accumulator, const Access &total, Value start, Value column, Value value);
+  /// Rows of accumulators in memory: the outputs' own, or those of a block. What is added up may be added to them, or
+  /// set, or go on with them to the next ones.
+  struct Rows {
+    SmallVector<Access, 4> accesses;
+    SmallVector<Value> position;
+    enum Kind { Set, Add, Pass } kind;
+  };
+  Rows rowsHere() const;
+  Rows rowsAt(ArrayRef<std::pair<Value, Extent>> places);
+  void useRows(const Rows &rows);
+  void emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t> blocks, ArrayRef<Rows> rows,
+                       ArrayRef<Rows> targets);
+  Value addToRows(const Accumulator &accumulator, const Rows &rows, Value column, Value value);
   void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks, std::optional<int64_t> total);
 
   // The place of an extreme value.
@@ -198,13 +210,9 @@ private:
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
   int64_t depthOfRows = 0;    // blocks within blocks for whose rows of accumulators the stack has place
-  // Where we are, of tiles of rows: all are whole; they set the accumulators; they add these to the rows of a total.
+  // Where we are, of tiles of rows: all are whole; they set the accumulators; with these they go on to other rows.
   bool hasWholeTiles = false, setsRows = false;
-  struct RowsOfTotals {
-    SmallVector<Access, 4> accesses;
-    SmallVector<Value> position;
-  };
-  std::optional<RowsOfTotals> rowsOfTotals;
+  SmallVector<Rows, 0> joinedRows;
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;

@@ -21,8 +21,8 @@ static constexpr int64_t stepsOfRows = 4, leastRows = 64;
 /// The registers that the accumulators of a step may have so that two blocks have place, and the operations of a step
 /// of which there may be several without a loop. A function of the math dialect is many.
 static constexpr int64_t registersOfHalf = 4, operationsOfStep = 8, operationsOfMath = 20;
-/// The longest blocks where the number of iterations is not known.
-static constexpr int64_t mostTrips = 8192;
+/// The longest blocks where the number of iterations is not known, and how many sizes of blocks a short loop has then.
+static constexpr int64_t mostTrips = 8192, shortSizes = 3;
 /// The accumulators of rows that blocks may have of their own: they lie on the stack.
 static constexpr int64_t mostBytesOfRows = 128 << 10;
 
@@ -185,7 +185,24 @@ NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t
     rest = indices.remainder(b, loc, end, whole);
     main = indices.sub(b, loc, end, rest);
   }
-  Values results = emitBlocks(level, zero, main, each, blocks, getConstantIntValue(main), carried);
+  auto emit = [&](ArrayRef<int64_t> blocks) {
+    return emitBlocks(level, zero, main, each, blocks, getConstantIntValue(main), carried);
+  };
+  Values results;
+  if (!getConstantIntValue(main) && int64_t(blocks.size()) > shortSizes && isLight(level)) {
+    // A loop that turns out to be short does not go through those over the longest blocks.
+    Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, main,
+                                          indices.index(b, blocksOfBlock * blocks[shortSizes - 1]));
+    auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), isShort, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, emit(ArrayRef(blocks).take_front(shortSizes)));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, emit(blocks));
+    results = Values(branch.getResults());
+  } else {
+    results = emit(blocks);
+  }
   std::optional<int64_t> left = getConstantIntValue(rest);
   if (left == 0)
     return results;
@@ -347,76 +364,119 @@ void NestEmitter::emitRowsInBlocks(unsigned level) {
   }
 }
 
+NestEmitter::Rows NestEmitter::rowsHere() const { return {accesses, instances.front().position, Rows::Add}; }
+
+/// The same with accumulators of a block: a row for each.
+NestEmitter::Rows NestEmitter::rowsAt(ArrayRef<std::pair<Value, Extent>> places) {
+  Rows rows = rowsHere();
+  for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
+    unsigned number = numberOf(*accumulator.access);
+    Access &access = rows.accesses[number];
+    access.flat = place.first;
+    access.start = place.second;
+    access.strides.assign(access.strides.size(), Extent(0));
+    access.strides[*strategy.vectorDim] = Extent(1);
+    rows.position[number] = indices.get(b, loc, access.start);
+  }
+  return rows;
+}
+
+void NestEmitter::useRows(const Rows &rows) {
+  llvm::copy(rows.accesses, accesses.begin());
+  instances.front().position = rows.position;
+}
+
 /// Blocks of rows, whose accumulators are a row of their own for each size of block.
 void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks,
                                    std::optional<int64_t> total) {
   int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
-  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   if (blocks.empty()) {
-    emitFor(begin, end, each, {}, step);
+    emitFor(begin, end, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
     return;
   }
   int64_t block = blocks.back();
-  unsigned dim = *strategy.vectorDim;
-  Instance &instance = instances.front();
-  const SmallVector<Access, 4> totals = accesses;
-  const SmallVector<Value> position = instance.position;
-  SmallVector<std::pair<Value, Extent>> places;
-  for (const Accumulator &accumulator : accumulators)
-    places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
+  // Without sweeps of their own: short blocks, and those of these if the tiles are single rows, which are many.
+  size_t mostJoined = isLight(levels.size() - 1) && each < stepsOfRows ? 2 : 1;
+  size_t joined = hasWholeTiles && blocks.size() <= mostJoined ? blocks.size() : 1;
+  SmallVector<SmallVector<std::pair<Value, Extent>>, 2> places(joined);
+  for (auto &rows : places) {
+    for (const Accumulator &accumulator : accumulators)
+      rows.push_back(placeRows(b, indices, loc, nest, space.dims[*strategy.vectorDim].size.factor,
+                               accumulator.access->element,
                                numberOf(*accumulator.access) + accesses.size() * depthOfRows));
-  --depthOfRows;
+    --depthOfRows;
+  }
+  const Rows totals = rowsHere();
   emitFor(begin, end, block, {}, [&](Value start, ArrayRef<Value>) {
-    for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
-      unsigned number = numberOf(*accumulator.access);
-      Access &access = accesses[number];
-      access.flat = place.first;
-      access.start = place.second;
-      access.strides.assign(access.strides.size(), Extent(0));
-      access.strides[dim] = Extent(1);
-      instance.position[number] = indices.get(b, loc, access.start);
-    }
-    if (blocks.size() == 1 && hasWholeTiles && block > each) {
-      // The first tile of a block sets its row, and the last one adds it to the total: no sweeps of their own.
-      Value second = indices.add(b, loc, start, indices.index(b, each));
-      Value last = indices.add(b, loc, start, indices.index(b, block - each));
-      setsRows = true;
-      emitStep(level, start, {});
-      setsRows = false;
-      if (block > 2 * each)
-        emitFor(second, last, each, {}, step);
-      rowsOfTotals = {totals, position};
-      emitStep(level, last, {});
-      rowsOfTotals.reset();
-      llvm::copy(totals, accesses.begin());
-      instance.position = position;
+    SmallVector<Rows, 0> rows;
+    for (const auto &place : places)
+      rows.push_back(rowsAt(place));
+    if (hasWholeTiles && blocks.size() == joined) {
+      emitJoinedBlock(level, start, blocks, rows, {totals});
+      useRows(totals);
       return Values();
     }
+    useRows(rows.front());
     setToNeutral();
     emitBlocksOfRows(level, start, endOfBlock(start, block, end, total), blocks.drop_back(), total);
-    SmallVector<Access, 4> rows(accesses);
-    llvm::copy(totals, accesses.begin());
-    instance.position = position;
+    useRows(totals);
     sweepRows([&](const Accumulator &accumulator, Value column) {
-      unsigned number = numberOf(*accumulator.access);
-      Value row = indices.advance(b, loc, indices.get(b, loc, rows[number].start), column, Extent(1));
-      Value value = instance.body.load(loc, rows[number].flat, row, Extent(1));
-      addToRow(accumulator, totals[number], position[number], column, value);
+      const Access &row = rows.front().accesses[numberOf(*accumulator.access)];
+      Value at = indices.advance(b, loc, indices.get(b, loc, row.start), column, Extent(1));
+      Value value = instances.front().body.load(loc, row.flat, at, Extent(1));
+      addToRows(accumulator, totals, column, value);
     });
     return Values();
   });
-  ++depthOfRows;
+  depthOfRows += int64_t(joined);
 }
 
-/// Adds a vector of a row to the accumulators that stand at `start` of `total`.
-void NestEmitter::addToRow(const Accumulator &accumulator, const Access &total, Value start, Value column,
-                           Value value) {
+/// A block whose first part, a shorter block or a tile, sets its row, and whose last part goes on with the sum to
+/// `targets`.
+void NestEmitter::emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t> blocks, ArrayRef<Rows> rows,
+                                  ArrayRef<Rows> targets) {
+  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+  int64_t part = blocks.size() > 1 ? blocks[blocks.size() - 2] : each, block = blocks.back();
+  auto emit = [&](Value at, Rows::Kind kind) {
+    if (blocks.size() > 1) {
+      SmallVector<Rows, 0> next = {rows.back()};
+      next.front().kind = kind;
+      if (kind == Rows::Pass)
+        llvm::append_range(next, targets);
+      return emitJoinedBlock(level, at, blocks.drop_back(), rows.drop_back(), next);
+    }
+    useRows(rows.back());
+    setsRows = kind == Rows::Set;
+    if (kind == Rows::Pass)
+      joinedRows.assign(targets.begin(), targets.end());
+    emitStep(level, at, {});
+    setsRows = false;
+    joinedRows.clear();
+  };
+  auto at = [&](int64_t distance) { return indices.add(b, loc, start, indices.index(b, distance)); };
+  emit(start, Rows::Set);
+  if (block > 2 * part)
+    emitFor(at(part), at(block - part), part, {}, [&](Value iv, ArrayRef<Value>) {
+      emit(iv, Rows::Add);
+      return Values();
+    });
+  emit(at(block - part), Rows::Pass);
+}
+
+/// Adds a vector of columns to rows of accumulators, or sets these. Returns the sum.
+Value NestEmitter::addToRows(const Accumulator &accumulator, const Rows &rows, Value column, Value value) {
+  unsigned number = numberOf(*accumulator.access);
   BodyCloner &body = instances.front().body;
-  const Extent &stride = total.strides[*strategy.vectorDim];
-  Value at = indices.advance(b, loc, start, column, stride);
-  Value before = body.load(loc, total.flat, at, stride);
-  value = combine(b, *accumulator.combiner, total.argument, before, value);
-  body.store(loc, value, total.flat, at, stride);
+  const Access &access = rows.accesses[number];
+  const Extent &stride = access.strides[*strategy.vectorDim];
+  Value at = indices.advance(b, loc, rows.position[number], column, stride);
+  if (rows.kind != Rows::Set) {
+    Value before = body.load(loc, access.flat, at, stride);
+    value = combine(b, *accumulator.combiner, access.argument, before, value);
+  }
+  if (rows.kind != Rows::Pass)
+    body.store(loc, value, access.flat, at, stride);
+  return value;
 }
 
 } // namespace mlir::array::loops
