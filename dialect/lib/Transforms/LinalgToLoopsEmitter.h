@@ -135,7 +135,12 @@ private:
   int64_t tripsOf(unsigned level, int64_t size) const;
   bool hasStaticTrips(unsigned level) const;
   int64_t stepsInside(unsigned level) const;
-  bool isLight(unsigned level);
+  struct Steps {
+    int64_t operations = 0;
+    bool addsProducts = false; // by one instruction for both
+    bool wait = false;         // for the sums before rather than for each other
+  };
+  Steps stepsOfBody();
   SmallVector<int64_t> blocksOf(unsigned level);
   bool hasFloatSums() const;
   Values neutralValues(ArrayRef<Value> like);
@@ -143,7 +148,6 @@ private:
   Values emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried);
   Values emitBlocks(unsigned level, Value begin, Value end, int64_t each, ArrayRef<int64_t> blocks,
                     std::optional<int64_t> total, ArrayRef<Value> carried);
-  Values emitWholeBlock(unsigned level, Value start, int64_t each, ArrayRef<int64_t> blocks, ArrayRef<Value> like);
   Value endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total);
   void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
   void setToNeutral();

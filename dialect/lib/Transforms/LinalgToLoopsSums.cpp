@@ -11,18 +11,20 @@
 
 namespace mlir::array::loops {
 
-/// A longer block consists of so many shorter ones: four equal numbers are added up without an error but that of the
-/// third one.
-static constexpr int64_t blocksOfBlock = 4;
-/// The steps of a block without a loop, which is two blocks of half as many if registers are left for both.
-static constexpr int64_t unrolledSteps = 8;
-/// The steps of the shortest blocks of rows in memory, some of which a tile has in registers.
-static constexpr int64_t stepsOfRows = 4, leastRows = 64;
-/// The registers that the accumulators of a step may have so that two blocks have place, and the operations of a step
-/// of which there may be several without a loop. A function of the math dialect is many.
-static constexpr int64_t registersOfHalf = 4, operationsOfStep = 8, operationsOfMath = 20;
+/// The steps of the shortest blocks, and how many of these a longer one consists of, and so on. Four equal numbers are
+/// added up without an error but that of the third one.
+static constexpr int64_t shortestBlock = 4, blocksOfBlock = 4;
+/// Where each block costs instructions of its own: products are added in one instruction, but for the last sum.
+static constexpr int64_t blockOfProducts = 16, blockOfHeavyBodies = 8;
+/// An iteration of registers, of one sum or a sum of products, that waits for the sums before: blocks fill the time. A
+/// function of the math dialect is many operations; bodies of more than so many are not repeated.
+static constexpr int64_t waitingRegisters = 4, operationsOfMath = 20, repeatedOperations = 32;
 /// The longest blocks where the number of iterations is not known, and how many sizes of blocks a short loop has then.
 static constexpr int64_t mostTrips = 8192, shortSizes = 3;
+/// Rows that are too few for blocks with accumulators in memory, where their number is not known.
+static constexpr int64_t leastRows = 64;
+/// The operations of rows that are repeated for each place of a block in a longer one.
+static constexpr int64_t joinedOperations = 4;
 /// The accumulators of rows that blocks may have of their own: they lie on the stack.
 static constexpr int64_t mostBytesOfRows = 128 << 10;
 
@@ -56,14 +58,22 @@ int64_t NestEmitter::stepsInside(unsigned level) const {
   return steps;
 }
 
-/// Whether the steps of the loop at `level` may stand one after the other without a loop.
-bool NestEmitter::isLight(unsigned level) {
-  if (level + 1 != levels.size())
-    return false;
-  int64_t operations = space.numInputs;
+/// What the steps of the innermost loop are like.
+NestEmitter::Steps NestEmitter::stepsOfBody() {
+  Steps steps;
   for (Operation &bodyOp : op.getBlock()->without_terminator())
-    operations += isa<math::MathDialect>(bodyOp.getDialect()) ? operationsOfMath : 1;
-  return operations * int64_t(instances.size()) <= operationsOfStep;
+    steps.operations += isa<math::MathDialect>(bodyOp.getDialect()) ? operationsOfMath : 1;
+  int64_t lanes = std::max<int64_t>(strategy.lanes, 1), registers = 0;
+  for (const Accumulator &accumulator : accumulators) {
+    registers += llvm::divideCeil(lanes * bytesOf(accumulator.access->element) * 8, strategy.registerBits);
+    steps.addsProducts |= llvm::any_of(accumulator.combiner->op->getOperands(), [](Value operand) {
+      return isa_and_nonnull<arith::MulFOp>(operand.getDefiningOp());
+    });
+  }
+  auto count = int64_t(instances.size());
+  steps.wait = registers * count <= waitingRegisters && steps.operations == (steps.addsProducts ? 2 : 1);
+  steps.operations *= count;
+  return steps;
 }
 
 /// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; of rows
@@ -71,27 +81,26 @@ bool NestEmitter::isLight(unsigned level) {
 SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
   // Tiles of more rows or of less add them in one order.
   if (levels[level].kind == Level::TileElements && !transposesTiles())
-    return strategy.tileSize < stepsOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{stepsOfRows};
-  bool isRows = hasRowsInMemory() && level < reductionLevel;
-  int64_t inside = stepsInside(level), registers = 0;
-  for (const Accumulator &accumulator : accumulators)
-    registers += llvm::divideCeil(std::max<int64_t>(strategy.lanes, 1) * bytesOf(accumulator.access->element) * 8,
-                                  strategy.registerBits);
-  int64_t first = unrolledSteps;
-  if (isRows)
-    first = stepsOfRows;
-  else if (isLight(level) && registers * int64_t(instances.size()) <= registersOfHalf)
-    first = unrolledSteps / 2;
+    return strategy.tileSize < shortestBlock ? SmallVector<int64_t>() : SmallVector<int64_t>{shortestBlock};
   const Extent &size = space.dims[levels[level].dim].size;
   bool isStatic = hasStaticTrips(level);
   int64_t trips = tripsOf(level, isStatic ? size.factor : factsOfSize(levels[level].dim).max);
+  int64_t first = shortestBlock, inside = stepsInside(level);
+  if (!hasRowsInMemory() || level >= reductionLevel) {
+    Steps steps = stepsOfBody();
+    if (steps.operations > repeatedOperations)
+      first = blockOfHeavyBodies;
+    else if (steps.addsProducts && !steps.wait)
+      first = blockOfProducts;
+    while (isStatic && first > shortestBlock && 2 * first > trips * inside)
+      first /= 2;
+  }
   // A tile is a block already.
   int64_t shortest = levels[level].kind == Level::TileBlocks ? strategy.tileSize + 1 : 1;
   SmallVector<int64_t> blocks;
-  for (int64_t steps = first;; steps *= steps < unrolledSteps && !isRows ? unrolledSteps / first : blocksOfBlock) {
+  for (int64_t steps = first;; steps *= blocksOfBlock) {
     int64_t block = steps < inside ? 0 : int64_t(llvm::bit_floor(uint64_t(steps / inside)));
-    // A longer block than the shortest one would be all that there is.
-    if (block > (blocks.empty() && !isRows ? trips : trips / 2) || (!isStatic && block > mostTrips))
+    if (block > trips / 2 || (!isStatic && block > mostTrips))
       return blocks;
     if (block >= shortest && (blocks.empty() || block > blocks.back()))
       blocks.push_back(block);
@@ -167,50 +176,26 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
 
 /// The loop at `level` from 0 to `end`, of which each iteration does `each` elements: sums of floats in blocks.
 NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried) {
-  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   Value zero = indices.index(b, 0);
   SmallVector<int64_t> blocks;
   if (!carried.empty() && hasFloatSums() && space.dims[levels[level].dim].reduced)
     blocks = blocksOf(level);
-  if (blocks.empty())
-    return emitFor(zero, end, each, carried, step);
-  int64_t whole = each;
-  for (int64_t &block : blocks) {
+  for (int64_t &block : blocks)
     block *= each;
-    whole = block <= unrolledSteps * each ? block : whole;
-  }
-  // Short blocks are whole. What is left has a loop of its own, from the neutral element on as well.
-  Value main = end, rest = indices.index(b, 0);
-  if (whole > each) {
-    rest = indices.remainder(b, loc, end, whole);
-    main = indices.sub(b, loc, end, rest);
-  }
-  auto emit = [&](ArrayRef<int64_t> blocks) {
-    return emitBlocks(level, zero, main, each, blocks, getConstantIntValue(main), carried);
-  };
-  Values results;
-  if (!getConstantIntValue(main) && int64_t(blocks.size()) > shortSizes && isLight(level)) {
-    // A loop that turns out to be short does not go through those over the longest blocks.
-    Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, main,
-                                          indices.index(b, blocksOfBlock * blocks[shortSizes - 1]));
-    auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), isShort, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, emit(ArrayRef(blocks).take_front(shortSizes)));
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, emit(blocks));
-    results = Values(branch.getResults());
-  } else {
-    results = emit(blocks);
-  }
-  std::optional<int64_t> left = getConstantIntValue(rest);
-  if (left == 0)
-    return results;
-  if (left == each)
-    return emitStep(level, main, results);
-  if (left && isLight(level))
-    return combineValues(results, emitWholeBlock(level, main, each, *left, results));
-  return combineValues(results, emitFor(main, end, each, neutralValues(results), step));
+  std::optional<int64_t> total = getConstantIntValue(end);
+  if (total || int64_t(blocks.size()) <= shortSizes || stepsOfBody().operations > repeatedOperations)
+    return emitBlocks(level, zero, end, each, blocks, total, carried);
+  // A loop that turns out to be short does not go through those over the longest blocks.
+  Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, end,
+                                        indices.index(b, blocksOfBlock * blocks[shortSizes - 1]));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), isShort, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Values few = emitBlocks(level, zero, end, each, ArrayRef(blocks).take_front(shortSizes), total, carried);
+  scf::YieldOp::create(b, loc, few);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, emitBlocks(level, zero, end, each, blocks, total, carried));
+  return Values(branch.getResults());
 }
 
 /// The loop from `begin` to `end`, in blocks of so many elements, which consist of blocks in turn. `total` is where the
@@ -218,39 +203,31 @@ NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t
 NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
                                             ArrayRef<int64_t> blocks, std::optional<int64_t> total,
                                             ArrayRef<Value> carried) {
+  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
+  if (blocks.empty())
+    return emitFor(begin, end, each, carried, step);
   int64_t block = blocks.back();
-  bool isWhole = block <= unrolledSteps * each;
   auto add = [&](Value start, ArrayRef<Value> totals) {
-    if (isWhole && (block == each || isLight(level)))
-      return combineValues(totals, emitWholeBlock(level, start, each, blocks, totals));
     Values values = neutralValues(totals);
-    Value stop = endOfBlock(start, block, end, isWhole ? block : total);
-    if (blocks.size() > 1)
-      return combineValues(totals, emitBlocks(level, start, stop, each, blocks.drop_back(), total, values));
-    return combineValues(totals, emitFor(start, stop, each, values, [&](Value iv, ArrayRef<Value> inner) {
-                           return emitStep(level, iv, inner);
-                         }));
+    Value stop = endOfBlock(start, block, end, total);
+    if (blocks.size() > 1) {
+      values = emitBlocks(level, start, stop, each, blocks.drop_back(), total, values);
+    } else if (block == each) {
+      values = step(start, values);
+    } else {
+      // The first step adds to nothing, where that saves time.
+      Steps steps = stepsOfBody();
+      bool waits = steps.wait && levels[level].kind != Level::TileElements;
+      if (level + 1 == levels.size() && !waits && steps.operations <= repeatedOperations) {
+        values = step(start, values);
+        start = indices.add(b, loc, start, indices.index(b, each));
+      }
+      values = emitFor(start, stop, each, values, step);
+    }
+    return combineValues(totals, values);
   };
   std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
   return from && to && *to - *from == block ? add(begin, carried) : emitFor(begin, end, block, carried, add);
-}
-
-/// A block of so many elements without a loop, from the neutral element on.
-NestEmitter::Values NestEmitter::emitWholeBlock(unsigned level, Value start, int64_t each, ArrayRef<int64_t> blocks,
-                                                ArrayRef<Value> like) {
-  bool hasParts = blocks.size() > 1;
-  int64_t part = hasParts ? blocks[blocks.size() - 2] : each;
-  Values values = neutralValues(like);
-  for (int64_t first = 0; first < blocks.back(); first += part) {
-    Value at = indices.add(b, loc, start, indices.index(b, first));
-    if (!hasParts) {
-      values = emitStep(level, at, values);
-      continue;
-    }
-    Values next = emitWholeBlock(level, at, each, blocks.drop_back(), like);
-    values = first == 0 ? next : combineValues(values, next);
-  }
-  return values;
 }
 
 /// Where a block ends: of blocks that do not fill a loop the last one is shorter.
@@ -351,7 +328,7 @@ void NestEmitter::emitRowsInBlocks(unsigned level) {
   };
   // The code that transposes is large: one copy of it.
   if (levels[level].kind == Level::TileBlocks && !transposesTiles()) {
-    int64_t least = std::max(strategy.tileSize, stepsOfRows);
+    int64_t least = std::max(strategy.tileSize, shortestBlock);
     ArrayRef<int64_t> shortest = ArrayRef(blocks).take_while([&](int64_t block) { return block <= least; });
     hasWholeTiles = true;
     if (blocks.size() > shortest.size())
@@ -396,7 +373,7 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
   }
   int64_t block = blocks.back();
   // Without sweeps of their own: short blocks, and those of these if the tiles are single rows, which are many.
-  size_t mostJoined = isLight(levels.size() - 1) && each < stepsOfRows ? 2 : 1;
+  size_t mostJoined = each < shortestBlock && stepsOfBody().operations <= joinedOperations ? 2 : 1;
   size_t joined = hasWholeTiles && blocks.size() <= mostJoined ? blocks.size() : 1;
   SmallVector<SmallVector<std::pair<Value, Extent>>, 2> places(joined);
   for (auto &rows : places) {
