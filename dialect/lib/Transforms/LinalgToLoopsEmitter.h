@@ -136,11 +136,12 @@ private:
   bool hasStaticTrips(unsigned level) const;
   int64_t stepsInside(unsigned level) const;
   struct Steps {
-    int64_t operations = 0;
+    int64_t operations = 0, registers = 0;
     bool addsProducts = false; // by one instruction for both
     bool wait = false;         // for the sums before rather than for each other
   };
   Steps stepsOfBody();
+  int64_t stepsOfBlock();
   SmallVector<int64_t> blocksOf(unsigned level);
   bool hasFloatSums() const;
   Values neutralValues(ArrayRef<Value> like);
@@ -148,6 +149,7 @@ private:
   Values emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried);
   Values emitBlocks(unsigned level, Value begin, Value end, int64_t each, ArrayRef<int64_t> blocks,
                     std::optional<int64_t> total, ArrayRef<Value> carried);
+  std::optional<Values> emitWholeTile(unsigned level, ArrayRef<Value> carried);
   Value endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total);
   void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
   void setToNeutral();
@@ -213,7 +215,7 @@ private:
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
-  int64_t depthOfRows = 0;    // blocks within blocks for whose rows of accumulators the stack has place
+  int64_t depthOfRows = 0; // blocks within blocks for whose rows of accumulators the stack has place
   // Where we are, of tiles of rows: all are whole; they set the accumulators; with these they go on to other rows.
   bool hasWholeTiles = false, setsRows = false;
   SmallVector<Rows, 0> joinedRows;

@@ -1,8 +1,8 @@
 // Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
-// combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length, that
-// of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2):
-// short blocks within blocks lose as little as a sum in pairs, and cost hardly an addition for each of the shortest.
-// Where blocks end depends on sizes alone, so that neither threads nor caches change a bit.
+// combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length,
+// that of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms,
+// section 4.2): short blocks within blocks lose as little as a sum in pairs, and cost hardly an addition for each of
+// the shortest. Where blocks end depends on sizes alone, so that neither threads nor caches change a bit.
 #include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,17 +14,19 @@ namespace mlir::array::loops {
 /// The steps of the shortest blocks, and how many of these a longer one consists of, and so on. Four equal numbers are
 /// added up without an error but that of the third one.
 static constexpr int64_t shortestBlock = 4, blocksOfBlock = 4;
-/// Where each block costs instructions of its own: products are added in one instruction, but for the last sum.
-static constexpr int64_t blockOfProducts = 16, blockOfHeavyBodies = 8;
-/// An iteration of registers, of one sum or a sum of products, that waits for the sums before: blocks fill the time. A
-/// function of the math dialect is many operations; bodies of more than so many are not repeated.
+/// Where steps fill the time, each block costs some; where they add products by one instruction for both, one more for
+/// each block.
+static constexpr int64_t blockOfBusySteps = 8, blockOfProducts = 16;
+/// Of rows in memory: those of longer blocks may be in the second cache.
+static constexpr int64_t blockOfRows = 8;
+/// Steps of some registers, of one sum or a sum of products, wait for the sums before: blocks fill the time. A function
+/// of the math dialect is many operations; steps of more than so many are not repeated.
 static constexpr int64_t waitingRegisters = 4, operationsOfMath = 20, repeatedOperations = 32;
 /// The longest blocks where the number of iterations is not known, and how many sizes of blocks a short loop has then.
-static constexpr int64_t mostTrips = 8192, shortSizes = 3;
-/// Rows that are too few for blocks with accumulators in memory, where their number is not known.
-static constexpr int64_t leastRows = 64;
-/// The operations of rows that are repeated for each place of a block in a longer one.
-static constexpr int64_t joinedOperations = 4;
+static constexpr int64_t mostTrips = 8192, shortSizes = 2;
+/// Rows that are too few for blocks, where their number is not known, and the operations of steps that are repeated for
+/// each place of a block in a longer one.
+static constexpr int64_t leastRows = 64, joinedOperations = 4;
 /// The accumulators of rows that blocks may have of their own: they lie on the stack.
 static constexpr int64_t mostBytesOfRows = 128 << 10;
 
@@ -62,18 +64,29 @@ int64_t NestEmitter::stepsInside(unsigned level) const {
 NestEmitter::Steps NestEmitter::stepsOfBody() {
   Steps steps;
   for (Operation &bodyOp : op.getBlock()->without_terminator())
-    steps.operations += isa<math::MathDialect>(bodyOp.getDialect()) ? operationsOfMath : 1;
-  int64_t lanes = std::max<int64_t>(strategy.lanes, 1), registers = 0;
+    steps.operations +=
+        isa<math::MathDialect>(bodyOp.getDialect()) && !isa<math::AbsFOp>(bodyOp) ? operationsOfMath : 1;
+  int64_t lanes = std::max<int64_t>(strategy.lanes, 1);
   for (const Accumulator &accumulator : accumulators) {
-    registers += llvm::divideCeil(lanes * bytesOf(accumulator.access->element) * 8, strategy.registerBits);
+    steps.registers += llvm::divideCeil(lanes * bytesOf(accumulator.access->element) * 8, strategy.registerBits);
     steps.addsProducts |= llvm::any_of(accumulator.combiner->op->getOperands(), [](Value operand) {
       return isa_and_nonnull<arith::MulFOp>(operand.getDefiningOp());
     });
   }
   auto count = int64_t(instances.size());
-  steps.wait = registers * count <= waitingRegisters && steps.operations == (steps.addsProducts ? 2 : 1);
+  steps.registers *= count;
+  steps.wait =
+      steps.registers > 1 && steps.registers <= waitingRegisters && steps.operations == (steps.addsProducts ? 2 : 1);
   steps.operations *= count;
   return steps;
+}
+
+/// The steps of the shortest blocks in registers.
+int64_t NestEmitter::stepsOfBlock() {
+  Steps steps = stepsOfBody();
+  if (steps.wait || (steps.operations == 1 && steps.registers <= waitingRegisters))
+    return shortestBlock;
+  return steps.addsProducts && steps.operations <= repeatedOperations ? blockOfProducts : blockOfBusySteps;
 }
 
 /// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; of rows
@@ -81,20 +94,13 @@ NestEmitter::Steps NestEmitter::stepsOfBody() {
 SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
   // Tiles of more rows or of less add them in one order.
   if (levels[level].kind == Level::TileElements && !transposesTiles())
-    return strategy.tileSize < shortestBlock ? SmallVector<int64_t>() : SmallVector<int64_t>{shortestBlock};
+    return strategy.tileSize < blockOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{blockOfRows};
   const Extent &size = space.dims[levels[level].dim].size;
-  bool isStatic = hasStaticTrips(level);
+  bool isStatic = hasStaticTrips(level), isRows = hasRowsInMemory() && level < reductionLevel;
   int64_t trips = tripsOf(level, isStatic ? size.factor : factsOfSize(levels[level].dim).max);
-  int64_t first = shortestBlock, inside = stepsInside(level);
-  if (!hasRowsInMemory() || level >= reductionLevel) {
-    Steps steps = stepsOfBody();
-    if (steps.operations > repeatedOperations)
-      first = blockOfHeavyBodies;
-    else if (steps.addsProducts && !steps.wait)
-      first = blockOfProducts;
-    while (isStatic && first > shortestBlock && 2 * first > trips * inside)
-      first /= 2;
-  }
+  int64_t first = isRows ? blockOfRows : stepsOfBlock(), inside = stepsInside(level);
+  while (!isRows && isStatic && first > shortestBlock && 2 * first > trips * inside)
+    first /= 2;
   // A tile is a block already.
   int64_t shortest = levels[level].kind == Level::TileBlocks ? strategy.tileSize + 1 : 1;
   SmallVector<int64_t> blocks;
@@ -215,19 +221,37 @@ NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value e
     } else if (block == each) {
       values = step(start, values);
     } else {
-      // The first step adds to nothing, where that saves time.
+      // The first step adds to nothing, where that saves time; all stand without a loop if they are one register each.
       Steps steps = stepsOfBody();
-      bool waits = steps.wait && levels[level].kind != Level::TileElements;
-      if (level + 1 == levels.size() && !waits && steps.operations <= repeatedOperations) {
-        values = step(start, values);
-        start = indices.add(b, loc, start, indices.index(b, each));
-      }
+      int64_t count = block / each, repeated = 0;
+      if (level + 1 == levels.size() && !steps.wait && steps.operations <= repeatedOperations)
+        repeated =
+            total && *total % block == 0 && steps.registers == 1 && steps.operations * count <= repeatedOperations
+                ? count
+                : 1;
+      for (int64_t i = 0; i < repeated; ++i)
+        values = step(indices.add(b, loc, start, indices.index(b, i * each)), values);
+      if (repeated == count)
+        return combineValues(totals, values);
+      start = indices.add(b, loc, start, indices.index(b, repeated * each));
       values = emitFor(start, stop, each, values, step);
     }
     return combineValues(totals, values);
   };
   std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
   return from && to && *to - *from == block ? add(begin, carried) : emitFor(begin, end, block, carried, add);
+}
+
+/// The rows of a tile that is whole, without a loop if they are light.
+std::optional<NestEmitter::Values> NestEmitter::emitWholeTile(unsigned level, ArrayRef<Value> carried) {
+  if (!hasWholeTiles || transposesTiles() || carried.empty() || !hasFloatSums() ||
+      stepsOfBody().operations * strategy.tileSize > repeatedOperations)
+    return std::nullopt;
+  bool isBlock = !blocksOf(level).empty();
+  Values values = isBlock ? neutralValues(carried) : Values(carried);
+  for (int64_t row = 0; row < strategy.tileSize; ++row)
+    values = emitStep(level, indices.index(b, row), values);
+  return isBlock ? combineValues(carried, values) : values;
 }
 
 /// Where a block ends: of blocks that do not fill a loop the last one is shorter.
@@ -314,8 +338,8 @@ void NestEmitter::setToNeutral() {
   });
 }
 
-/// The loop at `level` over rows or tiles of rows: in blocks, then in the shortest ones, then what is less than a tile or
-/// one of these. So tiles of more rows or of less add them in one order.
+/// The loop at `level` over rows or tiles of rows: in blocks, then in the shortest ones, then what is less than a tile
+/// or one of these. So tiles of more rows or of less add them in one order.
 void NestEmitter::emitRowsInBlocks(unsigned level) {
   SmallVector<int64_t> blocks = blocksOfRows(level);
   Value end = indices.get(b, loc, sizeOf(levels[level].dim)), begin = indices.index(b, 0);
@@ -328,7 +352,7 @@ void NestEmitter::emitRowsInBlocks(unsigned level) {
   };
   // The code that transposes is large: one copy of it.
   if (levels[level].kind == Level::TileBlocks && !transposesTiles()) {
-    int64_t least = std::max(strategy.tileSize, shortestBlock);
+    int64_t least = std::max(strategy.tileSize, blockOfRows);
     ArrayRef<int64_t> shortest = ArrayRef(blocks).take_while([&](int64_t block) { return block <= least; });
     hasWholeTiles = true;
     if (blocks.size() > shortest.size())
@@ -372,8 +396,8 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
     return;
   }
   int64_t block = blocks.back();
-  // Without sweeps of their own: short blocks, and those of these if the tiles are single rows, which are many.
-  size_t mostJoined = each < shortestBlock && stepsOfBody().operations <= joinedOperations ? 2 : 1;
+  // Short blocks, and those of these if steps are light, have no sweeps of their own.
+  size_t mostJoined = stepsOfBody().operations <= joinedOperations ? 2 : 1;
   size_t joined = hasWholeTiles && blocks.size() <= mostJoined ? blocks.size() : 1;
   SmallVector<SmallVector<std::pair<Value, Extent>>, 2> places(joined);
   for (auto &rows : places) {

@@ -63,6 +63,8 @@ NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value
   Extent size = sizeOf(levels[level].dim);
   if (strategy.tileSize == 1)
     return emitStep(level, indices.index(b, 0), carried);
+  if (std::optional<Values> results = emitWholeTile(level, carried))
+    return *results;
   Value count = indices.index(b, strategy.tileSize);
   if (!hasWholeTiles && !isWhole(levels[level].dim, strategy.tileSize))
     count = indices.minimum(b, loc, indices.sub(b, loc, indices.get(b, loc, size), tileStart), count);

@@ -31,7 +31,8 @@ func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
 
 // -----
 
-// A large sum: blocks, whose sums go to a buffer that threads share, then the sum of those in order.
+// A large sum: blocks, whose sums go to a buffer that threads share, then the sum of those in order, in blocks of 16 and
+// of 4 as well.
 // CHECK-LABEL: func.func @sum(
 // CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 32 : index
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32xf32>
@@ -39,9 +40,13 @@ func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
 // CHECK:           memref.store %{{.*}}, %[[SUMS]][%[[I]]]
 // CHECK:         } {array.parallel = {{[0-9]+}} : i64}
 // CHECK:         %[[START:.*]] = memref.load
-// CHECK:         %[[SUM:.*]] = scf.for %[[J:.*]] = %{{.*}} to %[[BLOCKS]] {{.*}} iter_args(%[[ACC:.*]] = %[[START]])
-// CHECK:           %[[PART:.*]] = memref.load %[[SUMS]][%[[J]]]
-// CHECK:           arith.addf %[[PART]], %[[ACC]]
+// CHECK:         %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} to %[[BLOCKS]] step %c16 iter_args(%[[ALL:.*]] = %[[START]])
+// CHECK:           %[[LONG:.*]] = scf.for %[[J:.*]] = %[[I]] to %{{.*}} step %c4 iter_args(%[[TOTAL:.*]] = %{{.*}})
+// CHECK:             %[[SHORT:.*]] = scf.for %[[K:.*]] = %[[J]] to %{{.*}} step %c1 iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK:               %[[PART:.*]] = memref.load %[[SUMS]][%[[K]]]
+// CHECK:               arith.addf %[[PART]], %[[ACC]]
+// CHECK:             arith.addf %[[SHORT]], %[[TOTAL]]
+// CHECK:           arith.addf %[[LONG]], %[[ALL]]
 // CHECK:         memref.store %[[SUM]]
 func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}

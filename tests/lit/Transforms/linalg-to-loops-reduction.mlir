@@ -35,15 +35,18 @@ func.func @rows(%a: memref<10x1003xf32>, %out: memref<10xf32>) {
   return
 }
 
-// A long sum of floats is one of blocks of 128 vectors, each summed from zero; the last one may be shorter.
+// A long sum of floats is one of blocks of 64 vectors, which are four of 16, and so on to 4 vectors; each is summed from
+// the negative zero. The last one may be shorter.
 // CHECK-LABEL: func @blocks
-// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
-// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8192 : index
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<-0.0{{.*}}> : vector<64xf32>
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 4096 : index
 // CHECK-DAG:     %[[END:.*]] = arith.constant 30720 : index
-// CHECK:         %[[TOTAL:.*]] = scf.for {{.*}} to %[[END]] step %[[BLOCK]] iter_args(%[[T:.*]] = %{{.*}})
+// CHECK:         %[[TOTAL:.*]] = scf.for %[[I:.*]] = {{.*}} to %[[END]] step %[[BLOCK]] iter_args(%[[T:.*]] = %{{.*}})
 // CHECK:           %[[STOP:.*]] = arith.minui %{{.*}}, %[[END]]
-// CHECK:           %[[SUM:.*]] = scf.for {{.*}} to %[[STOP]] {{.*}} iter_args(%{{.*}} = %[[ZERO]])
-// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]]
+// CHECK:           %[[SUM:.*]] = scf.for %[[J:.*]] = %[[I]] to %[[STOP]] step %c1024 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:             scf.for %[[K:.*]] = %[[J]] to %{{.*}} step %c256 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:               scf.for {{.*}} = %[[K]] to %{{.*}} step %c64 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]] : vector<64xf32>
 // CHECK:           scf.yield %[[NEXT]]
 // CHECK:         vector.reduction <add>, %[[TOTAL]]
 func.func @blocks(%a: memref<30720xf32>, %out: memref<f32>) {
