@@ -61,8 +61,8 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // -----
 
 // A large reduction across rows is cut into blocks of rows, whose results go to a buffer that threads share: each block
-// sets its row, and adds to it one row of memory after the other. The results begin half a page from the rows, in a
-// buffer that has a page more.
+// sets its row, and adds to it blocks of rows, which are read one row of memory after the other. The results begin half a
+// page from the rows, in a buffer that has a page more.
 // CHECK-LABEL: func.func @rows(
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<9216xf32>
 // CHECK-DAG:     %[[ROWS:.*]] = memref.reinterpret_cast %arg0
@@ -77,8 +77,8 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // CHECK:           %[[AT:.*]] = arith.addi %[[START]], %[[ROW]]
 // CHECK:           scf.for %[[J:.*]] =
 // CHECK:             %[[PLACE:.*]] = arith.addi %[[AT]], %[[J]]
-// CHECK:             vector.store %cst, %[[SUMS]][%[[PLACE]]]
-// CHECK:           scf.for %{{.*}} = %c0 to %c128 step %c1
+// CHECK:             vector.store %{{.*}}, %[[SUMS]][%[[PLACE]]]
+// CHECK:           scf.for %{{.*}} = %c0 to %c128 step %c32
 // CHECK:             scf.for %{{.*}} = %c0 to %c1024 step %c64
 // CHECK:               vector.load %[[SUMS]]
 // CHECK:               vector.store %{{.*}}, %[[SUMS]]
@@ -103,7 +103,7 @@ func.func @rows(%x: memref<1024x1024xf32>, %r: memref<1024xf32>) {
 // Long rows are cut into blocks of columns.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         scf.for %{{.*}} = %c0 to %c16 step %c1
-// CHECK:           scf.for %{{.*}} = %c0 to %c64 step %c4
+// CHECK:           scf.for %{{.*}} = %c0 to %c64 step %c32
 // CHECK:             scf.for %{{.*}} = %c0 to %c2048 step %c64
 // CHECK:         } {array.parallel = {{[0-9]+}} : i64}
 func.func @columns(%x: memref<64x32768xf32>, %r: memref<32768xf32>) {

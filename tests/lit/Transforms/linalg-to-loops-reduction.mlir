@@ -12,11 +12,14 @@
 // CHECK-DAG:     %[[MASK:.*]] = arith.constant dense<[{{(true, ){43}(false, ){20}false}}]> : vector<64xi1>
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
 // CHECK:         scf.for %[[I:.*]] =
-// CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZERO]]) -> (vector<64xf32>) {
-// CHECK:             %[[X:.*]] = vector.load
-// CHECK:             %[[P:.*]] = arith.mulf %[[X]], %[[X]]
-// CHECK:             %[[S:.*]] = arith.addf %[[P]], %[[A]] fastmath<reassoc>
-// CHECK:             scf.yield %[[S]]
+// CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[B:.*]] = %[[ZERO]]) -> (vector<64xf32>) {
+// CHECK:             %[[BLOCK:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (vector<64xf32>) {
+// CHECK:               %[[X:.*]] = vector.load
+// CHECK:               %[[P:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK:               %[[S:.*]] = arith.addf %[[P]], %[[A]] fastmath<reassoc>
+// CHECK:               scf.yield %[[S]]
+// CHECK:             %[[NEXT:.*]] = arith.addf %[[BLOCK]], %[[B]] : vector<64xf32>
+// CHECK:             scf.yield %[[NEXT]]
 // CHECK:           vector.maskedload {{.*}} %[[MASK]]
 // CHECK:           %[[T:.*]] = arith.addf {{.*}}, %[[ACC]]
 // CHECK:           %[[LANES:.*]] = arith.select %[[MASK]], %[[T]], %[[ACC]]
@@ -166,10 +169,15 @@ func.func @beside(%a: memref<8x256xf32>, %e: memref<8x256xf32>, %out: memref<8xf
 // CHECK-LABEL: func @matvec
 // CHECK:         arith.mulf {{.*}} vector<64xf32>
 // CHECK:         vector.reduction <add>
-// Rows share the loads of the right operand: ten rows are two groups of five.
+// Rows share the loads of the right operand: ten rows are two groups of five. k is cut into blocks of eight, whose first
+// step adds to nothing.
 // CHECK-LABEL: func @matmul
 // CHECK:         scf.for {{.*}} step %c5
-// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>) {
+// CHECK:           scf.for {{.*}} step %c8 iter_args(
+// CHECK-COUNT-1:     vector.load
+// CHECK-COUNT-5:     vector.broadcast
+// CHECK-NOT:         vector.load
+// CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>) {
 // CHECK-COUNT-1:     vector.load
 // CHECK-COUNT-5:     vector.broadcast
 // CHECK-NOT:         vector.load

@@ -22,14 +22,6 @@
 // CHECK:           scf.yield %[[NEXT]]
 // CHECK:         vector.store %[[TOTAL]]
 // CHECK-NOT:     memref.prefetch
-func.func @registers(
-// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
-// CHECK:         %[[TOTAL:.*]] = scf.for %[[I:.*]] = %c0 to %c2000 step %c128 iter_args(%[[T:.*]] = %{{.*}})
-// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} = %[[I]] to %{{.*}} iter_args(%{{.*}} = %[[ZERO]])
-// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]]
-// CHECK:           scf.yield %[[NEXT]]
-// CHECK:         vector.store %[[TOTAL]]
-// CHECK-NOT:     memref.prefetch
 func.func @registers(%x: memref<2000x64xf32>, %r: memref<64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
                   iterator_types = ["reduction", "parallel"]}
@@ -79,18 +71,6 @@ func.func @wide(%x: memref<100x128xf32>, %r: memref<128xf32>) {
 // CHECK:             vector.load %[[LONG]]
 // CHECK:           %[[SUM:.*]] = vector.load %[[LONG]]
 // CHECK:           %[[TOTAL:.*]] = vector.load %arg1
-// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[TOTAL]]
-// CHECK:           vector.store %[[NEXT]], %arg1
-func.func @memory(
-// CHECK-DAG:     %[[ROW:.*]] = memref.alloca() {{.*}} : memref<300xf32>
-// CHECK:         scf.for %[[I:.*]] = %c0 to %c800 step %c128 {
-// CHECK:           vector.store %{{.*}}, %[[ROW]]
-// CHECK:           %[[STOP:.*]] = arith.minui %{{.*}}, %c800
-// CHECK:           scf.for %{{.*}} = %[[I]] to %[[STOP]] step %c4
-// CHECK:             vector.load %[[ROW]]
-// CHECK:             vector.store %{{.*}}, %[[ROW]]
-// CHECK:           %[[TOTAL:.*]] = vector.load %arg1
-// CHECK:           %[[SUM:.*]] = vector.load %[[ROW]]
 // CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[TOTAL]]
 // CHECK:           vector.store %[[NEXT]], %arg1
 func.func @memory(%x: memref<800x300xf32>, %r: memref<300xf32>) {
