@@ -1,6 +1,6 @@
 // The loop nest of one linalg op while it is emitted: shared by LinalgToLoopsNest.cpp (order, levels, plain loops),
-// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp, LinalgToLoopsSums.cpp (long
-// reductions) and LinalgToLoopsSearch.cpp.
+// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp, LinalgToLoopsSums.cpp and
+// LinalgToLoopsSumsOfRows.cpp (long reductions) and LinalgToLoopsSearch.cpp.
 //
 // Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
 // the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
@@ -63,6 +63,12 @@ std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location
 /// A loop over whole vectors of columns, then a masked step for the rest.
 void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);
+
+/// The rows of the shortest blocks whose accumulators are rows in memory: those of longer ones may be in the second
+/// cache.
+constexpr int64_t blockOfRows = 8;
+/// Four blocks are a longer one, and so on: four equal numbers are added up without an error but that of the third one.
+constexpr int64_t blocksOfBlock = 4;
 
 class NestEmitter {
 public:
@@ -188,7 +194,9 @@ private:
   Value withNans(Value nans, Value x);
 
   /// Whether the accumulators are rows in memory, to which tiles of rows are added.
-  bool hasRowsInMemory() const { return strategy.tileDim && space.dims[*strategy.tileDim].reduced; }
+  bool hasRowsInMemory() const {
+    return strategy.tileDim && space.dims[*strategy.tileDim].reduced && !isVectorReduced();
+  }
   bool transposesTiles() const {
     return llvm::any_of(space.accesses, [&](const Access &access) { return strategy.transposes(access); });
   }

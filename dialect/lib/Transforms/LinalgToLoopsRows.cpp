@@ -10,8 +10,6 @@ namespace mlir::array::loops {
 
 /// More blocks of rows than this are not worth the memory of a row for each.
 static constexpr int64_t mostBlocks = 64;
-/// So many results of blocks of a reduction are combined before they are combined with the total.
-static constexpr int64_t blocksOfBlock = 4;
 
 /// The shared loop over the rows. When threads share it, and rows share memory, each block of rows takes that of one
 /// row. Returns the number of blocks, at most.
