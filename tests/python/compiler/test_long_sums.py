@@ -125,8 +125,17 @@ def test_sums_of_equal_numbers_where_sizes_are_symbols(length, columns):
 
 @pytest.mark.parametrize(
     ("shape", "axis"),
-    [((90, 3, 1000), (0, 2)), ((3000, 5, 256), (0, 2)), ((900, 3, 70, 64), (0, 2)), ((65536, 64), 1), ((5000, 50), 1)]
-    + [((700, 300), None), ((512, 513), None), ((100, 5, 333), (0, 2)), ((200, 3, 30, 200), (0, 2))],
+    [
+        ((90, 3, 1000), (0, 2)),
+        ((3000, 5, 256), (0, 2)),
+        ((900, 3, 70, 64), (0, 2)),
+        ((100, 5, 333), (0, 2)),
+        ((200, 3, 30, 200), (0, 2)),
+        ((65536, 64), 1),
+        ((5000, 50), 1),
+        ((700, 300), None),
+        ((512, 513), None),
+    ],
 )
 def test_sums_of_equal_numbers_over_several_axes_and_short_ones(shape, axis):
     count = np.ones(shape, np.int32).sum(axis).flat[0]
