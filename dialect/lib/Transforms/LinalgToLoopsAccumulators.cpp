@@ -28,13 +28,11 @@ void NestEmitter::findAccumulators() {
 NestEmitter::Values NestEmitter::startAccumulators() {
   Values values;
   for (Instance &instance : instances) {
-    auto splat = [&](const Accumulator &accumulator, Attribute attr) {
-      VectorType type = VectorType::get({strategy.lanes}, accumulator.access->element);
-      return indices.constant(b, DenseElementsAttr::get(type, attr));
-    };
     for (const Accumulator &accumulator : accumulators) {
-      if (accumulator.isJoined) {
-        values.push_back(splat(accumulator, accumulator.combiner->neutral));
+      if (accumulator.isJoined || setsRows) {
+        VectorType type = VectorType::get({strategy.lanes}, accumulator.access->element);
+        const Combiner &combiner = *accumulator.combiner;
+        values.push_back(splat(b, indices, type, accumulator.isJoined ? combiner.neutral : startOf(combiner)));
         continue;
       }
       Value init = accumulator.access->init ? accumulator.access->init : load(instance, *accumulator.access);
@@ -144,7 +142,10 @@ void NestEmitter::finishAccumulators(ArrayRef<Value> values) {
         result = joinLanes(instance, accumulator, result, accumulator.hasNans() ? nans.front() : Value());
       if (accumulator.hasNans())
         nans = nans.drop_front();
-      store(instance, *accumulator.access, result);
+      for (const Rows &rows : joinedRows)
+        result = addToRows(accumulator, rows, vectorStart, result);
+      if (joinedRows.empty())
+        store(instance, *accumulator.access, result);
     }
   }
 }

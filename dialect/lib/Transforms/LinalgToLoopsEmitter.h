@@ -1,6 +1,6 @@
 // The loop nest of one linalg op while it is emitted: shared by LinalgToLoopsNest.cpp (order, levels, plain loops),
-// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp, LinalgToLoopsSums.cpp (long
-// reductions) and LinalgToLoopsSearch.cpp.
+// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp, LinalgToLoopsSums.cpp and
+// LinalgToLoopsSumsOfRows.cpp (long reductions) and LinalgToLoopsSearch.cpp.
 //
 // Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
 // the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
@@ -52,6 +52,10 @@ struct Search {
 
 /// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
+/// What a block starts from: a neutral element.
+TypedAttr startOf(const Combiner &combiner);
+/// A constant of a type: the value, or a vector of it.
+Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value);
 /// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
 /// nest reads in order.
 std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
@@ -59,6 +63,12 @@ std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location
 /// A loop over whole vectors of columns, then a masked step for the rest.
 void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);
+
+/// The rows of the shortest blocks whose accumulators are rows in memory: those of longer ones may be in the second
+/// cache.
+constexpr int64_t blockOfRows = 8;
+/// Four blocks are a longer one, and so on: four equal numbers are added up without an error but that of the third one.
+constexpr int64_t blocksOfBlock = 4;
 
 class NestEmitter {
 public:
@@ -130,16 +140,42 @@ private:
   // Long reductions, in blocks.
   int64_t tripsOf(unsigned level, int64_t size) const;
   bool hasStaticTrips(unsigned level) const;
-  int64_t staticIterationsOfBlock(unsigned level) const;
-  Value iterationsOfBlock(unsigned level);
+  int64_t stepsInside(unsigned level) const;
+  struct Steps {
+    int64_t operations = 0, registers = 0;
+    bool addsProducts = false; // by one instruction for both
+    bool wait = false;         // for the sums before rather than for each other
+  };
+  Steps stepsOfBody();
+  int64_t stepsOfBlock();
+  SmallVector<int64_t> blocksOf(unsigned level);
   bool hasFloatSums() const;
   Values neutralValues(ArrayRef<Value> like);
   Values combineValues(ArrayRef<Value> totals, ArrayRef<Value> values);
-  Values emitBlocks(unsigned level, Value end, int64_t each, Value block, ArrayRef<Value> carried);
+  Values emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried);
+  Values emitBlocks(unsigned level, Value begin, Value end, int64_t each, ArrayRef<int64_t> blocks,
+                    std::optional<int64_t> total, ArrayRef<Value> carried);
+  std::optional<Values> emitWholeTile(unsigned level, ArrayRef<Value> carried);
+  Value endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total);
   void sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body);
   void setToNeutral();
   void findBlocksOfRows();
-  void emitBlocksOfRows(unsigned level);
+  SmallVector<int64_t> blocksOfRows(unsigned level);
+  void emitRowsInBlocks(unsigned level);
+  /// Rows of accumulators in memory: the outputs' own, or those of a block. What is added up may be added to them, or
+  /// set, or go on with them to the next ones.
+  struct Rows {
+    SmallVector<Access, 4> accesses;
+    SmallVector<Value> position;
+    enum Kind { Set, Add, Pass } kind;
+  };
+  Rows rowsHere() const;
+  Rows rowsAt(ArrayRef<std::pair<Value, Extent>> places);
+  void useRows(const Rows &rows);
+  void emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t> blocks, ArrayRef<Rows> rows,
+                       ArrayRef<Rows> targets);
+  Value addToRows(const Accumulator &accumulator, const Rows &rows, Value column, Value value);
+  void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks, std::optional<int64_t> total);
 
   // The place of an extreme value.
   void findSearch();
@@ -157,6 +193,13 @@ private:
   Value noNans(Type element);
   Value withNans(Value nans, Value x);
 
+  /// Whether the accumulators are rows in memory, to which tiles of rows are added.
+  bool hasRowsInMemory() const {
+    return strategy.tileDim && space.dims[*strategy.tileDim].reduced && !isVectorReduced();
+  }
+  bool transposesTiles() const {
+    return llvm::any_of(space.accesses, [&](const Access &access) { return strategy.transposes(access); });
+  }
   bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
@@ -180,7 +223,10 @@ private:
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
-  std::optional<unsigned> rowsLevel; // whose iterations are taken in blocks, with rows of accumulators
+  int64_t depthOfRows = 0; // blocks within blocks for whose rows of accumulators the stack has place
+  // Where we are, of tiles of rows: all are whole; they set the accumulators; with these they go on to other rows.
+  bool hasWholeTiles = false, setsRows = false;
+  SmallVector<Rows, 0> joinedRows;
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;

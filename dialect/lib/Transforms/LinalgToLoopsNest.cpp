@@ -179,19 +179,19 @@ NestEmitter::Values NestEmitter::emitInnermost(ArrayRef<Value> carried) {
 //===--- Loops ----------------------------------------------------------------------------------------------------===//
 
 NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carried) {
-  auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   auto loop = [&](int64_t by) {
     Value size = indices.get(b, loc, sizeOf(levels[level].dim));
-    return emitLevelFor(level, indices.index(b, 0), size, by, carried, step);
+    if (!carried.empty())
+      return emitInBlocks(level, size, by, carried);
+    return emitLevelFor(level, indices.index(b, 0), size, by, carried,
+                        [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
   };
-  if (rowsLevel == level) {
-    emitBlocksOfRows(level);
+  if (hasRowsInMemory() && space.dims[levels[level].dim].reduced && level < reductionLevel) {
+    emitRowsInBlocks(level);
     return {};
   }
   switch (levels[level].kind) {
   case Level::Scalar:
-    if (Value block = !carried.empty() && hasFloatSums() ? iterationsOfBlock(level) : Value())
-      return emitBlocks(level, indices.get(b, loc, sizeOf(levels[level].dim)), 1, block, carried);
     return loop(1);
   case Level::Unrolled:
     return emitUnrolled(level, carried);
@@ -332,9 +332,12 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
-  bool transposes = llvm::any_of(accesses, [&](const Access &access) { return strategy.transposes(access); });
-  bool isSum = isVectorReduced() && !carried.empty() && hasFloatSums() && !search;
-  if (transposes && !isWhole(dim, lanes)) {
+  auto loop = [&](Value end) {
+    if (isVectorReduced())
+      return emitInBlocks(level, end, lanes, results);
+    return emitLevelFor(level, indices.index(b, 0), end, lanes, results, whole);
+  };
+  if (transposesTiles() && !isWhole(dim, lanes)) {
     // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
     results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
@@ -352,21 +355,15 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
       rest = indices.remainder(b, loc, main, lanes);
       main = indices.sub(b, loc, main, rest);
     }
-    if (Value block = isSum ? iterationsOfBlock(level) : Value())
-      results = emitBlocks(level, main, lanes, indices.mul(b, loc, block, indices.index(b, lanes)), results);
-    else
-      results = emitLevelFor(level, indices.index(b, 0), main, lanes, results, whole);
+    results = loop(main);
     if (rest)
       results = emitDynamicTail(level, main, rest, results);
   } else {
     int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    int64_t block = isSum ? staticIterationsOfBlock(level) * lanes : 0;
-    if (block > 0)
-      results = emitBlocks(level, indices.index(b, main), lanes, indices.index(b, block), results);
-    else if (main == lanes)
+    if (main == lanes)
       results = emitStep(level, indices.index(b, 0), results);
     else if (main > 0)
-      results = emitLevelFor(level, indices.index(b, 0), indices.index(b, main), lanes, results, whole);
+      results = loop(indices.index(b, main));
     if (rest > 0) {
       bool keepsLanes = isVectorReduced() || strategy.tileDim;
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);

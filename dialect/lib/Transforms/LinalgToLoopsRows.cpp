@@ -84,7 +84,7 @@ static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, Array
 }
 
 /// A reduction that was cut into blocks: their results, in a buffer for each output, and then the results' combination,
-/// in the order of the blocks.
+/// in the order of the blocks. Many results are combined in blocks as well.
 static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, const Blocks &blocks, double costNs) {
   linalg::LinalgOp op = nest.op;
   Location loc = op.getLoc();
@@ -130,21 +130,46 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
       if (hasColumns)
         start.back() = memory.toVector(start.back());
     }
-    auto loop =
-        scf::ForOp::create(b, loc, indices.index(b, 0), indices.get(b, loc, blocks.count), indices.index(b, 1), start);
-    {
+    auto combined = [&](ValueRange before, function_ref<Value(Output &)> valueOf) {
+      SmallVector<Value> next;
+      for (auto [output, value] : llvm::zip_equal(outputs, before))
+        next.push_back(combine(b, output.combiner, output.whole.argument, value, valueOf(output)));
+      return next;
+    };
+    auto addBlock = [&](Value block, ValueRange before) {
+      Value at = indices.advance(b, loc, column, block, Extent(columns));
+      return combined(before, [&](Output &output) {
+        Value place = indices.add(b, loc, indices.get(b, loc, output.start), at);
+        return memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
+      });
+    };
+    // From `first` on, so many at once.
+    auto addBlocks = [&](auto &&addBlocks, Value first, Value last, int64_t each, ValueRange before) -> ValueRange {
+      auto loop = scf::ForOp::create(b, loc, first, last, indices.index(b, each), before);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
-      Value at = indices.advance(b, loc, column, loop.getInductionVar(), Extent(columns));
+      Value at = loop.getInductionVar();
       SmallVector<Value> next;
-      for (auto [output, before] : llvm::zip_equal(outputs, loop.getRegionIterArgs())) {
-        Value place = indices.add(b, loc, indices.get(b, loc, output.start), at);
-        Value result = memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
-        next.push_back(combine(b, output.combiner, output.whole.argument, before, result));
+      if (each == 1) {
+        next = addBlock(at, loop.getRegionIterArgs());
+      } else {
+        SmallVector<Value> neutral;
+        for (auto [output, value] : llvm::zip_equal(outputs, before))
+          neutral.push_back(splat(b, indices, value.getType(), output.combiner.neutral));
+        Value end = indices.minimum(b, loc, indices.add(b, loc, at, indices.index(b, each)), last);
+        ValueRange values = addBlocks(addBlocks, at, end, each / blocksOfBlock, neutral);
+        unsigned number = 0;
+        next = combined(loop.getRegionIterArgs(), [&](Output &) { return values[number++]; });
       }
       scf::YieldOp::create(b, loc, next);
-    }
-    for (auto [output, place, result] : llvm::zip_equal(outputs, places, loop.getResults()))
+      return loop.getResults();
+    };
+    int64_t each = 1;
+    while (each * blocksOfBlock < blocks.most)
+      each *= blocksOfBlock;
+    Value count = indices.get(b, loc, blocks.count);
+    ValueRange results = addBlocks(addBlocks, indices.index(b, 0), count, each, start);
+    for (auto [output, place, result] : llvm::zip_equal(outputs, places, results))
       memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : Extent(0));
   };
   if (!hasColumns)

@@ -1,28 +1,34 @@
 // Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
-// combined with the total. The rounding error of a plain sum grows with its length, that of two nested ones with their
-// lengths' sum (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Where the blocks end depends on
-// sizes alone, so that neither threads nor caches change a bit.
+// combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length,
+// that of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms,
+// section 4.2): short blocks within blocks lose as little as a sum in pairs, and cost hardly an addition for each of
+// the shortest. Where blocks end depends on sizes alone, so that neither threads nor caches change a bit.
 #include "LinalgToLoopsEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <cmath>
 
 namespace mlir::array::loops {
 
-/// The least steps of a block. A very long sum has about as many blocks as there are steps in each.
-static constexpr int64_t stepsOfBlock = 128;
-/// The accumulators of a row that a block may have of its own: they lie on the stack.
-static constexpr int64_t mostBytesOfRow = 128 << 10;
+/// The steps of the shortest blocks.
+static constexpr int64_t shortestBlock = 4;
+/// Where steps fill the time, each block costs some; where they add products by one instruction for both, one more for
+/// each block.
+static constexpr int64_t blockOfBusySteps = 8, blockOfProducts = 16;
+/// Steps of some registers, of one sum or a sum of products, wait for the sums before: blocks fill the time. A function
+/// of the math dialect is many operations; steps of more than so many are not repeated.
+static constexpr int64_t waitingRegisters = 4, operationsOfMath = 20, repeatedOperations = 32;
+/// The longest blocks where the number of iterations is not known, and how many sizes of blocks a short loop has then.
+static constexpr int64_t mostTrips = 8192, shortSizes = 2;
 
-/// The iterations of the loop at `level` if its dimension has `size` elements.
+/// The iterations of the loop at `level` if its dimension has `size` elements. Of tiles, their elements.
 int64_t NestEmitter::tripsOf(unsigned level, int64_t size) const {
   switch (levels[level].kind) {
   case Level::Vector:
-    return llvm::divideCeil(size, strategy.lanes);
-  case Level::TileElements: // counted where the tiles are
-    return 1;
+    return size / strategy.lanes;
+  case Level::TileElements:
+    return strategy.tileSize;
   default:
     return size;
   }
@@ -34,58 +40,77 @@ bool NestEmitter::hasStaticTrips(unsigned level) const {
          (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
 }
 
-/// The iterations of the loop at `level` that are a block; 0 when the loop has no blocks, or sizes are not known.
-int64_t NestEmitter::staticIterationsOfBlock(unsigned level) const {
-  int64_t trips = tripsOf(level, space.dims[levels[level].dim].size.factor), inside = 1;
-  for (unsigned inner = level; inner < levels.size(); ++inner) {
-    if (!space.dims[levels[inner].dim].reduced)
-      continue;
-    if (!hasStaticTrips(inner))
-      return 0;
-    inside *= inner == level ? 1 : tripsOf(inner, space.dims[levels[inner].dim].size.factor);
+/// The steps of the accumulators in an iteration of the loop at `level`. Loops whose length is not known count as one
+/// step: then blocks are shorter than they had to be.
+int64_t NestEmitter::stepsInside(unsigned level) const {
+  int64_t steps = 1;
+  for (unsigned inner = level + 1; inner < levels.size(); ++inner) {
+    bool isTile = levels[inner].kind == Level::TileElements; // which are counted where the tiles are
+    if (space.dims[levels[inner].dim].reduced && hasStaticTrips(inner) && !isTile)
+      steps *= std::max<int64_t>(tripsOf(inner, space.dims[levels[inner].dim].size.factor), 1);
   }
-  if (trips * inside < 2 * stepsOfBlock)
-    return 0;
-  int64_t steps = std::max<int64_t>(stepsOfBlock, llvm::PowerOf2Ceil(std::sqrt(double(trips) * double(inside))));
-  int64_t block = llvm::divideCeil(steps, inside);
-  if (levels[level].kind == Level::TileBlocks)
-    block = llvm::alignTo(block, stepsOfBlock); // of whole tiles
-  return block * 2 <= trips ? block : 0;
+  return steps;
 }
 
-/// The same for sizes that may not be known; null when the loop has no blocks. Of a loop whose length is not known all
-/// may be one block.
-Value NestEmitter::iterationsOfBlock(unsigned level) {
-  if (int64_t block = staticIterationsOfBlock(level))
-    return indices.index(b, block);
-  if (hasStaticTrips(level) || tripsOf(level, factsOfSize(levels[level].dim).max - 1) < 2 * stepsOfBlock)
-    return {};
-  auto trips = [&](unsigned l) -> Value {
-    int64_t each = levels[l].kind == Level::Vector ? strategy.lanes : 1;
-    if (levels[l].kind == Level::TileElements)
-      return indices.index(b, 1);
-    return indices.ceilDiv(b, loc, indices.get(b, loc, sizeOf(levels[l].dim)), indices.index(b, each));
-  };
-  Value inside = indices.index(b, 1);
-  for (unsigned inner = level + 1; inner < levels.size(); ++inner)
-    if (space.dims[levels[inner].dim].reduced)
-      inside = indices.mul(b, loc, inside, trips(inner));
-  // A power of two that is next to the root.
-  Value all = indices.mul(b, loc, trips(level), inside);
-  Value steps = indices.once(b, loc, "root", {all, indices.index(b, 65), indices.index(b, 1)}, [&](OpBuilder &at) {
-    Value zeros = math::CountLeadingZerosOp::create(at, loc, arith::IndexCastOp::create(at, loc, at.getI64Type(), all));
-    zeros = arith::IndexCastOp::create(at, loc, at.getIndexType(), zeros);
-    Value half = arith::SubIOp::create(at, loc, indices.index(b, 65), zeros);
-    half = arith::ShRUIOp::create(at, loc, half, indices.index(b, 1));
-    return arith::ShLIOp::create(at, loc, indices.index(b, 1), half).getResult();
-  });
-  steps = indices.maximum(b, loc, steps, indices.index(b, stepsOfBlock));
-  Value block = indices.ceilDiv(b, loc, steps, inside);
-  if (levels[level].kind == Level::TileBlocks) { // of whole tiles
-    Value unit = indices.index(b, stepsOfBlock);
-    block = indices.mul(b, loc, indices.ceilDiv(b, loc, block, unit), unit);
+/// What the steps of the innermost loop are like.
+NestEmitter::Steps NestEmitter::stepsOfBody() {
+  Steps steps;
+  for (Operation &bodyOp : op.getBlock()->without_terminator())
+    steps.operations +=
+        isa<math::MathDialect>(bodyOp.getDialect()) && !isa<math::AbsFOp>(bodyOp) ? operationsOfMath : 1;
+  int64_t lanes = std::max<int64_t>(strategy.lanes, 1);
+  for (const Accumulator &accumulator : accumulators) {
+    steps.registers += llvm::divideCeil(lanes * bytesOf(accumulator.access->element) * 8, strategy.registerBits);
+    steps.addsProducts |= llvm::any_of(accumulator.combiner->op->getOperands(), [](Value operand) {
+      return isa_and_nonnull<arith::MulFOp>(operand.getDefiningOp());
+    });
   }
-  return block;
+  auto count = int64_t(instances.size());
+  steps.registers *= count;
+  steps.wait =
+      steps.registers > 1 && steps.registers <= waitingRegisters && steps.operations == (steps.addsProducts ? 2 : 1);
+  steps.operations *= count;
+  return steps;
+}
+
+/// The steps of the shortest blocks in registers.
+int64_t NestEmitter::stepsOfBlock() {
+  Steps steps = stepsOfBody();
+  if (steps.wait || (steps.operations == 1 && steps.registers <= waitingRegisters))
+    return shortestBlock;
+  return steps.addsProducts && steps.operations <= repeatedOperations ? blockOfProducts : blockOfBusySteps;
+}
+
+/// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; of rows
+/// in memory, their elements. None if the loop is short.
+SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
+  // Tiles of more rows or of less add them in one order.
+  if (levels[level].kind == Level::TileElements && !transposesTiles())
+    return strategy.tileSize < blockOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{blockOfRows};
+  const Extent &size = space.dims[levels[level].dim].size;
+  bool isStatic = hasStaticTrips(level), isRows = hasRowsInMemory() && level < reductionLevel;
+  int64_t trips = tripsOf(level, isStatic ? size.factor : factsOfSize(levels[level].dim).max);
+  int64_t first = isRows ? blockOfRows : stepsOfBlock(), inside = stepsInside(level);
+  while (!isRows && isStatic && first > shortestBlock && 2 * first > trips * inside)
+    first /= 2;
+  // A tile is a block already.
+  int64_t shortest = levels[level].kind == Level::TileBlocks ? strategy.tileSize + 1 : 1;
+  SmallVector<int64_t> blocks;
+  for (int64_t steps = first;; steps *= blocksOfBlock) {
+    int64_t block = steps < inside ? 0 : int64_t(llvm::bit_floor(uint64_t(steps / inside)));
+    if (block > trips / 2 || (!isStatic && block > mostTrips))
+      return blocks;
+    if (block >= shortest && (blocks.empty() || block > blocks.back()))
+      blocks.push_back(block);
+  }
+}
+
+/// The start of a block. The negative zero is what an addition to it folds away.
+TypedAttr startOf(const Combiner &combiner) {
+  auto zero = dyn_cast<FloatAttr>(combiner.neutral);
+  if (!zero || combiner.kind != vector::CombiningKind::ADD)
+    return combiner.neutral;
+  return FloatAttr::get(zero.getType(), -0.0);
 }
 
 /// Whether blocks gain anything, and can be joined: some accumulator is a sum of floats.
@@ -97,7 +122,7 @@ bool NestEmitter::hasFloatSums() const {
          });
 }
 
-static Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
+Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
   if (auto vector = dyn_cast<VectorType>(type))
     return indices.constant(b, DenseElementsAttr::get(vector, Attribute(value)));
   return indices.constant(b, value);
@@ -105,6 +130,9 @@ static Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr val
 
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value) {
   Operation *op = combiner.op->clone();
+  // What joins blocks is contracted with no product inside of one, which would make one chain of them.
+  if (auto sum = dyn_cast<arith::AddFOp>(op))
+    sum.setFastmath(arith::FastMathFlags::none);
   bool isFirst = combiner.op->getOperand(0) == accumulator;
   op->setOperands(isFirst ? ValueRange{before, value} : ValueRange{value, before});
   op->getResult(0).setType(value.getType());
@@ -118,7 +146,7 @@ NestEmitter::Values NestEmitter::neutralValues(ArrayRef<Value> like) {
     size_t number = i % valuesOfInstance();
     Type type = like[i].getType();
     values.push_back(number < accumulators.size()
-                         ? splat(b, indices, type, accumulators[number].combiner->neutral)
+                         ? splat(b, indices, type, startOf(*accumulators[number].combiner))
                          : indices.constant(b, cast<TypedAttr>(b.getZeroAttr(type)))); // no nans yet
   }
   return values;
@@ -144,139 +172,84 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
   return results;
 }
 
-/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements, in blocks of `block` elements.
-NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value end, int64_t each, Value block,
+/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements: sums of floats in blocks.
+NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried) {
+  Value zero = indices.index(b, 0);
+  SmallVector<int64_t> blocks;
+  if (!carried.empty() && hasFloatSums() && space.dims[levels[level].dim].reduced)
+    blocks = blocksOf(level);
+  for (int64_t &block : blocks)
+    block *= each;
+  std::optional<int64_t> total = getConstantIntValue(end);
+  if (total || int64_t(blocks.size()) <= shortSizes || stepsOfBody().operations > repeatedOperations)
+    return emitBlocks(level, zero, end, each, blocks, total, carried);
+  // A loop that turns out to be short does not go through those over the longest blocks.
+  Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, end,
+                                        indices.index(b, blocksOfBlock * blocks[shortSizes - 1]));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), isShort, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Values few = emitBlocks(level, zero, end, each, ArrayRef(blocks).take_front(shortSizes), total, carried);
+  scf::YieldOp::create(b, loc, few);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, emitBlocks(level, zero, end, each, blocks, total, carried));
+  return Values(branch.getResults());
+}
+
+/// The loop from `begin` to `end`, in blocks of so many elements, which consist of blocks in turn. `total` is where the
+/// whole loop ends, if that is known.
+NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
+                                            ArrayRef<int64_t> blocks, std::optional<int64_t> total,
                                             ArrayRef<Value> carried) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  std::optional<int64_t> all = getConstantIntValue(end), length = getConstantIntValue(block);
-  return emitFor(indices.index(b, 0), end, block, carried, [&](Value start, ArrayRef<Value> totals) {
+  if (blocks.empty())
+    return emitFor(begin, end, each, carried, step);
+  int64_t block = blocks.back();
+  auto add = [&](Value start, ArrayRef<Value> totals) {
     Values values = neutralValues(totals);
-    if (length == each)
-      return combineValues(totals, step(start, values));
-    Value stop = indices.add(b, loc, start, block);
-    if (!all || !length || *all % *length != 0)
-      stop = indices.minimum(b, loc, stop, end);
-    return combineValues(totals, emitFor(start, stop, each, values, step));
-  });
-}
-
-//===--- Accumulators in memory -----------------------------------------------------------------------------------===//
-
-std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
-                                   int64_t elements, Type element, unsigned number, bool shared) {
-  const Access *rows = llvm::find_if(nest.space.inputs(), [&](const Access &access) {
-    return !access.scalar && access.moves(*nest.strategy.vectorDim);
-  });
-  if (!nest.strategy.readsInOrder || rows == nest.space.inputs().end())
-    return {indices.scratch(b, MemRefType::get({elements}, element), number, shared), Extent(0)};
-  auto [buffer, start] = indices.scratchApartFrom(b, loc, rows->flat, elements, element, number, shared);
-  return {buffer, Extent(1, start)};
-}
-
-void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
-                  function_ref<void(Value column, Value mask)> body) {
-  Value all = indices.get(b, loc, columns), rest = indices.remainder(b, loc, all, lanes);
-  Value main = indices.sub(b, loc, all, rest);
-  if (!isZeroInteger(main)) {
-    auto loop = scf::ForOp::create(b, loc, indices.index(b, 0), main, indices.index(b, lanes));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar(), Value());
-  }
-  if (columns.isStatic()) {
-    if (!isZeroInteger(rest))
-      body(main, indices.firstLanes(b, lanes, columns.factor % lanes));
-  } else if (!columns.isMultipleOf(lanes)) {
-    body(main, indices.firstLanes(b, loc, lanes, rest)); // of no lanes, if there is no rest
-  }
-}
-
-/// The level whose iterations form blocks, where the accumulators are rows in memory: the innermost loop over rows that
-/// is long enough.
-void NestEmitter::findBlocksOfRows() {
-  if (!strategy.tileDim || !space.dims[*strategy.tileDim].reduced || accumulators.empty() || !hasFloatSums())
-    return;
-  const Extent &columns = space.dims[*strategy.vectorDim].size;
-  int64_t bytes = 0;
-  for (const Accumulator &accumulator : accumulators)
-    bytes += columns.factor * bytesOf(accumulator.access->element);
-  if (!columns.isStatic() || bytes > mostBytesOfRow)
-    return;
-  // Of few rows, as one expects them, there are none.
-  auto hasBlocks = [&](unsigned level) {
-    return staticIterationsOfBlock(level) > 0 ||
-           (!hasStaticTrips(level) && space.dims[levels[level].dim].size.expected() >= 2 * stepsOfBlock);
-  };
-  for (unsigned level = levels.size(); level-- > 0 && !rowsLevel;)
-    if (levels[level].kind != Level::TileElements && space.dims[levels[level].dim].reduced && hasBlocks(level))
-      rowsLevel = level;
-}
-
-/// The accumulators of a row in memory, a vector of columns after the other.
-void NestEmitter::sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body) {
-  sweepColumns(b, indices, loc, sizeOf(*strategy.vectorDim), strategy.lanes, [&](Value column, Value mask) {
-    setLanes(strategy.lanes, mask);
-    for (const Accumulator &accumulator : accumulators)
-      body(accumulator, column);
-    setLanes(0, Value());
-  });
-}
-
-void NestEmitter::setToNeutral() {
-  Instance &instance = instances.front();
-  sweepRows([&](const Accumulator &accumulator, Value column) {
-    unsigned number = numberOf(*accumulator.access);
-    const Access &access = accesses[number];
-    const Extent &stride = access.strides[*strategy.vectorDim];
-    Value at = indices.advance(b, loc, instance.position[number], column, stride);
-    instance.body.store(loc, indices.constant(b, accumulator.combiner->neutral), access.flat, at, stride);
-  });
-}
-
-/// Blocks of rows, whose accumulators are a row of their own.
-void NestEmitter::emitBlocksOfRows(unsigned level) {
-  Extent size = sizeOf(levels[level].dim);
-  Value block = iterationsOfBlock(level), last = indices.get(b, loc, size);
-  std::optional<int64_t> length = getConstantIntValue(block);
-  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
-  unsigned dim = *strategy.vectorDim;
-  Instance &instance = instances.front();
-  SmallVector<Access, 4> totals = accesses;
-  SmallVector<Value> position = instance.position;
-  SmallVector<std::pair<Value, Extent>> places;
-  for (const Accumulator &accumulator : accumulators)
-    places.push_back(placeRows(b, indices, loc, nest, space.dims[dim].size.factor, accumulator.access->element,
-                               numberOf(*accumulator.access)));
-  emitFor(indices.index(b, 0), last, block, {}, [&](Value start, ArrayRef<Value>) {
-    for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
-      unsigned number = numberOf(*accumulator.access);
-      Access &access = accesses[number];
-      access.flat = place.first;
-      access.start = place.second;
-      access.strides.assign(access.strides.size(), Extent(0));
-      access.strides[dim] = Extent(1);
-      instance.position[number] = indices.get(b, loc, access.start);
+    Value stop = endOfBlock(start, block, end, total);
+    if (blocks.size() > 1) {
+      values = emitBlocks(level, start, stop, each, blocks.drop_back(), total, values);
+    } else if (block == each) {
+      values = step(start, values);
+    } else {
+      // The first step adds to nothing, where that saves time; all stand without a loop if they are one register each.
+      Steps steps = stepsOfBody();
+      int64_t count = block / each, repeated = 0;
+      if (level + 1 == levels.size() && !steps.wait && steps.operations <= repeatedOperations)
+        repeated =
+            total && *total % block == 0 && steps.registers == 1 && steps.operations * count <= repeatedOperations
+                ? count
+                : 1;
+      for (int64_t i = 0; i < repeated; ++i)
+        values = step(indices.add(b, loc, start, indices.index(b, i * each)), values);
+      if (repeated == count)
+        return combineValues(totals, values);
+      start = indices.add(b, loc, start, indices.index(b, repeated * each));
+      values = emitFor(start, stop, each, values, step);
     }
-    setToNeutral();
-    Value stop = indices.add(b, loc, start, block);
-    if (!size.isStatic() || !length || size.factor % *length != 0)
-      stop = indices.minimum(b, loc, stop, last);
-    emitFor(start, stop, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
-    SmallVector<Access, 4> rows(accesses);
-    llvm::copy(totals, accesses.begin());
-    instance.position = position;
-    sweepRows([&](const Accumulator &accumulator, Value column) {
-      unsigned number = numberOf(*accumulator.access);
-      const Access &total = accesses[number];
-      Value at = indices.advance(b, loc, position[number], column, total.strides[dim]);
-      Value before = instance.body.load(loc, total.flat, at, total.strides[dim]);
-      Value row = indices.advance(b, loc, indices.get(b, loc, rows[number].start), column, Extent(1));
-      Value value = instance.body.load(loc, rows[number].flat, row, Extent(1));
-      value = combine(b, *accumulator.combiner, total.argument, before, value);
-      instance.body.store(loc, value, total.flat, at, total.strides[dim]);
-    });
-    return Values();
-  });
+    return combineValues(totals, values);
+  };
+  std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
+  return from && to && *to - *from == block ? add(begin, carried) : emitFor(begin, end, block, carried, add);
+}
+
+/// The rows of a tile that is whole, without a loop if they are light.
+std::optional<NestEmitter::Values> NestEmitter::emitWholeTile(unsigned level, ArrayRef<Value> carried) {
+  if (!hasWholeTiles || transposesTiles() || carried.empty() || !hasFloatSums() ||
+      stepsOfBody().operations * strategy.tileSize > repeatedOperations)
+    return std::nullopt;
+  bool isBlock = !blocksOf(level).empty();
+  Values values = isBlock ? neutralValues(carried) : Values(carried);
+  for (int64_t row = 0; row < strategy.tileSize; ++row)
+    values = emitStep(level, indices.index(b, row), values);
+  return isBlock ? combineValues(carried, values) : values;
+}
+
+/// Where a block ends: of blocks that do not fill a loop the last one is shorter.
+Value NestEmitter::endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total) {
+  Value stop = indices.add(b, loc, start, indices.index(b, block));
+  return total && *total % block == 0 ? stop : indices.minimum(b, loc, stop, end);
 }
 
 } // namespace mlir::array::loops

@@ -63,18 +63,17 @@ NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value
   Extent size = sizeOf(levels[level].dim);
   if (strategy.tileSize == 1)
     return emitStep(level, indices.index(b, 0), carried);
+  if (std::optional<Values> results = emitWholeTile(level, carried))
+    return *results;
   Value count = indices.index(b, strategy.tileSize);
-  if (!isWhole(levels[level].dim, strategy.tileSize)) {
-    Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, size), tileStart);
-    count = arith::MinUIOp::create(b, loc, rest, count);
-  }
+  if (!hasWholeTiles && !isWhole(levels[level].dim, strategy.tileSize))
+    count = indices.minimum(b, loc, indices.sub(b, loc, indices.get(b, loc, size), tileStart), count);
   SmallVector<Access, 4> saved = accesses;
   SmallVector<Value> position = instances.front().position;
   for (Access &access : accesses)
     if (strategy.transposes(access))
       transposeTile(access);
-  Values results = emitFor(indices.index(b, 0), count, 1, carried,
-                           [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
+  Values results = emitInBlocks(level, count, 1, carried);
   llvm::copy(saved, accesses.begin());
   instances.front().position = std::move(position);
   return results;

@@ -115,10 +115,10 @@ func.func @reused(%a: memref<16x64xf32>, %out: memref<16x64xf32>, %arena: memref
 // A fill stays where its consumer goes over the output more than once.
 // CHECK-LABEL: func @streamed
 // CHECK:         vector.store
-// CHECK:         scf.for {{.*}} step %c4
+// CHECK:         scf.for {{.*}} step %c32
 // CHECK:           scf.for
-// CHECK:             vector.load
-// CHECK:             scf.for {{.*}} iter_args
+// CHECK-COUNT-4:     vector.load
+// CHECK:             vector.store
 func.func @streamed(%a: memref<64x256xf32>, %out: memref<256xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%out : memref<256xf32>)

@@ -31,7 +31,8 @@ func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
 
 // -----
 
-// A large sum: blocks, whose sums go to a buffer that threads share, then the sum of those in order.
+// A large sum: blocks, whose sums go to a buffer that threads share, then the sum of those in order, in blocks of 16 and
+// of 4 as well.
 // CHECK-LABEL: func.func @sum(
 // CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 32 : index
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32xf32>
@@ -39,9 +40,13 @@ func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
 // CHECK:           memref.store %{{.*}}, %[[SUMS]][%[[I]]]
 // CHECK:         } {array.parallel = {{[0-9]+}} : i64}
 // CHECK:         %[[START:.*]] = memref.load
-// CHECK:         %[[SUM:.*]] = scf.for %[[J:.*]] = %{{.*}} to %[[BLOCKS]] {{.*}} iter_args(%[[ACC:.*]] = %[[START]])
-// CHECK:           %[[PART:.*]] = memref.load %[[SUMS]][%[[J]]]
-// CHECK:           arith.addf %[[PART]], %[[ACC]]
+// CHECK:         %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} to %[[BLOCKS]] step %c16 iter_args(%[[ALL:.*]] = %[[START]])
+// CHECK:           %[[LONG:.*]] = scf.for %[[J:.*]] = %[[I]] to %{{.*}} step %c4 iter_args(%[[TOTAL:.*]] = %{{.*}})
+// CHECK:             %[[SHORT:.*]] = scf.for %[[K:.*]] = %[[J]] to %{{.*}} step %c1 iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK:               %[[PART:.*]] = memref.load %[[SUMS]][%[[K]]]
+// CHECK:               arith.addf %[[PART]], %[[ACC]]
+// CHECK:             arith.addf %[[SHORT]], %[[TOTAL]]
+// CHECK:           arith.addf %[[LONG]], %[[ALL]]
 // CHECK:         memref.store %[[SUM]]
 func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
@@ -56,8 +61,8 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // -----
 
 // A large reduction across rows is cut into blocks of rows, whose results go to a buffer that threads share: each block
-// sets its row, and adds to it one row of memory after the other. The results begin half a page from the rows, in a
-// buffer that has a page more.
+// sets its row, and adds to it blocks of rows, which are read one row of memory after the other. The results begin half a
+// page from the rows, in a buffer that has a page more.
 // CHECK-LABEL: func.func @rows(
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<9216xf32>
 // CHECK-DAG:     %[[ROWS:.*]] = memref.reinterpret_cast %arg0
@@ -72,8 +77,8 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // CHECK:           %[[AT:.*]] = arith.addi %[[START]], %[[ROW]]
 // CHECK:           scf.for %[[J:.*]] =
 // CHECK:             %[[PLACE:.*]] = arith.addi %[[AT]], %[[J]]
-// CHECK:             vector.store %cst, %[[SUMS]][%[[PLACE]]]
-// CHECK:           scf.for %{{.*}} = %c0 to %c128 step %c1
+// CHECK:             vector.store %{{.*}}, %[[SUMS]][%[[PLACE]]]
+// CHECK:           scf.for %{{.*}} = %c0 to %c128 step %c32
 // CHECK:             scf.for %{{.*}} = %c0 to %c1024 step %c64
 // CHECK:               vector.load %[[SUMS]]
 // CHECK:               vector.store %{{.*}}, %[[SUMS]]
@@ -98,7 +103,7 @@ func.func @rows(%x: memref<1024x1024xf32>, %r: memref<1024xf32>) {
 // Long rows are cut into blocks of columns.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         scf.for %{{.*}} = %c0 to %c16 step %c1
-// CHECK:           scf.for %{{.*}} = %c0 to %c64 step %c4
+// CHECK:           scf.for %{{.*}} = %c0 to %c64 step %c32
 // CHECK:             scf.for %{{.*}} = %c0 to %c2048 step %c64
 // CHECK:         } {array.parallel = {{[0-9]+}} : i64}
 func.func @columns(%x: memref<64x32768xf32>, %r: memref<32768xf32>) {

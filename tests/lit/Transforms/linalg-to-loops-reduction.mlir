@@ -12,11 +12,14 @@
 // CHECK-DAG:     %[[MASK:.*]] = arith.constant dense<[{{(true, ){43}(false, ){20}false}}]> : vector<64xi1>
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
 // CHECK:         scf.for %[[I:.*]] =
-// CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZERO]]) -> (vector<64xf32>) {
-// CHECK:             %[[X:.*]] = vector.load
-// CHECK:             %[[P:.*]] = arith.mulf %[[X]], %[[X]]
-// CHECK:             %[[S:.*]] = arith.addf %[[P]], %[[A]] fastmath<reassoc>
-// CHECK:             scf.yield %[[S]]
+// CHECK:           %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[B:.*]] = %[[ZERO]]) -> (vector<64xf32>) {
+// CHECK:             %[[BLOCK:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (vector<64xf32>) {
+// CHECK:               %[[X:.*]] = vector.load
+// CHECK:               %[[P:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK:               %[[S:.*]] = arith.addf %[[P]], %[[A]] fastmath<reassoc>
+// CHECK:               scf.yield %[[S]]
+// CHECK:             %[[NEXT:.*]] = arith.addf %[[BLOCK]], %[[B]] : vector<64xf32>
+// CHECK:             scf.yield %[[NEXT]]
 // CHECK:           vector.maskedload {{.*}} %[[MASK]]
 // CHECK:           %[[T:.*]] = arith.addf {{.*}}, %[[ACC]]
 // CHECK:           %[[LANES:.*]] = arith.select %[[MASK]], %[[T]], %[[ACC]]
@@ -35,15 +38,18 @@ func.func @rows(%a: memref<10x1003xf32>, %out: memref<10xf32>) {
   return
 }
 
-// A long sum of floats is one of blocks of 128 vectors, each summed from zero; the last one may be shorter.
+// A long sum of floats is one of blocks of 64 vectors, which are four of 16, and so on to 4 vectors; each is summed from
+// the negative zero. The last one may be shorter.
 // CHECK-LABEL: func @blocks
-// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
-// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8192 : index
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<-0.0{{.*}}> : vector<64xf32>
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 4096 : index
 // CHECK-DAG:     %[[END:.*]] = arith.constant 30720 : index
-// CHECK:         %[[TOTAL:.*]] = scf.for {{.*}} to %[[END]] step %[[BLOCK]] iter_args(%[[T:.*]] = %{{.*}})
+// CHECK:         %[[TOTAL:.*]] = scf.for %[[I:.*]] = {{.*}} to %[[END]] step %[[BLOCK]] iter_args(%[[T:.*]] = %{{.*}})
 // CHECK:           %[[STOP:.*]] = arith.minui %{{.*}}, %[[END]]
-// CHECK:           %[[SUM:.*]] = scf.for {{.*}} to %[[STOP]] {{.*}} iter_args(%{{.*}} = %[[ZERO]])
-// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]]
+// CHECK:           %[[SUM:.*]] = scf.for %[[J:.*]] = %[[I]] to %[[STOP]] step %c1024 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:             scf.for %[[K:.*]] = %[[J]] to %{{.*}} step %c256 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:               scf.for {{.*}} = %[[K]] to %{{.*}} step %c64 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]] : vector<64xf32>
 // CHECK:           scf.yield %[[NEXT]]
 // CHECK:         vector.reduction <add>, %[[TOTAL]]
 func.func @blocks(%a: memref<30720xf32>, %out: memref<f32>) {
@@ -163,10 +169,15 @@ func.func @beside(%a: memref<8x256xf32>, %e: memref<8x256xf32>, %out: memref<8xf
 // CHECK-LABEL: func @matvec
 // CHECK:         arith.mulf {{.*}} vector<64xf32>
 // CHECK:         vector.reduction <add>
-// Rows share the loads of the right operand: ten rows are two groups of five.
+// Rows share the loads of the right operand: ten rows are two groups of five. k is cut into blocks of eight, whose first
+// step adds to nothing.
 // CHECK-LABEL: func @matmul
 // CHECK:         scf.for {{.*}} step %c5
-// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>) {
+// CHECK:           scf.for {{.*}} step %c8 iter_args(
+// CHECK-COUNT-1:     vector.load
+// CHECK-COUNT-5:     vector.broadcast
+// CHECK-NOT:         vector.load
+// CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>) {
 // CHECK-COUNT-1:     vector.load
 // CHECK-COUNT-5:     vector.broadcast
 // CHECK-NOT:         vector.load

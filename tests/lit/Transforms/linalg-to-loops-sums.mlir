@@ -1,17 +1,23 @@
 // array-linalg-to-loops on long sums, and on reductions that read more than the second cache holds.
-// Invariants: a long sum of floats is one of blocks, each from zero; blocks depend on sizes alone. What is fetched ahead
-// may lie behind the buffer, so its address says nothing about bounds.
+// Invariants: a long sum of floats is one of blocks of blocks, each from the negative zero, to which the first addition
+// folds away; blocks depend on sizes alone. What is fetched ahead may lie behind the buffer, so its address says nothing
+// about bounds.
 // RUN: array-opt %s --array-linalg-to-loops=vector-bits=512 --split-input-file | FileCheck %s
 // RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-linalg-to-loops{vector-bits=512}),convert-to-llvm)' \
 // RUN:   | FileCheck %s --check-prefix=LLVM
 // RUN: array-opt %s '--array-linalg-to-loops=vector-bits=512 fetch-ahead=0' --split-input-file | FileCheck %s --check-prefix=ALONE
 // ALONE-NOT: memref.prefetch
 
-// A row in registers: blocks of 128 rows.
+// A row in registers: blocks of 4 rows, 16, 64 and 256.
 // CHECK-LABEL: func.func @registers(
-// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<64xf32>
-// CHECK:         %[[TOTAL:.*]] = scf.for %[[I:.*]] = %c0 to %c2000 step %c128 iter_args(%[[T:.*]] = %{{.*}})
-// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} = %[[I]] to %{{.*}} iter_args(%{{.*}} = %[[ZERO]])
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<-0.0{{.*}}> : vector<64xf32>
+// CHECK:         %[[TOTAL:.*]] = scf.for %[[I:.*]] = %c0 to %c2000 step %c256 iter_args(%[[T:.*]] = %{{.*}})
+// CHECK:           %[[STOP:.*]] = arith.minui %{{.*}}, %c2000
+// CHECK:           %[[SUM:.*]] = scf.for %[[J:.*]] = %[[I]] to %[[STOP]] step %c64 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:             scf.for %[[K:.*]] = %[[J]] to %{{.*}} step %c16 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:               scf.for %[[L:.*]] = %[[K]] to %{{.*}} step %c4 iter_args(%[[BEFORE:.*]] = %[[ZERO]])
+// CHECK:                 %[[SHORTEST:.*]] = scf.for %{{.*}} = %[[L]] to %{{.*}} step %c1 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK:                 arith.addf %[[SHORTEST]], %[[BEFORE]] : vector<64xf32>
 // CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]]
 // CHECK:           scf.yield %[[NEXT]]
 // CHECK:         vector.store %[[TOTAL]]
@@ -45,17 +51,26 @@ func.func @wide(%x: memref<100x128xf32>, %r: memref<128xf32>) {
 
 // -----
 
-// A row in memory: blocks have one of their own, on the stack, which is set to zero and then added to the results.
+// A row in memory: blocks of 128 rows have one of their own, on the stack, which is set to zero and then added to the
+// results. Blocks of 8 rows in those of 32 have one as well, without sweeps: the first tile of four rows sets it, and
+// the last one takes it and goes on to the row of the longer block.
 // CHECK-LABEL: func.func @memory(
-// CHECK-DAG:     %[[ROW:.*]] = memref.alloca() {{.*}} : memref<300xf32>
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<-0.0{{.*}}> : vector<64xf32>
 // CHECK:         scf.for %[[I:.*]] = %c0 to %c800 step %c128 {
-// CHECK:           vector.store %{{.*}}, %[[ROW]]
+// CHECK:           vector.store %{{.*}}, %[[LONG:.*]][
 // CHECK:           %[[STOP:.*]] = arith.minui %{{.*}}, %c800
-// CHECK:           scf.for %{{.*}} = %[[I]] to %[[STOP]] step %c4
-// CHECK:             vector.load %[[ROW]]
-// CHECK:             vector.store %{{.*}}, %[[ROW]]
+// CHECK:           scf.for %{{.*}} = %[[I]] to %[[STOP]] step %c32
+// CHECK:             scf.for %[[J:.*]] = %c0 to %c256 step %c64
+// CHECK-COUNT-4:       arith.addf
+// CHECK-NEXT:          vector.store %{{.*}}, %[[SHORT:.*]][%[[J]]]
+// CHECK:             scf.for %[[J:.*]] = %c0 to %c256 step %c64
+// CHECK:               vector.load %[[SHORT]][%[[J]]]
+// CHECK-COUNT-4:       %[[EIGHT:.*]] = arith.addf
+// CHECK-NEXT:          vector.store %[[EIGHT]], %[[MIDDLE:.*]][%[[J]]]
+// CHECK:             vector.load %[[MIDDLE]]
+// CHECK:             vector.load %[[LONG]]
+// CHECK:           %[[SUM:.*]] = vector.load %[[LONG]]
 // CHECK:           %[[TOTAL:.*]] = vector.load %arg1
-// CHECK:           %[[SUM:.*]] = vector.load %[[ROW]]
 // CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[TOTAL]]
 // CHECK:           vector.store %[[NEXT]], %arg1
 func.func @memory(%x: memref<800x300xf32>, %r: memref<300xf32>) {
@@ -73,8 +88,8 @@ func.func @memory(%x: memref<800x300xf32>, %r: memref<300xf32>) {
 
 // Whatever is reduced beside a sum is cut where the sum is; a maximum alone is not cut.
 // CHECK-LABEL: func.func @both(
-// CHECK:         scf.for {{.*}} step %c128 iter_args(%[[T:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}})
-// CHECK:           %[[R:.*]]:2 = scf.for
+// CHECK:         scf.for {{.*}} step %c512 iter_args(%[[T:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}})
+// CHECK:           %[[R:.*]]:2 = scf.for {{.*}} step %c128
 // CHECK:           arith.addf %[[R]]#0, %[[T]]
 // CHECK:           arith.cmpf ogt, %[[R]]#1, %[[M]]
 // CHECK-LABEL: func.func @maximum(
