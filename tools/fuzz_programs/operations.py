@@ -131,7 +131,10 @@ def cumulative(v: Values) -> str:
     if v.rng.random() < 0.4:
         backwards = v.rng.choice(["", ", reverse=True"])
         positive = axis % len(v.shape(a)) if axis is not None else 0
-        return f"lax.{v.rng.choice(_LAX_CUMULATIVE)}({a}, axis={positive}{backwards})"
+        operation = v.rng.choice(_LAX_CUMULATIVE)
+        if operation == "cumlogsumexp" and v.dtype(a).kind in "iu":  # JAX takes integers where there are none
+            operation = "cummax"
+        return f"lax.{operation}({a}, axis={positive}{backwards})"
     return f"pnp.{v.rng.choice(_CUMULATIVE)}({a}, axis={axis})"
 
 
@@ -280,7 +283,7 @@ def contraction(v: Values) -> str:
 def decomposition(v: Values) -> str:
     a = v.pick("f", 2)
     n = v.shape(a)[0]
-    matrix = f"(pnp.nan_to_num(pnp.tanh({a} @ {a}.T), nan=0.0).astype(pnp.float32) + {n + 1} * pnp.eye({n}))"
+    matrix = f"(pnp.nan_to_num(pnp.tanh({a} @ {a}.T), nan=0.0).astype(pnp.float32) + {n + 1.1} * pnp.eye({n}))"
     return v.rng.choice(
         [
             f"pnp.linalg.inv({matrix})",

@@ -317,7 +317,7 @@ _DOCUMENTED = (
     "it can't run once for each element",
     "a fixed number of groups",
     "or count them by fori_loop or scan",
-    "pure_callback has no derivative",
+    "has no derivative, for it calls a function of Python",
     "the lengths of a transform must be positive",
     "is empty, so that mode",
 )
