@@ -23,12 +23,10 @@ from pycompiler import (
     tree,
     tree_util,
 )
-from pycompiler import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
-from pycompiler import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
 from pycompiler._runtime import Array, Device
-from pycompiler.callbacks import effects_barrier, pure_callback
-from pycompiler.core.boundary import protect as _protect
-from pycompiler.core.config import (
+from pycompiler.array import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
+from pycompiler.array import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
+from pycompiler.core.config.config import (
     allow_f16_reductions,
     array_garbage_collection_guard,
     check_tracer_leaks,
@@ -61,16 +59,20 @@ from pycompiler.core.config import (
     transfer_guard_host_to_device,
     tuning,
 )
-from pycompiler.core.dims import Dim
-from pycompiler.core.dtype import float0
-from pycompiler.core.mesh import make_mesh, set_mesh
-from pycompiler.environment import print_environment_info
-from pycompiler.jit import block_until_ready, clear_caches, jit
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.mesh.mesh import make_mesh, set_mesh
+from pycompiler.core.tracing.boundary import protect as _protect
+from pycompiler.core.types.dtype import float0
+from pycompiler.diagnostics.environment import print_environment_info
+from pycompiler.diagnostics.memory import live_arrays
+from pycompiler.diagnostics.pictures import visualize
+from pycompiler.jit.jit import block_until_ready, clear_caches, jit
+from pycompiler.jit.parallel import pmap, shard_map
+from pycompiler.lax.callbacks import effects_barrier, pure_callback
 from pycompiler.lax.names import nearest_name
-from pycompiler.memory import live_arrays
-from pycompiler.parallel import pmap, shard_map
-from pycompiler.pictures import visualize
-from pycompiler.placement import (
+from pycompiler.sharding import NamedSharding
+from pycompiler.sharding import PartitionSpec as P
+from pycompiler.spmd.placement import (
     default_backend,
     device_count,
     device_get,
@@ -81,9 +83,7 @@ from pycompiler.placement import (
     process_count,
     process_index,
 )
-from pycompiler.sharded import make_array_from_callback, make_array_from_single_device_arrays
-from pycompiler.sharding import NamedSharding
-from pycompiler.sharding import PartitionSpec as P
+from pycompiler.spmd.sharded import make_array_from_callback, make_array_from_single_device_arrays
 from pycompiler.transforms import (
     ShapeDtypeStruct,
     checkpoint,

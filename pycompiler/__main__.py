@@ -2,7 +2,7 @@
 
 import argparse
 
-from pycompiler.environment import print_environment_info
+from pycompiler.diagnostics.environment import print_environment_info
 
 
 def main() -> None:

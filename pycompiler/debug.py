@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import effects
-from pycompiler.core.aval import get_aval
-from pycompiler.core.boundary import boundary, protect
-from pycompiler.core.effects import DebugEffect, OrderedDebugEffect
 from pycompiler.core.source import user_source
-from pycompiler.core.tree import PyTreeDef, tree_flatten
-from pycompiler.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
+from pycompiler.core.tracing import effects
+from pycompiler.core.tracing.boundary import boundary, protect
+from pycompiler.core.tracing.effects import DebugEffect, OrderedDebugEffect
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.diagnostics.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 from pycompiler.lax.names import nearest_name
 from pycompiler.ops.callbacks import debug_callback, debug_print
 from pycompiler.ops.host_functions import HostFunction

@@ -1,6 +1,6 @@
 """What jax has under `experimental`."""
 
-from pycompiler.callbacks import io_callback
+from pycompiler.lax.callbacks import io_callback
 from pycompiler.lax.names import nearest_name
 
 __all__ = ["io_callback"]

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import expose
-from pycompiler.core.tree import PyTreeDef, tree_flatten
-from pycompiler.core.tree_keys import register_static
+from pycompiler.core.tracing.boundary import expose
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types.tree_keys import register_static
 from pycompiler.lax.movement import full
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays

@@ -57,6 +57,7 @@ from pycompiler._compiler.ir import (
 )
 from pycompiler._compiler.passmanager import PassManager
 from pycompiler._compiler.rewrite import PatternRewriter
+from pycompiler.compile.imported import module_function
 from pycompiler.core.errors import MLIRError
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "as_pass",
     "compile_to_object",
     "ir",
+    "module_function",
     "passmanager",
     "rewrite",
 ]

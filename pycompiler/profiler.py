@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from pycompiler._runtime import start_profile, stop_profile
-from pycompiler.core.boundary import protect
 from pycompiler.core.profile import Scope, thread_names
+from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax.names import nearest_name
 
 __all__ = ["StepTraceAnnotation", "TraceAnnotation", "annotate_function", "start_trace", "stop_trace", "trace"]

@@ -1,7 +1,7 @@
 """Where the elements of arrays are: meshes of devices, partition specs, shardings."""
 
-from pycompiler.core.mesh import AxisType, Mesh, PartitionSpec, get_mesh, set_mesh
-from pycompiler.core.sharding import NamedSharding, Sharding, SingleDeviceSharding
+from pycompiler.core.mesh.mesh import AxisType, Mesh, PartitionSpec, get_mesh, set_mesh
+from pycompiler.core.mesh.sharding import NamedSharding, Sharding, SingleDeviceSharding
 
 __all__ = [
     "AxisType",

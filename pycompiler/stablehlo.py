@@ -22,9 +22,9 @@ module {
 
 from __future__ import annotations
 
-from pycompiler.compile import read_stablehlo
-from pycompiler.core.boundary import boundary, protect
-from pycompiler.imported import ModuleFunction, module_function
+from pycompiler.compile.compile import read_stablehlo
+from pycompiler.compile.imported import ModuleFunction, module_function
+from pycompiler.core.tracing.boundary import boundary, protect
 from pycompiler.lax.names import nearest_name
 
 __all__ = ["load", "to_array"]

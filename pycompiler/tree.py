@@ -1,6 +1,6 @@
 """Trees of containers with arrays at the leaves: the short names (`tree.map`), as in `jax.tree`."""
 
-from pycompiler.core.tree import static_field as static
+from pycompiler.core.types.tree import static_field as static
 from pycompiler.lax.names import nearest_name
 from pycompiler.tree_util import tree_all as all
 from pycompiler.tree_util import tree_broadcast as broadcast

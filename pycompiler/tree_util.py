@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from pycompiler import _runtime
-from pycompiler.core.boundary import protect
-from pycompiler.core.tree import (
+from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.types.tree import (
     Leaf,
     PyTreeDef,
     register_dataclass,
@@ -21,7 +21,7 @@ from pycompiler.core.tree import (
     treedef_children,
     treedef_is_leaf,
 )
-from pycompiler.core.tree_keys import (
+from pycompiler.core.types.tree_keys import (
     DictKey,
     FlattenedIndexKey,
     GetAttrKey,

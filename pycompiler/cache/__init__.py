@@ -21,10 +21,10 @@ from pycompiler.cache.entry import Aliases, Artifact, DamagedError, Key, pack, u
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
 from pycompiler.cache.plans import Plan, PlanKey, pack_plan, unpack_plan
 from pycompiler.cache.store import PLAN, RefusedError, Store
-from pycompiler.core.aval import short
-from pycompiler.core.config import config
-from pycompiler.core.graph import Graph
+from pycompiler.core.config.config import config
 from pycompiler.core.source import warn
+from pycompiler.core.tracing.graph import Graph
+from pycompiler.core.types.aval import short
 
 __all__ = [
     "Aliases",

@@ -18,7 +18,7 @@ from pycompiler.cache import folder, identity
 from pycompiler.cache.entry import DamagedError, Key, describe
 from pycompiler.cache.plans import Plan, PlanKey, unpack_plan
 from pycompiler.cache.store import CODE, RefusedError, Store, Stored
-from pycompiler.core.config import config
+from pycompiler.core.config.config import config
 
 # Of a digest that is shown; of entries that are explained when none is named.
 _SHOWN = 12

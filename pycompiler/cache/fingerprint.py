@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.checkpoint import checkpoint, name_value
-from pycompiler.core.custom import custom_jvp_call, custom_vjp_call
-from pycompiler.core.dim_value import dim_as_value
-from pycompiler.core.dims import Dim
-from pycompiler.core.effects import is_ordered
-from pycompiler.core.graph import ClosedGraph, Equation, Graph, Literal
-from pycompiler.core.key_use import key_use
-from pycompiler.core.primitive import Primitive
+from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
+from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.dims.dims import Dim
 from pycompiler.core.source import Source
+from pycompiler.core.tracing.dim_value import dim_as_value
+from pycompiler.core.tracing.effects import is_ordered
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.tracing.key_use import key_use
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.ops import TYPE_PARAMS
 from pycompiler.ops.callbacks import HOST_CALLS, host_calls
 from pycompiler.ops.cond import cond

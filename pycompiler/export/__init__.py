@@ -3,7 +3,7 @@
 Names are those of `jax.export`; `to_shared_object` has no counterpart there. docs/export.md says what can be relied on.
 """
 
-from pycompiler.core.boundary import protect
+from pycompiler.core.tracing.boundary import protect
 from pycompiler.export.damage import DeserializationError
 from pycompiler.export.exported import CALLING_CONVENTION, Exported, default_export_platform, deserialize, export
 from pycompiler.export.shared_object import SharedObject, to_shared_object

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pycompiler.core.dims import Dim, Dimension, Symbol, dim_product
+from pycompiler.core.dims.dims import Dim, Dimension, Symbol, dim_product
 
 
 @dataclass(frozen=True)

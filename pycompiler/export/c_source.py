@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import short
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import short
 from pycompiler.export.c_sizes import Size, elements
 from pycompiler.version import __version__
 

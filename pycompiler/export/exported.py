@@ -17,32 +17,32 @@ from typing import Any, cast
 
 import numpy as np
 
-from pycompiler import distribution
 from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
-from pycompiler.compile import module_bytes, named_device, read_module
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, shaped, short
-from pycompiler.core.boundary import boundary
-from pycompiler.core.dims import Dim
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, pruned
-from pycompiler.core.shape_struct import ShapeDtypeStruct
-from pycompiler.core.sizes import size_plan
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import tree_flatten, tree_leaves
-from pycompiler.core.tree_keys import keystr, tree_leaves_with_path
-from pycompiler.dynamic import SymbolicArguments, may_be
+from pycompiler.compile.compile import module_bytes, named_device, read_module
+from pycompiler.compile.imported import operations_of
+from pycompiler.compile.plan import to_array
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.sizes import size_plan
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, pruned
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, shaped, short
+from pycompiler.core.types.tree import tree_flatten, tree_leaves
+from pycompiler.core.types.tree_keys import keystr, tree_leaves_with_path
 from pycompiler.export.container import Opened, Writer, opened
 from pycompiler.export.damage import DeserializationError, entry, part, texts
 from pycompiler.export.sizes import size_from_text, symbols_from_json, symbols_to_json
 from pycompiler.export.trees import tree_from_json, tree_to_json
-from pycompiler.imported import operations_of
-from pycompiler.jit import eager_function, jit
+from pycompiler.jit.dynamic import SymbolicArguments, may_be
+from pycompiler.jit.jit import eager_function, jit
 from pycompiler.ops.callbacks import host_calls
 from pycompiler.ops.module_call import ModuleCode, module_call
-from pycompiler.placement import default_backend
-from pycompiler.plan import to_array
 from pycompiler.random import key_data, wrap_key_data
+from pycompiler.spmd import distribution
+from pycompiler.spmd.placement import default_backend
 from pycompiler.transforms import custom_vjp, vjp
 
 CALLING_CONVENTION = 1

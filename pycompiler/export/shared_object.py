@@ -20,10 +20,10 @@ import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.cache import identity
-from pycompiler.compile import object_of
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.boundary import boundary, check_function
-from pycompiler.core.sizes import symbols_of
+from pycompiler.compile.compile import object_of
+from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.tracing.boundary import boundary, check_function
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.export.c_sizes import Size
 from pycompiler.export.c_source import Library, Parameter, header, identifiers, is_identifier, source
 from pycompiler.export.exported import Exported, export, narrowed

@@ -11,8 +11,8 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pycompiler.core.dims import Dim, Dimension
-from pycompiler.core.sizes import symbols_of
+from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.export.damage import DeserializationError, entry, of_kind
 
 # Beyond these no size is what a program computes with, and reading it would take long.

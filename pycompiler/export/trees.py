@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from pycompiler.core.tree import PyTreeDef, tree_flatten
-from pycompiler.core.tree_keys import flatten_one_level, is_registered, is_tree_node, unflatten_one_level
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types.tree_keys import flatten_one_level, is_registered, is_tree_node, unflatten_one_level
 from pycompiler.export.damage import DeserializationError, of_kind
 
 _T = TypeVar("_T")

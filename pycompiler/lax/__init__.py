@@ -5,7 +5,7 @@ Stands between transforms and numpy. What is not there yet is absent: asking for
 
 from typing import NoReturn
 
-from pycompiler.core.boundary import expose
+from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax import linalg
 from pycompiler.lax.arrays import (
     broadcast_like,

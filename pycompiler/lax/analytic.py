@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.complex import complex_, imag, real
 from pycompiler.ops.shape import full_like

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dims
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.dims import dims
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.operands import (
     Array,

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.checkpoint import optimization_barrier as barrier
-from pycompiler.core.structural import broadcast_in_dim
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.autodiff.checkpoint import optimization_barrier as barrier
+from pycompiler.core.tracing.structural import broadcast_in_dim
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.operands import check_arrays
 
 

@@ -3,8 +3,8 @@
 import operator
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.ops import arithmetic, bits
 from pycompiler.ops import complex as complexes

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, same_type, short
-from pycompiler.core.boundary import boundary
-from pycompiler.core.flat import check_arrays
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.flat import check_arrays
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, same_type, short
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.elementwise import clamp, convert_element_type, ne
 from pycompiler.lax.operands import check_arrays as check_values
 from pycompiler.lax.stepwise import value_of

@@ -1,7 +1,7 @@
 """Complex numbers in lax: made of their parts, and taken apart."""
 
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dtype import is_complex, is_floating
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.dtype import is_complex, is_floating
 from pycompiler.lax.operands import Array, check_arrays, matched
 from pycompiler.ops import complex as complexes
 from pycompiler.ops.shape import full_like

@@ -7,10 +7,10 @@ taken out: that is exact, and costs as many products as there are groups.
 from collections.abc import Sequence
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
+from pycompiler.core.config.config import config
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import boundary
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import check_arrays
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.record import record
-from pycompiler.core.structural import add
-from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.flat import check_arrays
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add
+from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.operands import cast
 from pycompiler.lax.operands import check_arrays as check_values
 from pycompiler.lax.stepwise import value_of, while_steps

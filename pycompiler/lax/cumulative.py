@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from pycompiler.core.aval import get_aval
-from pycompiler.core.dtype import is_complex
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.dtype import is_complex
 from pycompiler.lax import analytic
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axis, check_arrays

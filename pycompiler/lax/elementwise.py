@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from pycompiler._runtime import Array as ConcreteArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, is_array, short
-from pycompiler.core.primitive import Primitive
-from pycompiler.core.trace import current_trace
-from pycompiler.core.tree import tree_map
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array, short
+from pycompiler.core.types.tree import tree_map
 from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
 from pycompiler.lax.bits import nextafter as nextafter

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Sequence
 
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.ops import fft as family
 from pycompiler.ops import rules

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, current_trace
-from pycompiler.core import axes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.call import call_graph
-from pycompiler.core.config import trace_key
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.record import record
-from pycompiler.core.trace import Origin
+from pycompiler.core.autodiff.call import call_graph
+from pycompiler.core.config.config import trace_key
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval
 
 
 def fused(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import Dim, Dimension, dim_product
+from pycompiler.core.dims.dims import Dim, Dimension, dim_product
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.ops import gather as ops

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import protect
-from pycompiler.core.dims import Dimension
-from pycompiler.core.ranges import smaller
+from pycompiler.core.dims.dims import Dimension
+from pycompiler.core.dims.ranges import smaller
+from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

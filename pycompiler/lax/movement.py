@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray, counted, current_trace, filled
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
-from pycompiler.core.dims import Dimension, dim_product
-from pycompiler.core.dims import broadcast_shapes as broadcast_shapes
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import Dimension, dim_product
+from pycompiler.core.dims.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import (
     Array,
     canonical_axes,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import NoReturn
 
-from pycompiler.core.boundary import boundary
+from pycompiler.core.tracing.boundary import boundary
 
 
 def _likeness(name: str, other: str) -> tuple[float, int]:

@@ -6,10 +6,10 @@ Used by lax and by the rooms above it. Python scalars stay weakly typed: they fo
 from collections.abc import Sequence
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, is_array, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError, AxisError, InconclusiveDimensionError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array, short
 from pycompiler.ops import arithmetic
 from pycompiler.ops import shape as shapes
 

@@ -7,13 +7,13 @@ that no axis has is a NameError. Part of lax.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.axes import Name, size_of
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Primitive
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.tracing.axes import Name, size_of
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.ops import collective, exchange, sending
 from pycompiler.ops.collective import Groups

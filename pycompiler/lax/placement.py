@@ -1,7 +1,7 @@
 """Putting arrays into places, traced or not: leaves, what is made on a device at once, trees. Part of lax.
 
 Before it: `core.places`, which puts one array outside of any trace, and the primitive of `ops.placement`. After it: the
-functions of numpy that take a `device`, and `pycompiler.placement`, the public names.
+functions of numpy that take a `device`, and `pycompiler.spmd.placement`, the public names.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count
-from pycompiler.core.aval import get_aval
-from pycompiler.core.dtype import is_key
-from pycompiler.core.places import Place, check_place, deferred, is_place, making_on, put, single_device
-from pycompiler.core.sharding import NamedSharding
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
+from pycompiler.core.mesh.places import Place, check_place, deferred, is_place, making_on, put, single_device
+from pycompiler.core.mesh.sharding import NamedSharding
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.dtype import is_key
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops.placement import device_put as primitive
 from pycompiler.ops.shard_map import sharding_constraint

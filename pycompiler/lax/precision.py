@@ -13,7 +13,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pycompiler.core import dtype as dtypes
+from pycompiler.core.types import dtype as dtypes
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 

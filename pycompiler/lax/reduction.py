@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
-from pycompiler.core.dims import Dim
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import boundary
-from pycompiler.core.call import call_graph
-from pycompiler.core.dims import Dim, is_dimension
+from pycompiler.core.autodiff.call import call_graph
+from pycompiler.core.dims.dims import Dim, is_dimension
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.flat import check_arrays
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.flat import check_arrays
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.lax import movement
 from pycompiler.lax.operands import canonical_axis
 from pycompiler.lax.stepwise import scan_steps

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pycompiler.core import axes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.mesh import PartitionSpec, current_mesh
-from pycompiler.core.sharding import NamedSharding, Sharding
-from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves
+from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
+from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.tracing import axes
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.lax.operands import check_arrays
 from pycompiler.lax.placement import place_leaf
 from pycompiler.ops.collective import pvary

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import PyTreeDef, ShapedArray
-from pycompiler.core.aval import get_aval, same_type, short
-from pycompiler.core.boundary import boundary
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction, check_arrays
-from pycompiler.core.graph import ClosedGraph, Graph
-from pycompiler.core.record import make_graph
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays
+from pycompiler.core.tracing.graph import ClosedGraph, Graph
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.types.aval import get_aval, same_type, short
+from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, on_device
 from pycompiler.ops.graphs import full_transpose, on_common_constants, opened
 from pycompiler.ops.solvers import custom_linear_solve as _linear_solve

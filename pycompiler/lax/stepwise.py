@@ -7,9 +7,9 @@ function is traced as ever. Part of lax.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pycompiler.core.config import config
+from pycompiler.core.config.config import config
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.tree import PyTreeDef, tree_flatten, tree_map
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_map
 from pycompiler.lax import arrays, movement
 
 Tree = Any

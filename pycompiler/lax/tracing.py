@@ -8,15 +8,15 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, same_type, short
 from pycompiler.core.cache import Cache
-from pycompiler.core.config import config, trace_key
-from pycompiler.core.flat import FlatFunction
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.record import make_graph
-from pycompiler.core.trace import Tracer, current_trace
-from pycompiler.core.tree import PyTreeDef
+from pycompiler.core.config.config import config, trace_key
+from pycompiler.core.tracing.flat import FlatFunction
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.trace import Tracer, current_trace
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, same_type, short
+from pycompiler.core.types.tree import PyTreeDef
 from pycompiler.lax.operands import cast
 from pycompiler.ops.graphs import opened
 

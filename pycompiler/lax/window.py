@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import Dim
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.record import record
-from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.tree import tree_flatten, tree_map
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.tree import tree_flatten, tree_map
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.scans import scan

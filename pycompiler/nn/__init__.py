@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from pycompiler.core.boundary import expose
+from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.nn import initializers
 from pycompiler.nn.attention import dot_product_attention

@@ -5,9 +5,9 @@ from math import expm1, pi, prod
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.boundary import boundary, protect
+from pycompiler.core.tracing.boundary import boundary, protect
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

@@ -10,8 +10,8 @@ from typing import NoReturn
 import numpy as _np
 
 from pycompiler._runtime import Array
-from pycompiler.core.boundary import boundary, expose
-from pycompiler.core.dtype import finfo, iinfo, promote_types
+from pycompiler.core.tracing.boundary import boundary, expose
+from pycompiler.core.types.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
 from pycompiler.numpy import fft, linalg
 from pycompiler.numpy.calculus import (

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, is_array
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, is_array
 from pycompiler.lax import complexes, reduction
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes, dim_product
+from pycompiler.core.dims.dims import broadcast_shapes, dim_product
+from pycompiler.core.dims.ranges import bounded_diagonal
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.ranges import bounded_diagonal
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce

@@ -8,14 +8,14 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, current_trace
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import copied as copy_of
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import check_unmasked, get_aval, short
-from pycompiler.core.dim_value import dim_value
-from pycompiler.core.dims import Dim, surely_below
+from pycompiler.core.dims.dims import Dim, surely_below
+from pycompiler.core.dims.ranges import bounded_diagonal, range_length
 from pycompiler.core.errors import ArgumentError, ConcretizationTypeError
-from pycompiler.core.ranges import bounded_diagonal, range_length
 from pycompiler.core.source import warn
-from pycompiler.core.trace import Tracer, no_value
+from pycompiler.core.tracing.dim_value import dim_value
+from pycompiler.core.tracing.trace import Tracer, no_value
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import check_unmasked, get_aval, short
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.lax.placement import beside, created, filled, place_leaf

@@ -5,8 +5,8 @@ from math import prod
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.data_sizes import Scope, in_force, is_dynamic
-from pycompiler.core.dims import Dim, Dimension, dim_product, surely_below
-from pycompiler.core.jvp import JvpTracer
-from pycompiler.core.record import GraphTracer
-from pycompiler.core.structural import reduce_sum
-from pycompiler.core.trace import Tracer
+from pycompiler.core.autodiff.jvp import JvpTracer
+from pycompiler.core.dims.data_sizes import Scope, in_force, is_dynamic
+from pycompiler.core.dims.dims import Dim, Dimension, dim_product, surely_below
+from pycompiler.core.tracing.record import GraphTracer
+from pycompiler.core.tracing.structural import reduce_sum
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import cumulative, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import ScatterDimensionNumbers, scatter

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.ranges import bounded_diagonal, larger, range_length, smaller
+from pycompiler.core.dims.ranges import bounded_diagonal, larger, range_length, smaller
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

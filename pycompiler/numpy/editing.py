@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import Dim, dim_product
+from pycompiler.core.dims.dims import Dim, dim_product
+from pycompiler.core.dims.ranges import fixed
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.ranges import fixed
-from pycompiler.core.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.operands import (

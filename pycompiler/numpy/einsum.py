@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import typical
+from pycompiler.core.dims.dims import typical
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce

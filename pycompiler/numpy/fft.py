@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import protect
+from pycompiler.core.dims.ranges import fixed
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.ranges import fixed
+from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import complexes, fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name

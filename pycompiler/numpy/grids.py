@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product, surely_below
-from pycompiler.core.ranges import bounded_diagonal, fixed
-from pycompiler.core.trace import Tracer
+from pycompiler.core.dims.dims import dim_product, surely_below
+from pycompiler.core.dims.ranges import bounded_diagonal, fixed
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided

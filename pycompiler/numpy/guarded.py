@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.numpy.ufuncs import isposinf, logaddexp, logarithm_of_sum, with_shares

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product
-from pycompiler.core.ranges import fixed
+from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.dims.ranges import fixed
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs

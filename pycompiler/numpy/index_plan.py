@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.arguments import array_of, as_index, has_array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
-from pycompiler.core.dims import Dim, surely_below
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import Dim, surely_below
+from pycompiler.core.dims.ranges import slice_indices
 from pycompiler.core.errors import NonConcreteBooleanIndexError
-from pycompiler.core.ranges import slice_indices
-from pycompiler.core.trace import Tracer, no_value
+from pycompiler.core.tracing.arguments import array_of, as_index, has_array
+from pycompiler.core.tracing.trace import Tracer, no_value
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import alike, as_positions
 from pycompiler.lax.operands import Array, cast

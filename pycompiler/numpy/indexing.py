@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import current_trace
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import Dim, dim_product, surely_below
-from pycompiler.core.ranges import range_length
-from pycompiler.core.trace import Tracer
+from pycompiler.core.dims.dims import Dim, dim_product, surely_below
+from pycompiler.core.dims.ranges import range_length
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.indexing import fill_of

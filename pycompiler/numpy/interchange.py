@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, Device, array_from_dlpack, default_device, devices, dlpack_capsule
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array
-from pycompiler.core.config import config
-from pycompiler.core.places import check_place
+from pycompiler.core.config.config import config
+from pycompiler.core.mesh.places import check_place
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array
 from pycompiler.lax.placement import created, place_leaf
 
 API_VERSION = "2024.12"

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import boundary
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.branches import switch
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays

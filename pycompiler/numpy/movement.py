@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import Dim, decidedly_equal, dim_product, is_multiple
-from pycompiler.core.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.dims.dims import Dim, decidedly_equal, dim_product, is_multiple
+from pycompiler.core.dims.dims import broadcast_shapes as _broadcast_shapes
+from pycompiler.core.dims.ranges import fixed, larger, smaller
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.ranges import fixed, larger, smaller
-from pycompiler.core.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.operands import (

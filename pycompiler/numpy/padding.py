@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import Dim, is_dimension, is_empty
-from pycompiler.core.tree import tree_leaves
+from pycompiler.core.dims.dims import Dim, is_dimension, is_empty
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.core.types.tree import tree_leaves
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import dim_product
-from pycompiler.core.ranges import larger
-from pycompiler.core.trace import Tracer
+from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.dims.ranges import larger
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.dims import Dim, dim_product
+from pycompiler.core.dims.dims import Dim, dim_product
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.trace import Tracer, no_value
+from pycompiler.core.tracing.trace import Tracer, no_value
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

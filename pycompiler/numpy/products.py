@@ -3,8 +3,8 @@
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims.dims import broadcast_shapes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

@@ -7,12 +7,12 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
 from pycompiler.core.source import warn
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 
 _P = ParamSpec("_P")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions

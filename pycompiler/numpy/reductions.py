@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.data_sizes import depends_on_data
-from pycompiler.core.dims import Dimension, broadcast_shapes, is_empty
+from pycompiler.core.dims.data_sizes import depends_on_data
+from pycompiler.core.dims.dims import Dimension, broadcast_shapes, is_empty
+from pycompiler.core.dims.ranges import decidedly_same
 from pycompiler.core.errors import InconclusiveDimensionError
-from pycompiler.core.ranges import decidedly_same
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce

@@ -5,10 +5,10 @@ The size of a result is data: it is read (outside `jit`), or `size` says the mos
 
 from typing import Any, NamedTuple
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.dims import Dim, dim_product, surely_below, typical
-from pycompiler.core.ranges import fixed
+from pycompiler.core.dims.dims import Dim, dim_product, surely_below, typical
+from pycompiler.core.dims.ranges import fixed
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused

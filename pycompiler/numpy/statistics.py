@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import dim_product, is_empty
+from pycompiler.core.dims.dims import dim_product, is_empty
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.numpy.creation import Scalar
 
 generic, number, inexact = np.generic, np.number, np.inexact

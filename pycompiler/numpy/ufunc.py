@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from pycompiler._runtime import Array, ArrayFunction
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.arguments import array_of
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import given_arrays, leaving
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.tracing.arguments import array_of
+from pycompiler.core.tracing.boundary import given_arrays, leaving
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_

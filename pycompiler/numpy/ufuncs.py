@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, short
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Primitive
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax

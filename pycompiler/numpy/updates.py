@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.arguments import array_of
-from pycompiler.core.aval import as_array, get_aval, short
-from pycompiler.core.boundary import with_boundary
-from pycompiler.core.dims import dim_product
+from pycompiler.core.dims.dims import dim_product
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.arguments import array_of
+from pycompiler.core.tracing.boundary import with_boundary
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

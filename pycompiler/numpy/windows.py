@@ -5,7 +5,7 @@ from math import pi
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused

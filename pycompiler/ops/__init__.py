@@ -8,7 +8,7 @@ control, cond, scan, collective, exchange, sending; `rules` and `linalg_rules` h
 entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
 """
 
-from pycompiler.core.primitive import Primitive
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.ops import (
     arithmetic,
     bits,

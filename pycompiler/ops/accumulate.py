@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.dims import same_shape
-from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
-from pycompiler.core.primitive import Primitive
-from pycompiler.core.structural import add, broadcast_in_dim
+from pycompiler.core.dims.dims import same_shape
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.structural import add, broadcast_in_dim
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.gather import scatter
 from pycompiler.ops.indexing import dynamic_slice, dynamic_update_slice

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import bit_width, is_key, is_small, real_part
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import add
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import add
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.dtype import bit_width, is_key, is_small, real_part
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, ge, select
 from pycompiler.ops.complex import imag, real

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import elementwise
 from pycompiler.ops.rules import Value

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple, NoReturn, cast
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
-from pycompiler.core import effects
-from pycompiler.core.aval import get_aval
-from pycompiler.core.boundary import boundary
 from pycompiler.core.errors import NotDifferentiableError
-from pycompiler.core.graph import ClosedGraph, Equation, Graph
-from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.record import record
 from pycompiler.core.source import user_source
-from pycompiler.core.structural import broadcast_in_dim, mapped_size, move_dim
-from pycompiler.core.trace import Origin
+from pycompiler.core.tracing import effects
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, move_dim
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops.host_functions import (
     HostFunction,
     bytes_of,

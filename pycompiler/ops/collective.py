@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, shaped
-from pycompiler.core.axes import Axis, Name, manual_axes, mapping
-from pycompiler.core.batch import map_axes
-from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.structural import reduce_sum, with_batch_dim
-from pycompiler.core.trace import Origin
+from pycompiler.core.batching.batch import map_axes
+from pycompiler.core.tracing.axes import Axis, Name, manual_axes, mapping
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, get_aval, shaped
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, select
 from pycompiler.ops.creation import iota

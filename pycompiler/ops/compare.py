@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import instantiate
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import instantiate
+from pycompiler.core.types.aval import ShapedArray, get_aval
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import elementwise
 from pycompiler.ops.rules import Value

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import real_part, with_parts
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import instantiate
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import instantiate
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.dtype import real_part, with_parts
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import neg
 from pycompiler.ops.rules import Value

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, same_type, short
-from pycompiler.core.call import reference_of
-from pycompiler.core.dtype import is_key
-from pycompiler.core.effects import does_io
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import linearize_graph
-from pycompiler.core.primitive import Primitive, Sample, is_undefined
-from pycompiler.core.record import record
-from pycompiler.core.structural import add, broadcast_in_dim, mapped_size, move_dim, with_batch_dim, zeros
-from pycompiler.core.trace import Origin
-from pycompiler.core.transpose import transpose_graph
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.linearize import linearize_graph
+from pycompiler.core.autodiff.transpose import transpose_graph
+from pycompiler.core.tracing.effects import does_io
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_undefined
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add, broadcast_in_dim, mapped_size, move_dim, with_batch_dim, zeros
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, short
+from pycompiler.core.types.dtype import is_key
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_, not_

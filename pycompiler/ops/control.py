@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, same_type
-from pycompiler.core.call import reference_of
-from pycompiler.core.checkpoint import optimization_barrier
-from pycompiler.core.effects import does_io
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.autodiff.checkpoint import optimization_barrier
+from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.errors import NotDifferentiableError
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.record import record
 from pycompiler.core.source import user_source
-from pycompiler.core.structural import add, mapped_size, move_dim, with_batch_dim
-from pycompiler.core.trace import Origin
+from pycompiler.core.tracing.effects import does_io
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add, mapped_size, move_dim, with_batch_dim
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, get_aval, same_type
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import Dim
+from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import move_dim
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import move_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.contraction import asked

@@ -5,9 +5,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.dim_value import dim_as_value
-from pycompiler.core.primitive import Primitive, Sample
+from pycompiler.core.tracing.dim_value import dim_as_value
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Shape
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import Dim
-from pycompiler.core.primitive import Primitive, Sample, is_zero
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import max_ as maximum
 from pycompiler.ops.arithmetic import min_ as minimum

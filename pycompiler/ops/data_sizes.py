@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import Dim
-from pycompiler.core.primitive import Dims, Primitive, Sample, Zero, is_zero
-from pycompiler.core.structural import move_dim
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero, is_zero
+from pycompiler.core.tracing.structural import move_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.movement import pad
 from pycompiler.ops.rules import Value

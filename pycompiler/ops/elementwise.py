@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import add
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import add
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import elementwise_batch

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, shaped
-from pycompiler.core.axes import Name, size_of
-from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.structural import move_dim, reduce_sum
+from pycompiler.core.tracing.axes import Name, size_of
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.structural import move_dim, reduce_sum
+from pycompiler.core.types.aval import ShapedArray, get_aval, shaped
 from pycompiler.ops import rules
 from pycompiler.ops.collective import (
     MEMBERS,

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import real_part
-from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.structural import move_dim
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.structural import move_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.dtype import real_part
 from pycompiler.ops import rules
 from pycompiler.ops.complex import conj
 from pycompiler.ops.elementwise import mul

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval
-from pycompiler.core.dims import dim_product
-from pycompiler.core.primitive import Primitive, is_undefined, is_zero
-from pycompiler.core.structural import add_tangents, instantiate, mapped_size, with_batch_dim
+from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.tracing.primitive import Primitive, is_undefined, is_zero
+from pycompiler.core.tracing.structural import add_tangents, instantiate, mapped_size, with_batch_dim
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import rules, windows
 from pycompiler.ops.arithmetic import convert, div
 from pycompiler.ops.compare import eq, select

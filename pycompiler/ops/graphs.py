@@ -9,18 +9,18 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped, short, strong
-from pycompiler.core.batch import map_axes
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Var, close_over
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import linearize
-from pycompiler.core.primitive import UndefinedPrimal, Zero, is_undefined, is_zero
-from pycompiler.core.record import record
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.linearize import linearize
+from pycompiler.core.autodiff.transpose import pull_back, transpose_graph
+from pycompiler.core.batching.batch import map_axes
 from pycompiler.core.source import user_source
-from pycompiler.core.structural import instantiate, with_batch_dim, zeros
-from pycompiler.core.trace import Origin
-from pycompiler.core.transpose import pull_back, transpose_graph
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Var, close_over
+from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero, is_undefined, is_zero
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import instantiate, with_batch_dim, zeros
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped, short, strong
 
 Flags = tuple[bool, ...]
 

@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import short
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import short
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 
 _log = logging.getLogger("pycompiler.debug")
 

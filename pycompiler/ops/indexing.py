@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import instantiate, mapped_size, move_dim, with_batch_dim
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import instantiate, mapped_size, move_dim, with_batch_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.gather import gather, scatter
 from pycompiler.ops.rules import Dims, Value

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy
 
-from pycompiler.core.aval import ShapedArray, get_aval
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import add_tangents, instantiate
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import add_tangents, instantiate
+from pycompiler.core.types.aval import ShapedArray, get_aval
 from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import add, mul, neg, sub

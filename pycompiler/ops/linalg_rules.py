@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
 from pycompiler.core.errors import ArgumentError, NotDifferentiableError
-from pycompiler.core.primitive import Primitive
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.compare import eq, ge, select

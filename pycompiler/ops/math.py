@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval
-from pycompiler.core.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import abs_, max_, stop_gradient
 from pycompiler.ops.bits import and_, or_

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import axes
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.call import reference_of
-from pycompiler.core.dtype import is_inexact
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, Equation
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import linearize_graph
-from pycompiler.core.primitive import Primitive, Sample, is_undefined, is_zero
-from pycompiler.core.record import record
-from pycompiler.core.structural import broadcast_in_dim, mapped_size, with_batch_dim, zeros
-from pycompiler.core.trace import Origin, Tracer
-from pycompiler.core.transpose import transpose_graph
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.linearize import linearize_graph
+from pycompiler.core.autodiff.transpose import transpose_graph
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_undefined, is_zero
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, with_batch_dim, zeros
+from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops import rules
 from pycompiler.ops.callbacks import pure_callback
 from pycompiler.ops.collective import axis_index, pvary

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.aval import same_type, short
 from pycompiler.core.errors import NotDifferentiableError
-from pycompiler.core.primitive import Dims, Primitive, Sample
+from pycompiler.core.tracing.primitive import Dims, Primitive, Sample
+from pycompiler.core.types.aval import same_type, short
 
 
 class ModuleCode:

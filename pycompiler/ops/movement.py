@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import is_empty
+from pycompiler.core.dims.dims import is_empty
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import instantiate, move_dim
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import instantiate, move_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.compare import select
 from pycompiler.ops.elementwise import sub

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, devices
-from pycompiler.core.places import Place
-from pycompiler.core.primitive import Primitive, Sample, Zero
+from pycompiler.core.mesh.places import Place
+from pycompiler.core.tracing.primitive import Primitive, Sample, Zero
 from pycompiler.ops.rules import Dims
 
 # device_put(x, device, src): x on `device` (None: where it is); `src` is where it was, if that is known.

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
 from pycompiler.ops.contraction import dot_general
 from pycompiler.ops.graphs import Flags, chosen
 

@@ -7,7 +7,7 @@ digits beside it, where those of the quotient would be small differences of larg
 from collections.abc import Callable, Sequence
 from math import factorial
 
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import abs_
 from pycompiler.ops.compare import lt, select

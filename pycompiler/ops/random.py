@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, short
-from pycompiler.core.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.types.aval import ShapedArray, short
 from pycompiler.ops import rules
 from pycompiler.ops.shape import elementwise_batch
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import Dim, is_empty
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import reduce_sum
+from pycompiler.core.dims.dims import Dim, is_empty
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import reduce_sum
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, select
 from pycompiler.ops.elementwise import add, div, mul

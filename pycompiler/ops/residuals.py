@@ -8,12 +8,12 @@ The rest is stacked, one slice an iteration. Stands between core's interpreters 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
-from pycompiler.core.linearize import LinearizedGraph, linearize_graph
-from pycompiler.core.record import record
-from pycompiler.core.structural import add, broadcast_in_dim
-from pycompiler.core.trace import Origin
+from pycompiler.core.autodiff.linearize import LinearizedGraph, linearize_graph
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add, broadcast_in_dim
+from pycompiler.core.tracing.trace import Origin
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.compare import eq, ge, gt, le, lt, ne, select
 from pycompiler.ops.creation import iota

@@ -10,10 +10,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dtype import is_small
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Sample, Zero, is_undefined
+from pycompiler.core.tracing.primitive import Sample, Zero, is_undefined
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.dtype import is_small
 
 Value = Any  # an Array, a Tracer, a NumPy array or scalar, a Python scalar: whatever bind takes
 Dtype = np.dtype[Any]

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped
-from pycompiler.core.call import reference_of
-from pycompiler.core.dims import same_shape
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, Graph, Literal, eliminate_dead_code
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.primitive import Primitive, Sample, UndefinedPrimal, is_undefined
-from pycompiler.core.ranges import check_sizes
-from pycompiler.core.record import record
-from pycompiler.core.structural import add, add_tangents, mapped_size, move_dim, with_batch_dim, zeros
-from pycompiler.core.trace import Origin
-from pycompiler.core.transpose import pull_back, transpose_graph
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.transpose import pull_back, transpose_graph
+from pycompiler.core.dims.dims import same_shape
+from pycompiler.core.dims.ranges import check_sizes
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Graph, Literal, eliminate_dead_code
+from pycompiler.core.tracing.primitive import Primitive, Sample, UndefinedPrimal, is_undefined
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add, add_tangents, mapped_size, move_dim, with_batch_dim, zeros
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped
 from pycompiler.ops import rules
 from pycompiler.ops.accumulate import summed_in_place
 from pycompiler.ops.arithmetic import convert

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import linearize_graph
-from pycompiler.core.record import record
-from pycompiler.core.structural import add
-from pycompiler.core.trace import Origin
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.linearize import linearize_graph
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval
-from pycompiler.core.axes import size_of
-from pycompiler.core.primitive import Primitive, Sample
-from pycompiler.core.structural import move_dim, with_batch_dim
+from pycompiler.core.tracing.axes import size_of
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.structural import move_dim, with_batch_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval
 from pycompiler.ops.collective import SAMPLED, asking, axis_index, one_by_one, psum, take_rows
 from pycompiler.ops.compare import eq, select
 from pycompiler.ops.elementwise import add, mul

@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import decidedly_equal, dim_product
+from pycompiler.core.dims.dims import decidedly_equal, dim_product
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Primitive, Sample, is_zero
-from pycompiler.core.structural import broadcast_in_dim, mapped_size, move_dim, reduce_sum, transpose, with_batch_dim
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.structural import (
+    broadcast_in_dim,
+    mapped_size,
+    move_dim,
+    reduce_sum,
+    transpose,
+    with_batch_dim,
+)
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Dims, Shape, Value
 

@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import axes
-from pycompiler.core.aval import ShapedArray, get_aval, same_type, shaped, short
-from pycompiler.core.axes import Name
-from pycompiler.core.batch import batch_graph
-from pycompiler.core.dtype import is_inexact
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.linearize import LinearizedGraph, linearize_graph
-from pycompiler.core.mesh import Layout, Mesh, local_shape, spec_of
-from pycompiler.core.primitive import Dims, Primitive, Sample, is_undefined, is_zero
-from pycompiler.core.record import record
-from pycompiler.core.sharding import NamedSharding
-from pycompiler.core.structural import mapped_size
-from pycompiler.core.trace import Origin
-from pycompiler.core.transpose import transpose_graph
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.linearize import LinearizedGraph, linearize_graph
+from pycompiler.core.autodiff.transpose import transpose_graph
+from pycompiler.core.batching.batch import batch_graph
+from pycompiler.core.mesh.mesh import Layout, Mesh, local_shape, spec_of
+from pycompiler.core.mesh.sharding import NamedSharding
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.axes import Name
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, is_undefined, is_zero
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import mapped_size
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped, short
+from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops.collective import psum
 from pycompiler.ops.elementwise import mul
 from pycompiler.ops.graphs import chosen, varies, with_zeros

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, strong
-from pycompiler.core.call import reference_of
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, Graph
-from pycompiler.core.jvp import jvp_graph
-from pycompiler.core.primitive import Primitive, Sample, Zero, is_undefined, is_zero
-from pycompiler.core.record import record
-from pycompiler.core.structural import add, add_tangents, instantiate, mapped_size, with_batch_dim
-from pycompiler.core.trace import Origin
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Graph
+from pycompiler.core.tracing.primitive import Primitive, Sample, Zero, is_undefined, is_zero
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add, add_tangents, instantiate, mapped_size, with_batch_dim
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, strong
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import div, mul, neg
 from pycompiler.ops.graphs import check_takes, made_real, mapped_graph, opened, varies, with_zeros

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.primitive import Primitive, Sample, is_zero
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.creation import iota
 from pycompiler.ops.gather import take_along

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pycompiler.core.aval import get_aval
-from pycompiler.core.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import max_, round_, sign
 from pycompiler.ops.bits import and_

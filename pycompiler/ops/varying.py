@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pycompiler._runtime import current_trace
-from pycompiler.core import axes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.axes import Name
-from pycompiler.core.batch import BatchTracer
-from pycompiler.core.call import call
-from pycompiler.core.checkpoint import checkpoint
-from pycompiler.core.custom import custom_jvp_call, custom_vjp_call
-from pycompiler.core.dtype import is_inexact
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import Atom, ClosedGraph, Literal, Var
-from pycompiler.core.jvp import JvpTracer
-from pycompiler.core.primitive import Primitive
-from pycompiler.core.record import GraphTracer, record
+from pycompiler.core.autodiff.call import call
+from pycompiler.core.autodiff.checkpoint import checkpoint
+from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.autodiff.jvp import JvpTracer
+from pycompiler.core.batching.batch import BatchTracer
 from pycompiler.core.source import swap_source
-from pycompiler.core.trace import Origin, Tracer
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.axes import Name
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal, Var
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.record import GraphTracer, record
+from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops.collective import axis_index, pmax, pmin, psum, pvary
 from pycompiler.ops.cond import cond
 from pycompiler.ops.control import while_

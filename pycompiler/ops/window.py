@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, get_aval, short
-from pycompiler.core.dims import is_empty, surely_below
-from pycompiler.core.primitive import Primitive, Sample, is_zero
+from pycompiler.core.dims.dims import is_empty, surely_below
+from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import add, mul
 from pycompiler.ops.movement import pad, slice_

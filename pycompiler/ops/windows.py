@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray, short
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.primitive import Sample
+from pycompiler.core.tracing.primitive import Sample
+from pycompiler.core.types.aval import ShapedArray, short
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Shape
 

@@ -5,7 +5,7 @@ Stands above numpy; composes the primitive threefry2x32.
 
 from typing import NoReturn
 
-from pycompiler.core.boundary import expose
+from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.random.continuous import (
     cauchy,

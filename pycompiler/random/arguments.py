@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.key_use import key_use
 from pycompiler.core.source import warn
+from pycompiler.core.tracing.key_use import key_use
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
 

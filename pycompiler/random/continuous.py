@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.lax import bits, movement, reduction
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused

@@ -10,8 +10,8 @@ from math import prod
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dtype import finfo
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.dtype import finfo
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import while_loop

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.config import config
+from pycompiler.core.config.config import config
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided

@@ -4,10 +4,10 @@ JAX's, and so are the numbers, but for the signs that a decomposition leaves ope
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg, movement
 from pycompiler.lax.fused import fused

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import fori_loop, while_loop

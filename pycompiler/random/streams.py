@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.config import config
-from pycompiler.core.dims import surely_below
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import surely_below
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, cast

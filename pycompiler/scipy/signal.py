@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import protect
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused

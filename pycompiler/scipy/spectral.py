@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.ranges import fixed, larger
+from pycompiler.core.dims.ranges import fixed, larger
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import canonical_axis, check_arrays
 from pycompiler.numpy import fft as _fft
 

@@ -1,6 +1,6 @@
 """The transformations, the public face of core's interpreters. Before it: `ops`; after it: `lax`, `numpy`."""
 
-from pycompiler.core.shape_struct import ShapeDtypeStruct
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.transforms.custom_rules import closure_convert, custom_gradient, custom_jvp, custom_vjp
 from pycompiler.transforms.derivative import grad, jvp, linearize, value_and_grad, vjp
 from pycompiler.transforms.inspection import ensure_compile_time_eval, eval_shape, make_jaxpr, typeof

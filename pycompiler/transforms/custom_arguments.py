@@ -13,13 +13,13 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, is_array, same_type, short, strong
-from pycompiler.core.flat import argument_names, nothing_of
-from pycompiler.core.primitive import Zero
-from pycompiler.core.structural import instantiate
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
+from pycompiler.core.tracing.flat import argument_names, nothing_of
+from pycompiler.core.tracing.primitive import Zero
+from pycompiler.core.tracing.structural import instantiate
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array, same_type, short, strong
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
 from pycompiler.ops.arithmetic import stop_gradient
 from pycompiler.transforms.tangents import on_device
 

@@ -10,20 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, strong
-from pycompiler.core.boundary import boundary, check_function
-from pycompiler.core.custom import custom_call
-from pycompiler.core.custom_batch import Backward, Custom
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.flat import FlatFunction
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.primitive import Zero
-from pycompiler.core.record import record
+from pycompiler.core.autodiff.custom import custom_call
+from pycompiler.core.autodiff.custom_batch import Backward, Custom
 from pycompiler.core.source import lines_of
-from pycompiler.core.structural import add_tangents
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import PyTreeDef, tree_flatten, treedef_is_leaf
+from pycompiler.core.tracing.boundary import boundary, check_function
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.flat import FlatFunction
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.primitive import Zero
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add_tangents
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, strong
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, treedef_is_leaf
 from pycompiler.transforms.custom_arguments import (
     Arguments,
     CustomVJPPrimal,

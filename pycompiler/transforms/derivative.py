@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.boundary import boundary, check_function, wraps
-from pycompiler.core.flat import FlatFunction, argument_names, check_arrays
-from pycompiler.core.jvp import JvpTrace, push_forward
-from pycompiler.core.linearize import linearize as linearize_flat
-from pycompiler.core.primitive import is_zero
-from pycompiler.core.structural import instantiate
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.autodiff.jvp import JvpTrace, push_forward
+from pycompiler.core.autodiff.linearize import linearize as linearize_flat
+from pycompiler.core.tracing.boundary import boundary, check_function, wraps
+from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays
+from pycompiler.core.tracing.primitive import is_zero
+from pycompiler.core.tracing.structural import instantiate
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import tree_flatten
 from pycompiler.transforms.linear_functions import VJP, Linearized, linear_function
 from pycompiler.transforms.tangents import OF_JVP, check_tangents, float0, on_device, typed, varies
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, swap_trace
-from pycompiler.core.aval import get_aval, is_array
-from pycompiler.core.axes import Name, bound
-from pycompiler.core.boundary import boundary, check_function, wraps
-from pycompiler.core.flat import FlatFunction, check_arrays, flatten_arguments
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.record import make_graph
-from pycompiler.core.shape_struct import shapes_of, with_described
-from pycompiler.core.tree import PyTreeDef
+from pycompiler.core.mesh.shape_struct import shapes_of, with_described
+from pycompiler.core.tracing.axes import Name, bound
+from pycompiler.core.tracing.boundary import boundary, check_function, wraps
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.types.aval import get_aval, is_array
+from pycompiler.core.types.tree import PyTreeDef
 
 
 def make_jaxpr(

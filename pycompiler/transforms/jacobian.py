@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.aval import get_aval
-from pycompiler.core.axes import Axis
-from pycompiler.core.batch import map_axes
-from pycompiler.core.boundary import wraps
-from pycompiler.core.dims import Shape, dim_product
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.linearize import linearize
-from pycompiler.core.primitive import UndefinedPrimal, Zero
-from pycompiler.core.structural import instantiate, with_batch_dim, zeros
-from pycompiler.core.trace import Origin
-from pycompiler.core.transpose import pull_back
+from pycompiler.core.autodiff.linearize import linearize
+from pycompiler.core.autodiff.transpose import pull_back
+from pycompiler.core.batching.batch import map_axes
+from pycompiler.core.dims.dims import Shape, dim_product
+from pycompiler.core.tracing.axes import Axis
+from pycompiler.core.tracing.boundary import wraps
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
+from pycompiler.core.tracing.structural import instantiate, with_batch_dim, zeros
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 from pycompiler.transforms.derivative import Argnums, check_output, derivatives, select
 from pycompiler.transforms.tangents import on_device, typed, varies

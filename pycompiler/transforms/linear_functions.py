@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.boundary import boundary, with_boundary
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, Graph
-from pycompiler.core.primitive import UndefinedPrimal, Zero
-from pycompiler.core.structural import instantiate
-from pycompiler.core.transpose import pull_back
-from pycompiler.core.tree import PyTreeDef
-from pycompiler.core.tree_keys import GetAttrKey, Partial, register_pytree_node, register_pytree_with_keys
+from pycompiler.core.autodiff.transpose import pull_back
+from pycompiler.core.tracing.boundary import boundary, with_boundary
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Graph
+from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
+from pycompiler.core.tracing.structural import instantiate
+from pycompiler.core.types.tree import PyTreeDef
+from pycompiler.core.types.tree_keys import GetAttrKey, Partial, register_pytree_node, register_pytree_with_keys
 from pycompiler.transforms.tangents import OF_LINEARIZE, OF_VJP, check_tangents, float0, on_device, typed, varies
 
 

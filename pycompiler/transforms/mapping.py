@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.arguments import as_index
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.axes import Axis, Name
-from pycompiler.core.batch import map_axes
-from pycompiler.core.boundary import wraps
-from pycompiler.core.dims import Dim, Dimension
+from pycompiler.core.batching.batch import map_axes
+from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.flat import FlatFunction, argument_names, check_arrays, nothing_of
-from pycompiler.core.structural import reduce_sum, with_batch_dim
-from pycompiler.core.tree import prefix_leaves, tree_flatten
+from pycompiler.core.tracing.arguments import as_index
+from pycompiler.core.tracing.axes import Axis, Name
+from pycompiler.core.tracing.boundary import wraps
+from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, nothing_of
+from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten
 from pycompiler.transforms.tangents import to_device
 
 MappedAxis = int | None

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from pycompiler.core.aval import is_array
-from pycompiler.core.checkpoint import named
-from pycompiler.core.primitive import Primitive
-from pycompiler.core.tree import tree_map
+from pycompiler.core.autodiff.checkpoint import named
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.types.aval import is_array
+from pycompiler.core.types.tree import tree_map
 from pycompiler.ops.contraction import dot_general
 from pycompiler.ops.convolution import conv_general_dilated
 

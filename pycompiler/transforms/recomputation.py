@@ -10,15 +10,15 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, cast
 
 from pycompiler._runtime import context_key
-from pycompiler.core.aval import get_aval
-from pycompiler.core.boundary import boundary, wraps
-from pycompiler.core.checkpoint import Policy, PreventCse, recompute
-from pycompiler.core.flat import FlatFunction, check_arrays, flatten_arguments
-from pycompiler.core.graph import ClosedGraph
-from pycompiler.core.record import make_graph
-from pycompiler.core.trace import Tracer
-from pycompiler.core.tree import PyTreeDef, tree_broadcast, tree_leaves, tree_structure
-from pycompiler.core.tree_keys import register_pytree_node
+from pycompiler.core.autodiff.checkpoint import Policy, PreventCse, recompute
+from pycompiler.core.tracing.boundary import boundary, wraps
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.tree import PyTreeDef, tree_broadcast, tree_leaves, tree_structure
+from pycompiler.core.types.tree_keys import register_pytree_node
 
 # What was traced of a function, as long as the function lives; of each, this many graphs.
 _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, tuple[ClosedGraph, PyTreeDef]]]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from pycompiler.core.boundary import boundary
 from pycompiler.core.source import named
+from pycompiler.core.tracing.boundary import boundary
 
 
 @boundary

@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import swap_trace
-from pycompiler.core import axes
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.flat import FlatFunction, check_arrays
-from pycompiler.core.graph import ClosedGraph, close_over
-from pycompiler.core.leaks import check_leaks
-from pycompiler.core.mesh import Layout, Mesh, PartitionSpec, current_mesh, layout_of
-from pycompiler.core.record import GraphTrace
-from pycompiler.core.trace import Origin
-from pycompiler.core.tree import prefix_leaves, tree_flatten, tree_leaves
+from pycompiler.core.mesh.mesh import Layout, Mesh, PartitionSpec, current_mesh, layout_of
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays
+from pycompiler.core.tracing.graph import ClosedGraph, close_over
+from pycompiler.core.tracing.leaks import check_leaks
+from pycompiler.core.tracing.record import GraphTrace
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.ops.shard_map import local_aval, mentioned, shard_map
 from pycompiler.ops.varying import Differing
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, with_weak_type
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval, is_array, short
-from pycompiler.core.flat import nothing_of
-from pycompiler.core.primitive import Zero, is_zero
 from pycompiler.core.source import swap_source
-from pycompiler.core.trace import Tracer, current_trace
-from pycompiler.core.tree import PyTreeDef, tree_flatten
+from pycompiler.core.tracing.flat import nothing_of
+from pycompiler.core.tracing.primitive import Zero, is_zero
+from pycompiler.core.tracing.trace import Tracer, current_trace
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval, is_array, short
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.ops.arithmetic import convert
 
 

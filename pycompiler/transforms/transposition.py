@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, is_array, same_type, short
-from pycompiler.core.boundary import boundary, check_function
-from pycompiler.core.checkpoint import inlined
-from pycompiler.core.flat import FlatFunction, check_arrays
-from pycompiler.core.graph import Atom, ClosedGraph, Equation, depends_on
-from pycompiler.core.linearize import linearize_graph
-from pycompiler.core.primitive import UndefinedPrimal
-from pycompiler.core.record import make_graph
-from pycompiler.core.shape_struct import with_described
-from pycompiler.core.structural import instantiate
-from pycompiler.core.transpose import pull_back
-from pycompiler.core.tree import tree_flatten
-from pycompiler.core.tree_keys import Partial
+from pycompiler.core.autodiff.checkpoint import inlined
+from pycompiler.core.autodiff.linearize import linearize_graph
+from pycompiler.core.autodiff.transpose import pull_back
+from pycompiler.core.mesh.shape_struct import with_described
+from pycompiler.core.tracing.boundary import boundary, check_function
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, depends_on
+from pycompiler.core.tracing.primitive import UndefinedPrimal
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.structural import instantiate
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array, same_type, short
+from pycompiler.core.types.tree import tree_flatten
+from pycompiler.core.types.tree_keys import Partial
 from pycompiler.transforms.tangents import on_device
 
 

@@ -1,4 +1,4 @@
-"""The reference of the settings: a row for each of the table in pycompiler/core/settings.py."""
+"""The reference of the settings: a row for each of the table in pycompiler/core/config/settings.py."""
 
 import importlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ block of this thread. Some have a context manager of their own name, too.
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """One page."""
     package = importlib.import_module("pycompiler")
-    table = importlib.import_module("pycompiler.core.settings").TABLE
+    table = importlib.import_module("pycompiler.core.config.config.settings").TABLE
     rows: list[str] = []
     for setting in table:
         summary = setting.summary

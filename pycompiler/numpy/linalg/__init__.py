@@ -6,7 +6,7 @@ What fails (a singular matrix, no convergence) gives nan or infinities, not an e
 
 from typing import NoReturn
 
-from pycompiler.core.boundary import expose
+from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.numpy.linalg.decompositions import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
 from pycompiler.numpy.linalg.determinants import det, slogdet

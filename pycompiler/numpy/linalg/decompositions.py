@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims.dims import broadcast_shapes
+from pycompiler.core.dims.ranges import larger
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.ranges import larger
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays

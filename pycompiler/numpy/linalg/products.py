@@ -5,9 +5,9 @@ from itertools import pairwise
 from typing import Any
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import typical
+from pycompiler.core.dims.dims import typical
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import canonical_axis, check_arrays

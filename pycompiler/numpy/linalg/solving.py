@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
+from pycompiler.core.dims.ranges import larger
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.ranges import larger
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction

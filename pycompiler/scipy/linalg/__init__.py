@@ -3,7 +3,7 @@
 Leading dimensions are of a batch where the docstring does not name a size. Integers are converted to the default float.
 """
 
-from pycompiler.core.boundary import expose
+from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy.linalg.decompositions import (
     cho_factor,

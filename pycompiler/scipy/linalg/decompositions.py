@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, short
-from pycompiler.core.dims import broadcast_shapes
+from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement

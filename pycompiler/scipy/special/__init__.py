@@ -3,7 +3,7 @@ precision or better; float16, bfloat16 and float32 are rounded once from that. 0
 gives.
 """
 
-from pycompiler.core.boundary import protect
+from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy.special.bessel import bessel_jn, hyp1f1, hyp2f1, i0, i0e, i1, i1e
 from pycompiler.scipy.special.entropy import boxcox, boxcox1p, entr, expit, kl_div, logit, rel_entr, xlog1py, xlogy

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
 from pycompiler.numpy.promotion import never_weak, promoted_inexact

@@ -1,6 +1,6 @@
 """Statistics by SciPy's names."""
 
-from pycompiler.core.boundary import protect
+from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy.stats.density import gaussian_kde
 from pycompiler.scipy.stats.ranks import mode, rankdata, sem

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval, is_array, short
-from pycompiler.core.boundary import with_boundary
-from pycompiler.core.tree_keys import register_pytree_node_class
+from pycompiler.core.tracing.boundary import with_boundary
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array, short
+from pycompiler.core.types.tree_keys import register_pytree_node_class
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg
 from pycompiler.lax import movement as lax_movement

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import as_array, get_aval
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement as lax_movement
 from pycompiler.lax import reduction as lax_reduction

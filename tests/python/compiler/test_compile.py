@@ -12,7 +12,7 @@ import pytest
 from pycompiler import _compiler
 from pycompiler._compiler import ir
 from pycompiler._runtime import Executable, ShapedArray, array_from_numpy
-from pycompiler.inspection import STAGES
+from pycompiler.compile.inspection import STAGES
 
 SUM = """
 func.func @main(%x: tensor<1024x1024xf32>, %y: tensor<1024x1024xf32>) -> tensor<f32> {

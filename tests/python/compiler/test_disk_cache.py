@@ -15,8 +15,8 @@ import pycompiler.numpy as pnp
 from pycompiler import cache
 from pycompiler.cache import __main__ as command
 from pycompiler.cache import entry, identity, store
-from pycompiler.core.config import config
-from pycompiler.plan import plan_outputs
+from pycompiler.compile.plan import plan_outputs
+from pycompiler.core.config.config import config
 
 PROGRAM = """
 import sys

@@ -9,12 +9,13 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import emit, lax
+from pycompiler import lax
 from pycompiler._compiler import ir
 from pycompiler.cache import fingerprint as module
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.graph import ClosedGraph, Equation, Graph, Var
+from pycompiler.compile import emit
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Var
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import io_callback
 from pycompiler.ops import PRIMITIVES, TYPE_PARAMS
 from pycompiler.ops.callbacks import host_calls

@@ -17,7 +17,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import config
+from pycompiler.core.config.config import config
 from pycompiler.mlir import Context, Module, PassManager
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32)

@@ -16,7 +16,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, nn
-from pycompiler.core.config import config, enable_x64
+from pycompiler.core.config.config import config, enable_x64
 from pycompiler.ops import PRIMITIVES
 
 MOST = 2.5

@@ -10,11 +10,12 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import cache, measure
-from pycompiler import compile as compiling
+from pycompiler import cache
 from pycompiler.cache import __main__ as command
-from pycompiler.core.config import config
-from pycompiler.products import products_of
+from pycompiler.compile import compile as compiling
+from pycompiler.compile import measure
+from pycompiler.compile.products import products_of
+from pycompiler.core.config.config import config
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +107,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import pycompiler as pc
-from pycompiler import measure
+from pycompiler.compile import measure
 x = np.random.default_rng(0).standard_normal((96, 640), np.float32)
 measured = []
 def winner(trial, proposed):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pycompiler.core import primitive as primitives
-from pycompiler.core.aval import get_aval
+from pycompiler.core.tracing import primitive as primitives
+from pycompiler.core.types.aval import get_aval
 
 
 def evaluate_by_reference(primitive, args, params):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from pycompiler._runtime import context_key
-from pycompiler.core.config import config, enable_x64
+from pycompiler.core.config.config import config, enable_x64
 
 
 def test_a_context_holds_in_its_thread_only_and_changes_the_key():
@@ -49,7 +49,7 @@ def test_bad_names_and_values_say_what_there_is():
 
 
 def test_the_environment_sets_the_defaults():
-    code = "from pycompiler.core.config import config; print(config.enable_x64, config.debug)"
+    code = "from pycompiler.core.config.config import config; print(config.enable_x64, config.debug)"
     environment = {**os.environ, "PYCOMPILER_ENABLE_X64": "1", "PYCOMPILER_DEBUG": "3"}
     assert subprocess.check_output([sys.executable, "-c", code], env=environment, text=True) == "True 3\n"
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pycompiler as pc
-from pycompiler.core import dims
-from pycompiler.core.aval import shaped, short
-from pycompiler.core.dims import Dim
-from pycompiler.core.dtype import float32
+from pycompiler.core.dims import dims
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.sizes import SizePlan, solve, symbols_of
 from pycompiler.core.errors import InconclusiveDimensionError
-from pycompiler.core.sizes import SizePlan, solve, symbols_of
+from pycompiler.core.types.aval import shaped, short
+from pycompiler.core.types.dtype import float32
 
 n, m = Dim("n"), Dim("m")
 # A symbol of each kind of bounds, and sizes that it allows.

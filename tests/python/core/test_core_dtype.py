@@ -7,8 +7,8 @@ import jax
 import numpy as np
 import pytest
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.types import dtype as dtypes
 
 SCALARS = [True, 1, 1.0, 1j]
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from pycompiler._runtime import Array
-from pycompiler.core.aval import get_aval, shaped
-from pycompiler.core.call import call_graph
-from pycompiler.core.dims import Dim
-from pycompiler.core.dtype import float32
-from pycompiler.core.evaluate import evaluate
-from pycompiler.core.graph import ClosedGraph, Graph, check_graph, eliminate_dead_code
-from pycompiler.core.primitive import Zero
-from pycompiler.core.record import make_graph
-from pycompiler.core.structural import add, broadcast_in_dim, instantiate, reduce_sum, transpose
-from pycompiler.core.trace import Origin
+from pycompiler.core.autodiff.call import call_graph
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Graph, check_graph, eliminate_dead_code
+from pycompiler.core.tracing.primitive import Zero
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.structural import add, broadcast_in_dim, instantiate, reduce_sum, transpose
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval, shaped
+from pycompiler.core.types.dtype import float32
 from pycompiler.ops import PRIMITIVES
 
 sin, mul = PRIMITIVES["sin"], PRIMITIVES["mul"]

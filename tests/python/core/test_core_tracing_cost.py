@@ -5,7 +5,7 @@ import warnings
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.views import views
+from pycompiler.compile.views import views
 
 
 def calls_of(function):

@@ -10,7 +10,7 @@ import pytest
 import pycompiler as pc
 from pycompiler import tree as short
 from pycompiler import tree_util
-from pycompiler.core import tree, tree_keys
+from pycompiler.core.types import tree, tree_keys
 
 Point = collections.namedtuple("Point", ["x", "y"])
 

@@ -8,7 +8,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import tree_util
-from pycompiler.core import tree
+from pycompiler.core.types import tree
 
 
 class Box:

@@ -9,7 +9,7 @@ import pytest
 
 from pycompiler import tree_util
 from pycompiler._runtime import PyTreeDef
-from pycompiler.core import tree
+from pycompiler.core.types import tree
 
 Point = collections.namedtuple("Point", ["x", "y"])
 

@@ -6,7 +6,7 @@ import pytest
 from pages import DOCUMENTS, ROOT, RUN, SHOWN, Runner, blocks, head
 
 import pycompiler as pc
-from pycompiler.core.settings import TABLE
+from pycompiler.core.config.settings import TABLE
 
 
 def settings():

@@ -14,7 +14,7 @@ from python_reference import public_modules, public_names
 
 import pycompiler as pc
 from pycompiler._runtime import ArrayFunction
-from pycompiler.core.settings import TABLE
+from pycompiler.core.config.settings import TABLE
 
 # One worker builds the site, for all of them.
 pytestmark = pytest.mark.xdist_group("site")

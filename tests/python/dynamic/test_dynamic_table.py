@@ -10,8 +10,8 @@ from symbolic_samples import NAMES, at, symbolic
 from test_table import EXACT, assert_near, bits_of
 
 import pycompiler as pc
-from pycompiler.core.config import enable_x64
-from pycompiler.core.dims import Dim
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.dims.dims import Dim
 from pycompiler.ops import (
     PRIMITIVES,
     arithmetic,

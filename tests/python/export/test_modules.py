@@ -6,8 +6,8 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
+from pycompiler.compile.imported import module_function
 from pycompiler.core.errors import ExecutionError, NotDifferentiableError
-from pycompiler.imported import module_function
 
 NESTED = """
 func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {

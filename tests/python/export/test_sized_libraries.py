@@ -11,7 +11,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import export
-from pycompiler.core.aval import shaped
+from pycompiler.core.types.aval import shaped
 from pycompiler.export.c_sizes import Size, expression
 from pycompiler.export.c_source import Library, Parameter, header, source
 from pycompiler.export.shared_object import _ARCHIVE

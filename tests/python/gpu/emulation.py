@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 import pycompiler as pc
-from pycompiler.compile import build_module
-from pycompiler.plan import plan_outputs
+from pycompiler.compile.compile import build_module
+from pycompiler.compile.plan import plan_outputs
 
 ROOT = Path(__file__).resolve().parents[3]
 VERSION = (ROOT / "llvm-version.txt").read_text().strip()

@@ -12,9 +12,9 @@ from test_ptx import assembler, ptx_of
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.compile import build_module
-from pycompiler.core.config import enable_x64
-from pycompiler.plan import plan_outputs
+from pycompiler.compile.compile import build_module
+from pycompiler.compile.plan import plan_outputs
+from pycompiler.core.config.config import enable_x64
 
 DTYPES = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
 COLUMNS = [3, 31, 32, 33, 127, 128, 1000, 1003, 1024, 4096, 5000, 20000]

@@ -8,7 +8,7 @@ from emulation import OnKernels
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, nn, random
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 RNG = np.random.default_rng(11)
 

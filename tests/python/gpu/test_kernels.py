@@ -11,7 +11,7 @@ from emulation import OnKernels
 from test_spectral_routines import assert_svd
 from test_table import NAMES, assert_near, expected, samples
 
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES
 
 ROUTINE = re.compile(r'array.runtime_call "(\w+)"')

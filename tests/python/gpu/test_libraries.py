@@ -13,9 +13,9 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._runtime import gpu_library_names
-from pycompiler.core.config import config, enable_x64, gpu_libraries
+from pycompiler.compile.gpu_libraries import PRIMITIVES
+from pycompiler.core.config.config import config, enable_x64, gpu_libraries
 from pycompiler.core.errors import ExecutionError
-from pycompiler.gpu_libraries import PRIMITIVES
 
 GPU = True
 GPU_LIBRARIES = ("cublaslt", "cufft", "cusolver")

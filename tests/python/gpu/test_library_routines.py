@@ -6,7 +6,7 @@ from test_libraries import asks_the_emulation, computed_by, data
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import enable_x64, gpu_libraries
+from pycompiler.core.config.config import enable_x64, gpu_libraries
 
 GPU = True
 GPU_LIBRARIES = ("cublaslt", "cufft", "cusolver")

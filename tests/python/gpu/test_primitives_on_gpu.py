@@ -11,7 +11,7 @@ from test_table import NAMES, samples
 
 from pycompiler import devices
 from pycompiler._compiler import ir
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES
 
 GPU = True

@@ -10,9 +10,9 @@ from emulation import Program, empty, kernels_of
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.compile import build_module
-from pycompiler.core.config import enable_x64
-from pycompiler.plan import plan_outputs
+from pycompiler.compile.compile import build_module
+from pycompiler.compile.plan import plan_outputs
+from pycompiler.core.config.config import enable_x64
 
 BF16 = ml_dtypes.bfloat16
 LARGEST = "chip=sm_80 least-blocks=1"

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pycompiler as pc
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,10 +12,10 @@ from test_strategies import compiled, data
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.compile import build_module
-from pycompiler.core.config import enable_x64
+from pycompiler.compile.compile import build_module
+from pycompiler.compile.plan import plan_outputs
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES
-from pycompiler.plan import plan_outputs
 
 COMBINE = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 BF16 = np.dtype(ml_dtypes.bfloat16)

@@ -9,9 +9,9 @@ from emulation import Program, empty, kernels_of
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.compile import build_module
-from pycompiler.core.config import enable_x64
-from pycompiler.plan import plan_outputs
+from pycompiler.compile.compile import build_module
+from pycompiler.compile.plan import plan_outputs
+from pycompiler.core.config.config import enable_x64
 
 
 def compiled(function, *arrays):

@@ -11,10 +11,10 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import compile, inspection
-from pycompiler.core.config import config
-from pycompiler.plan import plan_outputs
-from pycompiler.targets import HOST, Target
+from pycompiler.compile import compile, inspection
+from pycompiler.compile.plan import plan_outputs
+from pycompiler.compile.targets import HOST, Target
+from pycompiler.core.config.config import config
 
 ARRAY_OPT = Path(__file__).parents[3] / "build" / "bin" / "array-opt"
 X = pnp.ones((8, 16))

@@ -9,7 +9,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.layout import Box, place
+from pycompiler.diagnostics.layout import Box, place
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,8 +9,8 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import config
-from pycompiler.inspection import STAGES
+from pycompiler.compile.inspection import STAGES
+from pycompiler.core.config.config import config
 
 
 def loss(w, x):

@@ -9,8 +9,9 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import _runtime, eager
+from pycompiler import _runtime
 from pycompiler.core.cache import Cache
+from pycompiler.jit import eager
 
 
 def test_a_cache_keeps_what_was_used_last():

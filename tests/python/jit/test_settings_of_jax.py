@@ -12,7 +12,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler.core import source
-from pycompiler.core.settings import ALIASES, INERT, JAX_VARIABLES, TABLE
+from pycompiler.core.config.settings import ALIASES, INERT, JAX_VARIABLES, TABLE
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,8 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import eager, lax
+from pycompiler import lax
+from pycompiler.jit import eager
 
 X = np.arange(24, dtype=np.float32).reshape(4, 2, 3) ** 2 % 7
 

@@ -10,7 +10,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core.dims import Dim
+from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import NotDifferentiableError
 
 X = np.linspace(-1, 2, 24, dtype=np.float32).reshape(4, 6)

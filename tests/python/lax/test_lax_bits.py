@@ -9,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler import lax
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 rng = np.random.default_rng(0)
 P = rng.uniform(0.1, 0.9, (3, 5)).astype(np.float32)

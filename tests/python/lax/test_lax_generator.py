@@ -7,7 +7,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler import lax
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 STATE = np.array([1, 2, 3, 4], np.uint32)
 AT_THE_END = np.array([7, 9, 0xFFFFFFFE, 0xFFFFFFFF], np.uint32)

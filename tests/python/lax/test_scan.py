@@ -8,9 +8,9 @@ from scan_programs import XS, B, V, both, each_program, equations, near, near_tr
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import compile as compilation
 from pycompiler import lax
-from pycompiler.core.dims import Dim
+from pycompiler.compile import compile as compilation
+from pycompiler.core.dims.dims import Dim
 
 
 @each_program

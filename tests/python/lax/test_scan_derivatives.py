@@ -23,8 +23,8 @@ from scan_programs import (
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core.primitive import UndefinedPrimal
-from pycompiler.core.transpose import pull_back
+from pycompiler.core.autodiff.transpose import pull_back
+from pycompiler.core.tracing.primitive import UndefinedPrimal
 
 
 @each_program

@@ -3,7 +3,7 @@
 import pycompiler as pc
 import pycompiler.numpy as jnp
 from pycompiler import lax, nn
-from pycompiler.core.dims import Dim
+from pycompiler.core.dims.dims import Dim
 
 # n and m are of any size, k of 4 and more, b a multiple of 8.
 N, M, K, B = Dim("n"), Dim("m"), Dim("k", min=4), Dim("b", multiple_of=8)

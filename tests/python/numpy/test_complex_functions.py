@@ -7,7 +7,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 mp = mpmath.mp.clone()
 mp.prec = 2400

@@ -6,7 +6,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 rng = np.random.default_rng(3)
 PLAIN = np.array([1 + 2j, 1 - 2j, 0, 1 + 2j, -1 + 5j, 2, 1j, -1 - 5j])

@@ -8,7 +8,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 rng = np.random.default_rng(0)
 

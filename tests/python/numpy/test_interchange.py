@@ -11,7 +11,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 VALUES = np.arange(12, dtype=np.float32).reshape(3, 4)
 DTYPES = ["bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "float32"]

@@ -9,7 +9,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core import dtype as dtypes
+from pycompiler.core.types import dtype as dtypes
 
 COUNT = 300
 X = np.random.default_rng(0).integers(-5, 5, COUNT).astype(np.int8)

@@ -8,7 +8,7 @@ from symbolic_cases import CASES, KEY, K, M, N
 import pycompiler as pc
 import pycompiler.numpy as jnp
 from pycompiler import lax
-from pycompiler.core.dims import Dim
+from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import InconclusiveDimensionError
 
 SIZES = [

@@ -10,8 +10,8 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.types import dtype as dtypes
 
 NAMES = [
     *("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16"),

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pycompiler.core import primitive as primitives
-from pycompiler.core.aval import get_aval
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.tracing import primitive as primitives
+from pycompiler.core.types.aval import get_aval
 
 
 def evaluate(primitive, args, params):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.dims import Dim
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import PRIMITIVES
 
 # They hold graphs: lax/test_scan.py and its like.

@@ -12,7 +12,7 @@ from test_rules import WITH_JVP, direction
 from test_second_order import defined_samples, finite
 
 import pycompiler as pc
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.transforms import jvp, vjp, vmap
 
 # Of a primitive so many samples: the first of most are all of one dtype.

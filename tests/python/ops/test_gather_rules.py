@@ -11,7 +11,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import windows
 from pycompiler.ops.gather import gather, scatter, scatter_params
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy_evaluator import by_reference
 
-from pycompiler.core.aval import ShapedArray, get_aval
-from pycompiler.core.dims import Dim
-from pycompiler.core.primitive import UndefinedPrimal, Zero
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
+from pycompiler.core.types.aval import ShapedArray, get_aval
 from pycompiler.ops import DECOMPOSITIONS, PRIMITIVES, rules
 from pycompiler.ops.convolution import conv_params
 from pycompiler.ops.window import window_params

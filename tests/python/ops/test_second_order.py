@@ -9,8 +9,8 @@ import pytest
 from numpy_evaluator import by_reference
 from test_rules import FIXED, WITH_JVP, direction, is_inexact, outputs, samples
 
-from pycompiler.core.aval import get_aval
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 from pycompiler.transforms import jvp, vjp
 

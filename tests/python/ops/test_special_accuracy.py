@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES
 
 COUNT = 24

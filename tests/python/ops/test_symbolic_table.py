@@ -9,10 +9,10 @@ import pytest
 from symbolic_samples import NAMES, at, symbolic
 
 import pycompiler as pc
-from pycompiler.core.aval import ShapedArray
-from pycompiler.core.config import enable_x64
-from pycompiler.core.dims import Dim
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import PRIMITIVES, rules
 
 

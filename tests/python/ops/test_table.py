@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pycompiler as pc
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES, bits, compare, creation, math, movement, rules, shape
 
 NAMES = sorted(PRIMITIVES)

@@ -7,7 +7,7 @@ from jax import random as theirs
 
 import pycompiler as pc
 from pycompiler import random as ours
-from pycompiler.core.config import enable_x64, threefry_partitionable
+from pycompiler.core.config.config import enable_x64, threefry_partitionable
 
 THREE = np.float32([1, 2, 3])
 ROWS = np.float32([[0, 1, 2, 3], [3, 1, 0, 5]])

@@ -11,8 +11,8 @@ from jax import random as theirs
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, random
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 
 KEY = dtypes.KEY

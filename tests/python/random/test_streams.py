@@ -8,7 +8,7 @@ from jax import random as theirs
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import random as ours
-from pycompiler.core.config import enable_x64, threefry_partitionable
+from pycompiler.core.config.config import enable_x64, threefry_partitionable
 
 SHAPES = [(), (1,), (7,), (3, 5), (0,), (2, 3, 4)]
 

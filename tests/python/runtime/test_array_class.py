@@ -9,7 +9,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.core.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer
 
 X = pnp.arange(3.0)
 

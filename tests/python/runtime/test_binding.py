@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pycompiler import _runtime as rt
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.tree import tree_flatten
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.tree import tree_flatten
 
 SOURCE = """
 #include "runtime/Abi.h"

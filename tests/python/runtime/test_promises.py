@@ -18,7 +18,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
-from pycompiler import lapack
+from pycompiler.compile import lapack
 
 VECTOR = rt.ShapedArray((4,), np.float32)
 ONE_MORE = [1, 2, 3, 4]

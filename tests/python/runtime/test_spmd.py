@@ -11,7 +11,7 @@ import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
 from pycompiler import lax
 from pycompiler.ops import COLLECTIVES, collective
-from pycompiler.spmd import compile_spmd
+from pycompiler.spmd.spmd import compile_spmd
 
 DEVICES = 8
 COUNT = 4

@@ -11,7 +11,7 @@ import scipy.special
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.scipy import special
 
 rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import pytest
 import scipy.special
 
 import pycompiler as pc
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.scipy import special
 
 rng = np.random.default_rng(0)

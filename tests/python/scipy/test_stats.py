@@ -10,7 +10,7 @@ import scipy.stats
 
 import pycompiler as pc
 from pycompiler import random
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.scipy import stats
 
 rng = np.random.default_rng(0)

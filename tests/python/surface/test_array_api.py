@@ -9,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 
 strict.set_array_api_strict_flags(api_version="2024.12")
 

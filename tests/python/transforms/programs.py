@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from pycompiler import lax
 from pycompiler import numpy as pnp
-from pycompiler.core.aval import as_array, get_aval
-from pycompiler.core.call import call_graph
-from pycompiler.core.record import make_graph
-from pycompiler.core.trace import Origin
-from pycompiler.jit import jit
+from pycompiler.core.autodiff.call import call_graph
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import as_array, get_aval
+from pycompiler.jit.jit import jit
 from pycompiler.lax.branches import cond, switch
 from pycompiler.lax.scans import associative_scan, scan
 from pycompiler.ops import PRIMITIVES as P

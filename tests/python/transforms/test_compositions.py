@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from programs import ALONE, REVERSE, SHAPE, SHORT, SHORT_ALONE, arrays, looped, programs
 
 import pycompiler as pc
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES as P
 from pycompiler.transforms import grad, jvp, linearize, value_and_grad, vjp, vmap
 

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pycompiler.core import dtype as dtypes
-from pycompiler.core.aval import get_aval
-from pycompiler.core.config import config
+from pycompiler.core.autodiff.linearize import linearize_graph
+from pycompiler.core.config.config import config
 from pycompiler.core.errors import NotDifferentiableError
-from pycompiler.core.linearize import linearize_graph
-from pycompiler.core.record import make_graph
-from pycompiler.core.shape_struct import ShapeDtypeStruct
-from pycompiler.core.trace import Origin
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES as P
 from pycompiler.transforms import grad, jacfwd, jacrev, jvp, linearize, make_jaxpr, value_and_grad, vjp
 

@@ -7,7 +7,7 @@ import pytest
 
 import pycompiler.numpy as pnp
 from pycompiler import nn
-from pycompiler.core.config import enable_x64
+from pycompiler.core.config.config import enable_x64
 from pycompiler.transforms import grad, hessian, jacfwd, jacrev, jvp, vmap
 
 RNG = np.random.default_rng(0)

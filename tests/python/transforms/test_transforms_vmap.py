@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pycompiler import lax
-from pycompiler.core.dims import Dim
-from pycompiler.core.graph import check_graph
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.graph import check_graph
 from pycompiler.ops import PRIMITIVES as P
 from pycompiler.transforms import ShapeDtypeStruct, eval_shape, make_jaxpr, vmap
 

@@ -10,7 +10,7 @@ import pycompiler.numpy as pnp
 import pycompiler.scipy.linalg
 import pycompiler.scipy.special
 from pycompiler import lax
-from pycompiler.core.aval import get_aval
+from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 
 RNG = np.random.default_rng(0)

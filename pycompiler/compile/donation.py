@@ -1,0 +1,62 @@
+"""What is said of donated arrays: of those that a call has twice, and of those whose memory it does not take.
+
+After `plan`; `jit` asks when it has compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pycompiler.compile.plan import Plan, plan_outputs, taken
+from pycompiler.core.source import warn
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.types.aval import short
+
+
+def taken_once(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int]) -> tuple[int, ...]:
+    """The donated inputs, by number, that a call of a graph takes, as `plan.taken` has them.
+
+    Raises ValueError where an array that it takes is another of its arguments too.
+    """
+    asked = tuple(donated)
+    found = closed.derive(("taken", asked), lambda: taken(plan_outputs(closed), asked)) if asked else ()
+    for number in found:
+        places = [place for place, leaf in enumerate(leaves) if leaf is leaves[number]]
+        if len(places) > 1:
+            raise ValueError(
+                f"{name}: the donated array {short(leaves[number])} is given twice, as leaves {places[0]} and "
+                f"{places[1]} of the arguments, counted from 0: its memory becomes that of a result. What to do: give "
+                "a copy for one of them, x.copy(), or do not donate it"
+            )
+    return found
+
+
+def warn_of_kept_memory(
+    name: str, closed: ClosedGraph, plan: Plan, donated: Iterable[int], names: Callable[[], Sequence[str]]
+) -> None:
+    """Warn of donated arrays whose memory no result can take, and say why."""
+    in_avals, result_avals = closed.in_avals, plan.result_avals
+    used = taken(plan, tuple(donated))
+    unusable: list[str] = []
+    for number in donated:
+        if number in used:
+            continue
+        aval = in_avals[number]
+        kind = (aval.shape, aval.dtype)
+        if any((out.shape, out.dtype) == kind for out in result_avals):
+            why = "another donated argument's memory is taken for each result of its shape and dtype"
+            why = why if number in plan.used else "it is not used"
+        elif any(out.shape == aval.shape for out in result_avals):
+            why = "no result of its shape has its dtype"
+        elif any((out.shape, out.dtype) == kind for out in closed.out_avals):
+            why = "what is returned of its shape and dtype is not computed, but an argument or a constant"
+        else:
+            why = "no result has its shape and dtype"
+        unusable.append(f"'{names()[number]}' {short(aval)}: {why}")
+    if unusable:
+        warn(
+            f"jit of {name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
+            f"are ({', '.join(map(short, closed.out_avals))}), and each takes that of one argument of its "
+            "shape and dtype. What is not taken is not deleted; donate only what is replaced"
+        )

@@ -1,0 +1,537 @@
+"""Graph -> module of the `array` dialect, through an op builder. Before it: core's graphs; after it: compile.
+
+The name of a primitive is the contract: an equation becomes the op `array.<name>`, its parameters become attributes of
+the same names, and every op carries the user's file and line. A nested call becomes a private function, once for each
+graph; the graphs of a loop become regions. This module links the compiler: the first compilation imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._compiler import ir
+from pycompiler.compile.emit_sizes import UNKNOWN, SizeEmitter, as_numbers, dims_in
+from pycompiler.core.autodiff.call import call
+from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
+from pycompiler.core.autodiff.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
+from pycompiler.core.dims.dims import Dim, Symbol
+from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.source import Source
+from pycompiler.core.tracing.axes import names_of
+from pycompiler.core.tracing.dim_value import dim_as_value
+from pycompiler.core.tracing.effects import is_ordered
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.tracing.key_use import key_use
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import ShapedArray, shaped, short
+from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS
+from pycompiler.ops.callbacks import HOST_CALLS, host_calls
+from pycompiler.ops.cond import cond
+from pycompiler.ops.control import split_operands, while_
+from pycompiler.ops.data_sizes import take_first
+from pycompiler.ops.members import guard, members
+from pycompiler.ops.module_call import ModuleCode, module_call
+from pycompiler.ops.placement import device_put
+from pycompiler.ops.scan import scan
+from pycompiler.ops.shard_map import shard_map, sharding_constraint
+from pycompiler.ops.solvers import custom_linear_solve, custom_root
+
+ENTRY = "main"
+
+
+def _small(name: str) -> str:
+    """MLIR's name of a small type. Its i1 is the bool, so int1 has a sign."""
+    if name.startswith("float"):
+        return "f" + name.removeprefix("float").replace("_", "").upper()
+    return name.replace("uint", "ui").replace("int", "i") if name != "int1" else "si1"
+
+
+_ELEMENTS = {
+    dtypes.bool_: "i1",
+    dtypes.int8: "i8",
+    dtypes.int16: "i16",
+    dtypes.int32: "i32",
+    dtypes.int64: "i64",
+    dtypes.uint8: "ui8",
+    dtypes.uint16: "ui16",
+    dtypes.uint32: "ui32",
+    dtypes.uint64: "ui64",
+    dtypes.float16: "f16",
+    dtypes.bfloat16: "bf16",
+    dtypes.float32: "f32",
+    dtypes.float64: "f64",
+    # Keys are moved as words of 64 bits.
+    dtypes.KEY: "ui64",
+    dtypes.complex64: "complex<f32>",
+    dtypes.complex128: "complex<f64>",
+} | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
+
+
+# Keys are words to whoever reads a module.
+_DTYPES = {text: dtype for dtype, text in _ELEMENTS.items() if dtype != dtypes.KEY}
+
+
+def aval_of(given: ir.Type) -> ShapedArray:
+    """The aval of a tensor type: `type_of` turned around. Raises TypeError, which says the type, for what is none, and
+    for tensors whose sizes are not fixed."""
+    if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
+        raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
+    if None in given.shape:
+        raise TypeError(f"{given} has sizes that are not fixed: write its sizes, a module has those of its arguments")
+    return shaped(given.shape, _DTYPES[str(given.element_type)])
+
+
+def _check_axes(equation: Equation) -> None:
+    """Raise NameError for an operation over a named axis: the trace of the axis is to replace it before."""
+    if equation.primitive.axis_names is not None and equation.primitive is not shard_map:
+        where = f"{equation.source.describe()}\n" if equation.source else ""
+        names = ", ".join(sorted(map(repr, names_of(equation.primitive, equation.params))))
+        raise NameError(
+            f"{where}{equation.primitive.name}: the axis {names} is mapped outside of this function, so that it can't "
+            "be compiled alone.\nWhat to do: compile the function that calls vmap with axis_name."
+        )
+
+
+def _is_cut(equation: Equation) -> TypeError:
+    where = f"{equation.source.describe()}\n" if equation.source else ""
+    return TypeError(
+        f"{where}the size {equation.params['size']} depends on data: the program is cut where it becomes known: "
+        "there is no one module of it to be shown or exported.\nWhat to do: call it, or pass size= for a result of a "
+        "fixed size"
+    )
+
+
+class Emitter:
+    """Builds one module. Types and locations are made once each."""
+
+    def __init__(self, context: ir.Context, symbols: Sequence[Symbol] = ()) -> None:
+        self.context = context
+        self.unknown = ir.Location.unknown(context)
+        self.module = ir.Module.create(self.unknown)
+        self._elements: dict[Any, ir.Type] = {}
+        self._types: dict[tuple[Any, Any], ir.Type] = {}
+        self._locations: dict[tuple[int, int], ir.Location] = {}
+        self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
+        self._callees: dict[int, str] = {}
+        self._linked: dict[ModuleCode, str] = {}
+        # Of the equations that call the host, by id.
+        self.slots: dict[int, int] = {}
+        # How products are cut, by the ids of their equations; the attributes that say so.
+        self.plans: Mapping[int, Mapping[str, int | str]] = {}
+        # What the next ordered effect comes after, in the block that is being made; the first result and argument of
+        # what has such effects.
+        self._token: ir.Value | None = None
+        self._token_type = ir.Type.parse("!array.token", context)
+        self._sizes = SizeEmitter(context, symbols)
+
+    def element(self, dtype: Any) -> ir.Type:
+        """The type of an element. Parsing all of them takes longer than a small module does."""
+        known = self._elements.get(dtype)
+        if known is None:
+            known = self._elements[dtype] = ir.Type.parse(_ELEMENTS[dtype], self.context)
+        return known
+
+    def type_of(self, aval: ShapedArray) -> ir.Type:
+        """The tensor type of an aval."""
+        key = (aval.shape, aval.dtype)
+        known = self._types.get(key)
+        if known is None:
+            shape = aval.shape if aval.is_concrete else as_numbers(aval.shape)
+            known = self._types[key] = ir.RankedTensorType.get(shape, self.element(aval.dtype))
+        return known
+
+    def location(self, source: Source | None) -> ir.Location:
+        """The location of a place in the user's code."""
+        if source is None:
+            return self.unknown
+        # A thousand equations of one line are read off its code object once; the graph keeps the code alive.
+        key = (id(source.code), source.lasti)
+        known = self._locations.get(key)
+        if known is None:
+            known = ir.Location.file(source.file, source.line, source.column, self.context)
+            self._locations[key] = known
+        return known
+
+    def attribute(self, value: Any) -> ir.Attribute:
+        """The attribute of a parameter: by the kind of its value, the same for all primitives."""
+        key = (type(value), value)
+        known = self._attributes.get(key)
+        if known is None:
+            known = self._attributes[key] = self._attribute(value)
+        return known
+
+    def _attribute(self, value: Any) -> ir.Attribute:
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value, self.context)
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), value)
+        if isinstance(value, Dim):
+            return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), UNKNOWN)
+        if isinstance(value, tuple):
+            value = as_numbers(value)
+            if value and isinstance(value[0], tuple):
+                rows = np.asarray(value, np.int64)
+                return ir.DenseElementsAttr.get(
+                    rows, ir.RankedTensorType.get(rows.shape, ir.Type.parse("i64", self.context))
+                )
+            return ir.DenseI64ArrayAttr.get(value, self.context)
+        if isinstance(value, str):
+            return ir.StringAttr.get(value, self.context)
+        if isinstance(value, np.dtype):
+            return ir.TypeAttr.get(self.element(value))
+        raise TypeError(f"no attribute stands for a parameter of type {type(value).__name__}: {value!r}")
+
+    def _plan(self, plan: Mapping[str, int | str]) -> ir.Attribute:
+        values = {key: str(value) if isinstance(value, int) else f'"{value}"' for key, value in plan.items()}
+        entries = [f"{key} = {value}" for key, value in values.items()]
+        return ir.Attribute.parse(f"{{{', '.join(entries)}}}", self.context)
+
+    def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:
+        """`func.func @name`: its arguments are the graph's inputs, then its constants."""
+        for equation in graph.equations:
+            if equation.primitive is take_first:
+                # Before the shapes of results name the size.
+                raise _is_cut(equation)
+        variables = (*graph.inputs, *graph.constvars)
+        # The entry's order starts with nothing; a nested function is handed the token.
+        ordered = is_ordered(graph.effects)
+        handed = [self._token_type] if ordered and private else []
+        arguments = handed + [self.type_of(var.aval) for var in variables]
+        results = handed + [self.type_of(atom.aval) for atom in graph.outputs]
+        attributes = {
+            "sym_name": ir.StringAttr.get(name, self.context),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(arguments, results, self.context)),
+        }
+        if not private:
+            attributes |= self._sizes.attributes(
+                [var.aval for var in variables], [atom.aval for atom in graph.outputs], len(handed)
+            )
+        if private:
+            attributes["sym_visibility"] = ir.StringAttr.get("private", self.context)
+        if aliases:
+            result_of = {argument: result for result, argument in aliases}
+            places = tuple([result_of.get(number, -1) for number in range(len(variables))])
+            attributes["array.donated"] = ir.DenseI64ArrayAttr.get(places, self.context)
+        # Where its first line is: assembly with lines names the file of its function.
+        place = self.location(next((one.source for one in graph.equations if one.source), None))
+        function = ir.Operation.create(
+            "func.func", attributes=attributes, loc=place, ip=ir.InsertionPoint(self.module.body), regions=1
+        )
+        block = ir.Block.create_at_start(function.regions[0], arguments)
+        ip = ir.InsertionPoint(block)
+        given = list(block.arguments)
+        caller = self._token
+        if handed:
+            self._token = given.pop(0)
+        elif ordered:
+            start = ir.Operation.create("array.create_token", [self._token_type], loc=self.unknown, ip=ip)
+            self._token = start.results[0]
+        outputs = self._body(graph, dict(zip(variables, given, strict=True)), ip)
+        if handed:
+            outputs = [self._token, *outputs]
+        self._token = caller
+        ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
+
+    def _body(self, graph: Graph, values: dict[Any, ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The equations of a graph; `values` holds its variables. Returns the values of its results."""
+        constants: dict[tuple[Any, bytes], ir.Value] = {}
+
+        def read(atom: Atom) -> ir.Value:
+            if not isinstance(atom, Literal):
+                return values[atom]
+            # A scalar that is written a hundred times is one constant of its block. Its bytes tell 0.0 from -0.0.
+            scalar = np.asarray(atom.value, atom.aval.dtype)
+            key = (scalar.dtype, scalar.tobytes())
+            known = constants.get(key)
+            if known is None:
+                known = constants[key] = self._constant(scalar, self.type_of(atom.aval), ip)
+            return known
+
+        for equation in graph.equations:
+            operands = [read(atom) for atom in equation.inputs]
+            outputs = self._equation(equation, operands, ip)
+            if len(outputs) == 1:
+                values[equation.outputs[0]] = outputs[0]
+            else:
+                values.update(zip(equation.outputs, outputs, strict=True))
+        return [read(atom) for atom in graph.outputs]
+
+    def _constant(self, scalar: np.ndarray[Any, Any], tensor: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
+        attributes = {"value": ir.DenseElementsAttr.get(scalar, tensor)}
+        constant = ir.Operation.create("array.constant", [tensor], attributes=attributes, loc=self.unknown, ip=ip)
+        return constant.results[0]
+
+    def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        _check_axes(equation)
+        form = _FORMS.get(equation.primitive)
+        if form is not None:
+            return form(self, equation, operands, ip)
+        attributes = {
+            WISH_PARAMS.get(key, key): self.attribute(value)
+            for key, value in equation.params.items()
+            if key not in TYPE_PARAMS
+        }
+        plan = self.plans.get(id(equation))
+        if plan:
+            attributes["array.plan"] = self._plan(plan)
+        operands = [*operands, *self._given_sizes(equation, ip)]
+        return list(self._operation(f"array.{equation.primitive.name}", equation, operands, ip, attributes).results)
+
+    def _given_sizes(self, equation: Equation, ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The operands that say what the types and attributes of an op leave open: `?` in its result, where a parameter
+        says its shape, and sizes among its parameters."""
+        params = equation.params
+        says_shape = not equation.outputs[0].aval.is_concrete and not SHAPE_PARAMS.isdisjoint(params)
+        given = [dim for dim in equation.outputs[0].aval.shape if isinstance(dim, Dim)] if says_shape else []
+        for key, value in params.items():
+            if key not in TYPE_PARAMS:
+                given += dims_in(value)
+        return [self._sizes.value(dim, ip) for dim in given]
+
+    def _operation(
+        self,
+        name: str,
+        equation: Equation,
+        operands: Sequence[ir.Value],
+        ip: ir.InsertionPoint,
+        attributes: dict[str, ir.Attribute] | None = None,
+        regions: int = 0,
+    ) -> ir.Operation:
+        """An op with the results, and at the place, of an equation. One with ordered effects gives a token first."""
+        results = [self.type_of(var.aval) for var in equation.outputs]
+        if self._is_ordered(equation):
+            results.insert(0, self._token_type)
+        location = self.location(equation.source)
+        return ir.Operation.create(name, results, operands, attributes or {}, loc=location, ip=ip, regions=regions)
+
+    @staticmethod
+    def _is_ordered(equation: Equation) -> bool:
+        return is_ordered(equation.effects)
+
+    def _ordered(self, equation: Equation, operands: Sequence[ir.Value]) -> list[ir.Value]:
+        """The operands of an op, the token first if it has ordered effects."""
+        if not self._is_ordered(equation):
+            return list(operands)
+        assert self._token is not None
+        return [self._token, *operands]
+
+    def _results(self, equation: Equation, operation: ir.Operation) -> list[ir.Value]:
+        """The results of an op but for the token, which the next one takes."""
+        results = list(operation.results)
+        if self._is_ordered(equation):
+            self._token = results.pop(0)
+        return results
+
+    def host_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.host_call` of the equation's slot. Without effects and results there is nothing to call for."""
+        if not equation.effects and not equation.outputs:
+            return []
+        attributes = {"slot": self.attribute(self.slots[id(equation)])}
+        if equation.effects:
+            attributes["effectful"] = ir.UnitAttr.get(self.context)
+        given = self._ordered(equation, operands)
+        sizes = [dim for var in equation.outputs for dim in dims_in(var.aval.shape)]
+        given = [*given, *[self._sizes.value(dim, ip) for dim in sizes]]
+        return self._results(equation, self._operation("array.host_call", equation, given, ip, attributes))
+
+    def size_as_value(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.dim_as_value` of the size that its parameter is."""
+        size = self._sizes.value(equation.params["dim"], ip)
+        return list(self._operation("array.dim_as_value", equation, [size], ip).results)
+
+    def nothing(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """What is said to checks, and not to the compiler."""
+        return []
+
+    def same(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A name of a value."""
+        return list(operands)
+
+    def guarded(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A value, whatever guards its cotangent."""
+        return [operands[1]]
+
+    def of_members(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The values: those for whom they count are derivatives' concern."""
+        return self.inlined(equation, operands[1:], ip)
+
+    def forward(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A linear function that can be transposed alone: no code is made of it."""
+        forward_mode(equation.params["custom"], equation.source)
+
+    def manual(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A function for one device of a mesh: what is compiled is the program of each device, no module of all."""
+        where = f"{equation.source.describe()}\n" if equation.source else ""
+        raise TypeError(
+            f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is "
+            "called; there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"
+        )
+
+    def cut(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """A size that depends on data: a program is cut there, and each of its parts has a module."""
+        raise _is_cut(equation)
+
+    def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """The equations of a call: what it says beside them is said to derivatives."""
+        graph: Graph = equation.params["graph"].graph
+        return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
+
+    def call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.call` of a private function."""
+        callee = self._callee(equation.params["graph"], equation.params["name"])
+        attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
+        given = self._ordered(equation, operands)
+        return self._results(equation, self._operation("array.call", equation, given, ip, attributes))
+
+    def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.call` of a function of another module, which this one takes in at the first call."""
+        code: ModuleCode = equation.params["module"]
+        callee = self._linked.get(code)
+        if callee is None:
+            given = ir.Module.parse(code.source, self.context)
+            self._check_signature(given, code, equation.params["name"])
+            callee = self._linked[code] = self.module.link(given, code.entry)
+        attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
+        return list(self._operation("array.call", equation, operands, ip, attributes).results)
+
+    def _check_signature(self, given: ir.Module, code: ModuleCode, name: str) -> None:
+        """That a module is of the arrays that its file says."""
+        signature = given.function_type(code.entry)
+        sides = [("takes", code.in_avals, signature.inputs), ("gives", code.out_avals, signature.results)]
+        for verb, avals, types in sides:
+            if [self.type_of(aval) for aval in avals] != list(types):
+                raise ValueError(
+                    f"{name}: its module {verb} ({', '.join(map(str, types))}), and the file says "
+                    f"({', '.join(map(short, avals))}): the file is damaged, or was not written by export"
+                )
+
+    def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.while`: its regions read what is the same in every iteration from outside."""
+        params = equation.params
+        cond_consts, body_consts, carry = split_operands(operands, params["cond_nconsts"], params["body_nconsts"])
+        loop = self._operation("array.while", equation, self._ordered(equation, carry), ip, regions=2)
+        self._region(loop.regions[0], params["cond_jaxpr"].graph, cond_consts, equation, is_condition=True)
+        self._region(loop.regions[1], params["body_jaxpr"].graph, body_consts, equation)
+        return self._results(equation, loop)
+
+    def scan(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.scan`: its region reads the constants from outside."""
+        params = equation.params
+        first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
+        attributes = {
+            "length": self.attribute(params["length"]),
+            "reverse": self.attribute(params["reverse"]),
+        }
+        given = self._ordered(equation, operands[first:])
+        sliced = len(operands) - last
+        length = [params["length"]] if isinstance(params["length"], Dim) else []
+        stacked = [dim for var in equation.outputs[params["num_carry"] :] for dim in dims_in(var.aval.shape)]
+        segments = (len(given) - sliced, sliced, len(length), len(stacked))
+        given = [*given, *[self._sizes.value(dim, ip) for dim in (*length, *stacked)]]
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments, self.context)
+        loop = self._operation("array.scan", equation, given, ip, attributes, regions=1)
+        self._region(loop.regions[0], params["jaxpr"].graph, list(operands[:first]), equation)
+        return self._results(equation, loop)
+
+    def cond(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.cond`: its regions read all but the index from outside."""
+        branches: tuple[ClosedGraph, ...] = equation.params["branches"]
+        choice = self._operation("array.cond", equation, operands[:1], ip, regions=len(branches))
+        for region, branch in zip(choice.regions, branches, strict=True):
+            self._region(region, branch.graph, list(operands[1:]), equation, is_branch=True)
+        return self._results(equation, choice)
+
+    def _region(
+        self,
+        region: ir.Region,
+        graph: Graph,
+        captured: list[ir.Value],
+        equation: Equation,
+        *,
+        is_condition: bool = False,
+        is_branch: bool = False,
+    ) -> None:
+        """A block that computes a graph; its first inputs are values from outside, the others its arguments.
+
+        With ordered effects it takes a token before these (a branch has it from outside), and yields one before its
+        results (a condition, which stands before the body, none).
+        """
+        location = self.location(equation.source)
+        ordered = self._is_ordered(equation)
+        inputs = graph.inputs[len(captured) :]
+        arguments = [self.type_of(var.aval) for var in inputs]
+        if ordered and not is_branch:
+            arguments.insert(0, self._token_type)
+        block = ir.Block.create_at_start(region, arguments, [location] * len(arguments))
+        given = list(block.arguments)
+        outer = self._token
+        if ordered and not is_branch:
+            self._token = given.pop(0)
+        values = dict(zip(graph.inputs, (*captured, *given), strict=True))
+        outputs = self._body(graph, values, ir.InsertionPoint(block))
+        if ordered and not is_condition:
+            outputs = [self._token, *outputs]
+        self._token = outer
+        ir.Operation.create("array.yield", operands=outputs, loc=location, ip=ir.InsertionPoint(block))
+
+    def _callee(self, closed: ClosedGraph, name: str) -> str:
+        """The symbol of the private function of a nested graph, emitted at its first call."""
+        known = self._callees.get(id(closed))
+        if known is None:
+            known = self._callees[id(closed)] = f"{name}_{len(self._callees)}"
+            self.function(known, closed.graph, private=True)
+        return known
+
+
+# Parameters that are the shape of an op's result.
+SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
+
+# The primitives that are not one op of their name.
+_FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
+    key_use: Emitter.nothing,
+    name_value: Emitter.same,
+    guard: Emitter.guarded,
+    members: Emitter.of_members,
+    device_put: Emitter.same,
+    sharding_constraint: Emitter.same,
+    shard_map: Emitter.manual,
+    take_first: Emitter.cut,
+    custom_lin: Emitter.forward,
+    custom_jvp_call: Emitter.inlined,
+    custom_vjp_call: Emitter.inlined,
+    checkpoint: Emitter.inlined,
+    custom_linear_solve: Emitter.inlined,
+    custom_root: Emitter.inlined,
+    call: Emitter.call,
+    module_call: Emitter.linked_call,
+    while_: Emitter.while_loop,
+    scan: Emitter.scan,
+    cond: Emitter.cond,
+    dim_as_value: Emitter.size_as_value,
+    **dict.fromkeys(HOST_CALLS, Emitter.host_call),
+}
+
+
+def emit(
+    graph: Graph,
+    context: ir.Context,
+    aliases: Sequence[tuple[int, int]] = (),
+    plans: Mapping[int, Mapping[str, int | str]] | None = None,
+) -> ir.Module:
+    """The verified module whose @main computes `graph`: it takes the graph's inputs, then its constants.
+
+    `aliases` are pairs of a result and an input in whose memory it is computed; `plans` says, by the ids of equations,
+    how products are cut.
+
+    Raises `ir.MLIRError` with the user's file and line when an op does not verify.
+    """
+    emitter = Emitter(context, symbols_of([var.aval for var in graph.inputs]))
+    emitter.slots = {id(equation): slot for slot, equation in enumerate(host_calls(graph))}
+    emitter.plans = plans or {}
+    emitter.function(ENTRY, graph, private=False, aliases=aliases)
+    emitter.module.operation.verify()
+    return emitter.module

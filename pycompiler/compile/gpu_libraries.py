@@ -1,0 +1,70 @@
+"""NVIDIA's libraries for what is compiled for a GPU: which of them a graph may call. Before `compile`.
+
+The setting `gpu_libraries` says which are wanted. One is loaded when the first graph with an operation is compiled that
+it may compute; which of these operations it does compute is decided by their sizes, by `array-map-to-gpu-libraries`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Collection
+from pathlib import Path
+
+from pycompiler._runtime import load_gpu_library
+from pycompiler.compile.targets import Target
+from pycompiler.core.config.config import config
+from pycompiler.core.tracing.graph import Graph, graphs_in
+from pycompiler.ops.module_call import ModuleCode
+
+# The primitives in whose code each may be called.
+PRIMITIVES: dict[str, frozenset[str]] = {
+    "cublaslt": frozenset({"dot_general"}),
+    "cufft": frozenset({"fft"}),
+    "cusolver": frozenset({"cholesky", "lu", "eigh", "svd"}),
+}
+
+
+def holds_any(graph: Graph, names: Collection[str]) -> bool:
+    """Whether a graph, or a graph or a module inside it, has an operation of one of these primitives."""
+    for inner in graphs_in(graph):
+        for equation in inner.equations:
+            if equation.primitive.name in names:
+                return True
+            for value in equation.params.values():
+                if isinstance(value, ModuleCode) and not value.operations.isdisjoint(names):
+                    return True
+    return False
+
+
+def libraries_for(graph: Graph, target: Target) -> tuple[str, ...]:
+    """The libraries that the code of a graph may call, loaded.
+
+    Raises ImportError, which says what was looked for, for one that the setting names and that can't be loaded.
+    """
+    setting = config.gpu_libraries
+    if target.is_host or setting == "none":
+        return ()
+    found: list[str] = []
+    for name in PRIMITIVES if setting == "auto" else setting.split(","):
+        if not holds_any(graph, PRIMITIVES[name]):
+            continue
+        failure = _failure(name, target.is_emulated)
+        if failure is None:
+            found.append(name)
+        elif setting != "auto":
+            raise ImportError(f"the setting gpu_libraries asks for {name!r}: {failure}")
+    return tuple(found)
+
+
+@functools.cache
+def _failure(name: str, is_emulated: bool) -> str | None:
+    # The machine's libraries know the machine's driver, and not the emulated one.
+    return load_gpu_library(name, _folders(), not is_emulated)
+
+
+def _folders() -> list[str]:
+    """Where NVIDIA's packages of PyPI have their libraries."""
+    spec = importlib.util.find_spec("nvidia")
+    places = spec.submodule_search_locations if spec else None
+    return [str(folder) for place in places or () for folder in sorted(Path(place).glob("*/lib"))]

@@ -1,0 +1,84 @@
+"""What is told of a compilation at its stages: on stderr by the setting `debug`, in files by `dump_dir`. Before
+`compile`, which hands over how the stages are had.
+
+A folder of dump_dir is one compilation: its stages, numbered in order, and `reproducer.mlir`, which
+`array-opt --run-reproducer` runs the passes on again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from pycompiler.compile.targets import Target
+from pycompiler.core.config.config import config
+from pycompiler.core.errors import MLIRError
+from pycompiler.core.tracing.graph import Graph
+
+# Every stage, in order, with how its files end.
+STAGES: dict[str, str] = {
+    "graph": ".txt",
+    "array": ".mlir",
+    "linalg": ".mlir",
+    "bufferized": ".mlir",
+    "loops": ".mlir",
+    "llvm": ".mlir",
+    "llvmir": ".ll",
+    "asm": ".s",
+    "ptx": ".ptx",
+}
+
+# From which level of `debug` on a stage is printed; 1 prints times alone.
+_LEVELS = {"graph": 2, "array": 3}
+_LATER = 4
+
+
+def stages_of(target: Target) -> tuple[str, ...]:
+    """Those that code for a target goes through."""
+    return tuple(stage for stage in STAGES if stage != "ptx") if target.is_host else ("graph", "array", "ptx")
+
+
+def is_asked_for() -> bool:
+    """Whether a setting asks for the text of stages."""
+    return config.dump_dir is not None or config.debug >= min(_LEVELS.values())
+
+
+def tell(name: str, graph: Graph, target: Target, text_at: Callable[[str], str], reproducer: Callable[[], str]) -> None:
+    """Print and write the stages of a compilation, up to the one that fails: who compiles raises the error."""
+    folder = _new_folder(Path(config.dump_dir), name) if config.dump_dir is not None else None
+    wanted = stages_of(target) if folder else _printed(target)
+    stage = wanted[0]
+    try:
+        for number, stage in enumerate(wanted):
+            text = f"{graph!r}\n" if stage == "graph" else text_at(stage)
+            if folder:
+                (folder / f"{number:02}-{stage}{STAGES[stage]}").write_text(text)
+                if stage == "array":
+                    (folder / "reproducer.mlir").write_text(reproducer())
+            if stage in _printed(target):
+                print(f"pycompiler: {stage} of {name}:\n{text.rstrip()}", file=sys.stderr)
+    except MLIRError as error:
+        if folder:
+            (folder / f"{len(list(folder.glob('[0-9]*'))):02}-{stage}-failed.txt").write_text(f"{error}\n")
+
+
+def _printed(target: Target) -> tuple[str, ...]:
+    return tuple(stage for stage in stages_of(target) if config.debug >= _LEVELS.get(stage, _LATER))
+
+
+def _new_folder(parent: Path, name: str) -> Path:
+    """The next one: `0003-loss`."""
+    parent.mkdir(parents=True, exist_ok=True)
+    shown = re.sub(r"[^\w.-]", "_", name)
+    while True:
+        numbers = [re.match(r"(\d{4,})-", entry) for entry in os.listdir(parent)]
+        last = max([int(number[1]) for number in numbers if number], default=0)
+        folder = parent / f"{last + 1:04}-{shown}"
+        # Another process may have been faster.
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return folder

@@ -1,0 +1,179 @@
+"""What of a graph has to be computed, and where each of its outputs comes from. Before `compile`, which compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, share
+from pycompiler.cache import Aliases
+from pycompiler.compile.views import views
+from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.tracing import graph as graphs
+from pycompiler.core.tracing.effects import is_waited_for
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
+from pycompiler.core.tracing.specialize import Sizes, aval_at
+from pycompiler.core.types.aval import same_type
+
+# Smaller results are allocated faster than their memory is proved to be free.
+_WORTH_ALIASING = 4096
+
+# Where an output comes from, as `CompiledCall` takes it.
+Output = (
+    tuple[Literal["result", "arg"], int]
+    | tuple[Literal["const"], Array]
+    | tuple[Literal["view"], tuple[int, ShapedArray, int]]
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What of a graph has to be computed, and where each output comes from.
+
+    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs
+    that are neither inputs, nor parts of them, nor constants, each once; it is None when nothing has to be computed.
+    """
+
+    graph: Graph | None
+    used: tuple[int, ...]
+    consts: tuple[Array, ...]
+    outputs: tuple[Output, ...]
+    # Those of the graph's symbols, where the plan is of one call.
+    sizes: Sizes | None = None
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Those whose sizes what is computed is given, in the order of their numbers."""
+        return (
+            tuple([symbol.name for symbol in symbols_of([var.aval for var in self.graph.inputs])]) if self.graph else ()
+        )
+
+    def at(self, sizes: Sizes) -> Plan:
+        """The plan for these sizes of the symbols."""
+        return replace(self, sizes=sizes)
+
+    @property
+    def result_avals(self) -> tuple[ShapedArray, ...]:
+        """Of what is computed."""
+        if not self.graph:
+            return ()
+        avals = [atom.aval for atom in self.graph.outputs]
+        return tuple(avals if self.sizes is None else [aval_at(aval, self.sizes) for aval in avals])
+
+    @property
+    def returned(self) -> set[int]:
+        """The inputs whose memory outputs have."""
+        passed = {output[1] for output in self.outputs if output[0] == "arg"}
+        return passed | {output[1][0] for output in self.outputs if output[0] == "view"}
+
+    @property
+    def has_views(self) -> bool:
+        return any(output[0] == "view" for output in self.outputs)
+
+
+def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:
+    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
+    `viewing`, parts of inputs too.
+
+    None is split off where the function waits for effects: their failure is that of every result. With `keep_unused`,
+    the inputs that are not used are inputs of what is compiled all the same.
+    """
+    graph = closed.graph
+    inputs = {var: index for index, var in enumerate(graph.inputs)}
+    constants = dict(zip(graph.constvars, closed.consts, strict=True))
+    computed: dict[Atom, int] = {}
+    outputs: list[Output] = []
+    waits = is_waited_for(graph.effects)
+    parts = views(graph) if viewing and not waits else {}
+    for atom in graph.outputs:
+        if waits:
+            outputs.append(("result", computed.setdefault(atom, len(computed))))
+        elif isinstance(atom, graphs.Literal):
+            outputs.append(("const", _constant(atom.value, atom.aval)))
+        elif atom in inputs:
+            outputs.append(("arg", inputs[atom]))
+        elif atom in constants:
+            outputs.append(("const", _constant(constants[atom], atom.aval)))
+        elif atom in parts:
+            number, offset = parts[atom]
+            outputs.append(("view", (number, atom.aval, offset)))
+        else:
+            outputs.append(("result", computed.setdefault(atom, len(computed))))
+    if not computed and not graph.effects:
+        return Plan(None, (), (), tuple(outputs))
+    live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
+    read = {atom for equation in live.equations for atom in equation.inputs} | set(live.outputs)
+    used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
+    used = _with_symbols(graph, used)
+    kept = [(var, value) for var, value in constants.items() if var in read]
+    body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
+    return Plan(body, used, tuple(_constant(value, var.aval) for var, value in kept), tuple(outputs))
+
+
+def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
+    """The inputs that are used, and those that are the only ones to say the size of a symbol."""
+    avals = [var.aval for var in graph.inputs]
+    if all(aval.is_concrete for aval in avals):
+        return used
+    kept = set(used)
+    known = set(symbols_of([avals[index] for index in used]))
+    for index, aval in enumerate(avals):
+        if not known.issuperset(symbols_of([aval])):
+            known.update(symbols_of([aval]))
+            kept.add(index)
+    return tuple(sorted(kept))
+
+
+def _constant(value: Any, aval: ShapedArray) -> Array:
+    """A constant of a graph on the device: the program may delete, or donate, its own array without changing it."""
+    array = to_array(value, aval)
+    return share(array) if array is value else array
+
+
+def to_array(value: Any, aval: ShapedArray) -> Array:
+    """`value` on the device."""
+    if type(value) is Array:
+        return value
+    return array_from_numpy(np.ascontiguousarray(value, aval.dtype).reshape(aval.shape), aval)
+
+
+def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
+    """Results, and for each the donated input of what is computed whose memory it may take: the first of its shape and
+    dtype that is not returned."""
+    returned = plan.returned
+    inputs = plan.graph.inputs if plan.graph else ()
+    free = [
+        (number, inputs[number].aval)
+        for number, leaf in enumerate(plan.used)
+        if leaf in donated and leaf not in returned
+    ]
+    found: list[tuple[int, int]] = []
+    for result, atom in enumerate(plan.graph.outputs if plan.graph else ()):
+        match = next((entry for entry in free if same_type(entry[1], atom.aval)), None)
+        if match is not None:
+            free.remove(match)
+            found.append((result, match[0]))
+    return found
+
+
+def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
+    """Which results take the memory of which donated inputs: those that are worth it."""
+    avals = plan.result_avals
+    # Of symbolic sizes, the large ones count.
+    return tuple(
+        [
+            (result, number)
+            for result, number in _matches(plan, donated)
+            if not avals[result].is_concrete or avals[result].nbytes >= _WORTH_ALIASING
+        ]
+    )
+
+
+def taken(plan: Plan, donated: Sequence[int]) -> tuple[int, ...]:
+    """The donated inputs, by number, that a call takes: those whose memory an output has, or a result may take. The
+    others stay as they are."""
+    kept = plan.returned | {plan.used[number] for _, number in _matches(plan, donated)}
+    return tuple([number for number in donated if number in kept])

@@ -1,0 +1,1 @@
+"""Forward and reverse mode, functions with rules of their own, recomputation, nested calls. Above `batching`."""

@@ -1,0 +1,342 @@
+"""The primitive of recomputation: a call whose tangents keep its inputs, and compute again what else they need.
+
+Its linear part is the same primitive once more, over (inputs, what the policy saved, tangents): a graph that begins
+with the recomputation. Transposed, it stands where the cotangents are known. There `optimization_barrier` goes before
+it, so that the compiler does not see that the values were computed before. Compiled code has its equations in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.call import call, reference_of
+from pycompiler.core.autodiff.jvp import jvp_graph
+from pycompiler.core.autodiff.linearize import linearize_graph
+from pycompiler.core.autodiff.transpose import transpose_graph
+from pycompiler.core.batching.batch import batch_graph
+from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.tracing.effects import does_io
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import (
+    Atom,
+    ClosedGraph,
+    Equation,
+    Graph,
+    Literal,
+    Var,
+    close_over,
+    eliminate_dead_code,
+)
+from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import add, mapped_size
+from pycompiler.core.tracing.trace import Origin, Tracer, current_trace
+from pycompiler.core.types.aval import get_aval, same_type, short, strong
+
+# (primitive, *avals of its arguments, **its parameters) -> whether its results may be kept.
+Policy = Callable[..., Any]
+# Whether the compiler must not see that what is computed again was computed before: at all, or by which argument.
+PreventCse = bool | tuple[bool, ...]
+
+
+# optimization_barrier: the arguments, of which the compiler knows nothing.
+
+
+def _barrier_shape(*avals: ShapedArray) -> tuple[ShapedArray, ...]:
+    return avals
+
+
+def _barrier_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    moving = iter(optimization_barrier.bind(*(t for t in tangents if type(t) is not Zero)))
+    return optimization_barrier.bind(*primals), [t if type(t) is Zero else next(moving) for t in tangents]
+
+
+def _barrier_transpose(cotangents: Sequence[Any], *args: Any) -> Sequence[Any]:
+    moving = iter(optimization_barrier.bind(*(ct for ct in cotangents if type(ct) is not Zero)))
+    return [ct if type(ct) is Zero else next(moving) for ct in cotangents]
+
+
+def _barrier_batch(args: Sequence[Any], dims: Dims) -> tuple[Any, Any]:
+    return optimization_barrier.bind(*args), tuple(dims)
+
+
+def _barrier_reference(*args: Any) -> tuple[Any, ...]:
+    return args
+
+
+def _barrier_samples(rng: np.random.Generator) -> Iterator[Sample]:
+    yield Sample((rng.standard_normal((3, 4)).astype(np.float32),))
+    yield Sample((rng.standard_normal(5).astype(np.float32), np.arange(4, dtype=np.int32), np.asarray(True)))
+
+
+optimization_barrier = Primitive(
+    "optimization_barrier",
+    _barrier_shape,
+    _barrier_jvp,
+    _barrier_transpose,
+    _barrier_batch,
+    _barrier_reference,
+    _barrier_samples,
+    multiple_results=True,
+)
+
+
+# name: its argument, under a name by which a policy can tell it. Nothing is compiled for it.
+
+
+def _name_shape(x: ShapedArray, *, name: str) -> ShapedArray:
+    return x
+
+
+def _name_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, name: str) -> tuple[Any, Any]:
+    return named(primals[0], name), tangents[0]
+
+
+def _name_batch(args: Sequence[Any], dims: Dims, *, name: str) -> tuple[Any, Any]:
+    return named(args[0], name), dims[0]
+
+
+def _name_reference(x: Any, *, name: str) -> Any:
+    return x
+
+
+def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    return ()
+
+
+name_value = Primitive("name", _name_shape, _name_jvp, None, _name_batch, _name_reference, _no_samples)
+
+
+def named(x: Any, name: str) -> Any:
+    """`x` under a name; only a graph remembers it."""
+    return name_value.bind(x, name=name) if isinstance(x, Tracer) or current_trace() is not None else x
+
+
+# checkpoint
+
+
+def _shape(*avals: ShapedArray, graph: ClosedGraph, name: str, **params: Any) -> tuple[ShapedArray, ...]:
+    wanted = graph.in_avals
+    if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
+        raise TypeError(
+            f"checkpoint of {name}: the graph takes ({', '.join(map(short, wanted))}), "
+            f"called with ({', '.join(map(short, avals))})"
+        )
+    return graph.out_avals
+
+
+def recompute(graph: ClosedGraph, args: Sequence[Any], prevent_cse: PreventCse, **params: Any) -> tuple[Any, ...]:
+    """Bind a checkpoint; the constants of the graph become arguments."""
+    opened, consts = graph.derive("opened", lambda: close_over(graph))
+    if isinstance(prevent_cse, tuple):
+        prevent_cse = (*(False for _ in consts), *prevent_cse)
+    return checkpoint.bind(*consts, *args, graph=opened, prevent_cse=prevent_cse, **params)
+
+
+def _also(prevent_cse: PreventCse, chosen: Iterable[int], count: int) -> PreventCse:
+    """The flags of some arguments, before `count` more."""
+    if not isinstance(prevent_cse, tuple):
+        return prevent_cse
+    given = len(prevent_cse)
+    return (*(place >= given or prevent_cse[place] for place in chosen), *(True for _ in range(count)))
+
+
+def _flags(tangents: Sequence[Any]) -> tuple[bool, ...]:
+    return tuple([type(t) is not Zero for t in tangents])
+
+
+def _tangents(outs: Sequence[Any], varying: Sequence[bool], given: Sequence[Any]) -> tuple[Any, ...]:
+    values = iter(given)
+    return tuple([next(values) if v else Zero(strong(get_aval(x))) for x, v in zip(outs, varying, strict=True)])
+
+
+def _jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, prevent_cse: PreventCse, **params: Any
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    both, out_varying = jvp_graph(graph, _flags(tangents))
+    moving = [t for t in tangents if type(t) is not Zero]
+    flags = _also(prevent_cse, range(len(primals)), len(moving))
+    results = recompute(both, (*primals, *moving), flags, **params)
+    outs = results[: len(out_varying)]
+    return outs, _tangents(outs, out_varying, results[len(out_varying) :])
+
+
+def _linearize(
+    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, policy: Policy | None, **params: Any
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    prevent_cse: PreventCse = params.pop("prevent_cse")
+    varying = _flags(tangents)
+    parts = graph.derive(("recompute", varying, policy), lambda: _Parts(graph, varying, policy))
+    results = recompute(parts.known, primals, prevent_cse, policy=policy, **params)
+    outs, saved = results[: len(parts.out_varying)], results[len(parts.out_varying) :]
+    if not any(parts.out_varying):
+        return outs, _tangents(outs, parts.out_varying, ())
+    given = [*primals, *saved]
+    moving = [t for t in tangents if type(t) is not Zero]
+    args = [*(given[place] for place in parts.reads), *moving]
+    flags = _also(prevent_cse, parts.reads, len(moving))
+    found = recompute(parts.linear, args, flags, policy=policy, **{**params, "differentiated": True})
+    return outs, _tangents(outs, parts.out_varying, found)
+
+
+class _Parts:
+    """`known`, from the inputs to the results and what the policy saves; `linear`, from those of the inputs and saved
+    values that it `reads`, and the tangents, to the tangents of the results that vary."""
+
+    def __init__(self, graph: ClosedGraph, varying: tuple[bool, ...], policy: Policy | None) -> None:
+        linearized = linearize_graph(graph if policy is None else inlined(graph), varying)
+        # Constants are kept by the graphs that have them.
+        known = linearized.known
+        count = len(graph.in_avals)
+        atoms = [
+            known.graph.inputs[place] if place >= 0 else known.graph.outputs[~place] for place in linearized.residuals
+        ]
+        saved, remade = _split(known.graph, atoms, policy)
+        outputs = known.graph.outputs[: len(linearized.out_varying)]
+        whole = Graph(known.graph.constvars, known.graph.inputs, known.graph.equations, (*outputs, *saved))
+        inputs = (*known.graph.inputs, *saved)
+        again = ClosedGraph(Graph(known.graph.constvars, inputs, remade, atoms), known.consts)
+        self.out_varying = linearized.out_varying
+        self.known = ClosedGraph(eliminate_dead_code(whole), known.consts)
+
+        def run(*args: Any) -> list[Any]:
+            return evaluate(
+                linearized.linear, (*evaluate(again, args[: count + len(saved)]), *args[count + len(saved) :])
+            )
+
+        tangents = [strong(aval) for aval, v in zip(graph.in_avals, varying, strict=True) if v]
+        recorded = record(run, (*again.in_avals, *tangents), Origin("checkpoint", evaluate))
+        linear = eliminate_dead_code(recorded.graph)
+        read: set[Atom] = {atom for equation in linear.equations for atom in equation.inputs} | set(linear.outputs)
+        self.reads = [place for place in range(len(again.in_avals)) if linear.inputs[place] in read]
+        kept = [*(linear.inputs[place] for place in self.reads), *linear.inputs[len(again.in_avals) :]]
+        self.linear = ClosedGraph(Graph(linear.constvars, kept, linear.equations, linear.outputs), recorded.consts)
+
+
+def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tuple[list[Var], list[Equation]]:
+    """What is saved, of the residuals and of what they are made of, and the equations that make the rest again."""
+    needed = {atom for atom in residuals if type(atom) is not Literal}
+    refused = _refused(graph, policy)
+    saved: list[Var] = []
+    remade: list[Equation] = []
+    for equation in reversed(graph.equations):
+        wanted = [var for var in equation.outputs if var in needed]
+        effects = equation.effects
+        if not wanted and not effects:
+            continue
+        if does_io(effects):
+            raise _not_again(equation)
+        avals = [atom.aval for atom in equation.inputs]
+        keeps = policy is not None and policy(equation.primitive, *avals, **equation.params)
+        if keeps and refused.isdisjoint(equation.outputs):
+            saved += wanted
+        else:
+            remade.append(equation)
+            needed.update(equation.inputs)
+    saved.reverse()
+    remade.reverse()
+    return saved, remade
+
+
+def _not_again(equation: Equation) -> NotDifferentiableError:
+    where = f"{equation.source.describe()}\n" if equation.source else ""
+    return NotDifferentiableError(
+        f"{where}checkpoint: {equation.primitive.name} has effects, and what is recomputed would have them again. What "
+        "to do: call it outside of the function that is recomputed"
+    )
+
+
+def _refused(graph: Graph, policy: Policy | None) -> set[Atom]:
+    """Values that are not saved because of their names, whatever made them."""
+    names = getattr(policy, "names_not_saved", frozenset[str]())
+    return {
+        atom
+        for equation in graph.equations
+        if equation.primitive is name_value and equation.params["name"] in names
+        for atom in equation.inputs
+    }
+
+
+def inlined(graph: ClosedGraph) -> ClosedGraph:
+    """The graph with the equations of nested calls in their place, where a policy sees them."""
+
+    def make() -> ClosedGraph:
+        if not any(equation.primitive is call for equation in graph.graph.equations):
+            return graph
+        return record(lambda *args: _evaluate_inlined(graph, args), graph.in_avals, Origin("checkpoint", evaluate))
+
+    return graph.derive("inlined", make)
+
+
+def _evaluate_inlined(graph: ClosedGraph, args: Sequence[Any]) -> list[Any]:
+    values: dict[Atom, Any] = dict(zip(graph.graph.constvars, graph.consts, strict=True))
+    values.update(zip(graph.graph.inputs, args, strict=True))
+
+    def read(atom: Atom) -> Any:
+        return atom.value if isinstance(atom, Literal) else values[atom]
+
+    for equation in graph.graph.equations:
+        given = [read(atom) for atom in equation.inputs]
+        if equation.primitive is call:
+            outs: Any = _evaluate_inlined(equation.params["graph"], given)
+        else:
+            out = equation.primitive.bind(*given, **equation.params)
+            outs = out if equation.primitive.multiple_results else (out,)
+        values.update(zip(equation.outputs, outs, strict=True))
+    return [read(atom) for atom in graph.graph.outputs]
+
+
+def _transpose(
+    cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, prevent_cse: PreventCse, **params: Any
+) -> Sequence[Any]:
+    linear = tuple([type(arg) is UndefinedPrimal for arg in args])
+    backward, nonzero = transpose_graph(graph, linear, _flags(cotangents))
+    known = [place for place, is_linear in enumerate(linear) if not is_linear]
+    moving = [ct for ct in cotangents if type(ct) is not Zero]
+    flags = _also(prevent_cse, known, len(moving))
+    if flags is not False:
+        backward = backward.derive(("behind a barrier", flags), lambda: _behind_barrier(backward, flags))
+    given = [*(args[place] for place in known), *moving]
+    results = iter(recompute(backward, given, flags, **params) if any(nonzero) else ())
+    found = iter([next(results) if n else None for n in nonzero])
+    return [next(found) if is_linear else None for is_linear in linear]
+
+
+def _behind_barrier(graph: ClosedGraph, flags: PreventCse) -> ClosedGraph:
+    def run(*args: Any) -> list[Any]:
+        chosen = flags if isinstance(flags, tuple) else [True] * len(args)
+        hidden = iter(optimization_barrier.bind(*(x for x, c in zip(args, chosen, strict=True) if c)))
+        return evaluate(graph, [next(hidden) if c else x for x, c in zip(args, chosen, strict=True)])
+
+    return record(run, graph.in_avals, Origin("checkpoint", evaluate))
+
+
+def _batch(
+    args: Sequence[Any], dims: Dims, *, graph: ClosedGraph, prevent_cse: PreventCse, **params: Any
+) -> tuple[Sequence[Any], Sequence[int | None]]:
+    batched, out_dims = batch_graph(graph, tuple(dims), mapped_size(args, dims))
+    return recompute(batched, args, prevent_cse, **params), out_dims
+
+
+def _reference(*args: Any, graph: ClosedGraph, **params: Any) -> tuple[Any, ...]:
+    return reference_of(graph, args)
+
+
+def _sum(x: Any, y: Any) -> list[Any]:
+    return [add.bind(x, y)]
+
+
+def _samples(rng: np.random.Generator) -> Iterator[Sample]:
+    x, y = (rng.standard_normal(5).astype(np.float32) for _ in range(2))
+    graph = record(_sum, (get_aval(x), get_aval(y)), Origin("checkpoint", evaluate))
+    params = {"name": "sum", "prevent_cse": True, "policy": None, "differentiated": False}
+    yield Sample((x, y), {"graph": graph, **params})
+
+
+checkpoint = Primitive(
+    "checkpoint", _shape, _jvp, _transpose, _batch, _reference, _samples, multiple_results=True, linearize=_linearize
+)

@@ -1,0 +1,102 @@
+"""Linearization: forward mode whose tangents are recorded, so that they can be run again, or backwards.
+
+The tangents are tracers of a graph that is not the current trace. Since the newest tracer decides, what a jvp rule does
+with primals alone happens outside, at once, and what it does with a tangent becomes an equation of the linear graph;
+the primals that such an equation reads become its constants: the residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler.core.autodiff.jvp import JvpTrace, push_forward
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, close_over, pruned
+from pycompiler.core.tracing.primitive import Primitive, Zero
+from pycompiler.core.tracing.record import GraphTrace, record
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval, strong
+
+
+class LinearizeTrace(JvpTrace):
+    """A jvp trace whose tangents are being recorded: primitives that hold graphs must keep the two parts apart."""
+
+    __slots__ = ()
+
+    def rule(self, primitive: Primitive) -> Callable[..., tuple[Any, Any]]:
+        return primitive.linearize or super().rule(primitive)
+
+
+def linearize(
+    function: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    varying: Sequence[bool],
+    origin: Origin,
+    active: Callable[[], int] | None = None,
+) -> tuple[list[Any], ClosedGraph, list[bool]]:
+    """The results of a flat function, the linear graph from the tangents of the varying arguments to those of the
+    results that vary, and which results these are. `active` as for `push_forward`."""
+    linear = GraphTrace(origin)
+    tangents = [
+        linear.new_input(strong(get_aval(x))) if v else Zero(get_aval(x)) for x, v in zip(primals, varying, strict=True)
+    ]
+    typing = axes.typing()
+    if typing is not None:
+        for x, tangent in zip(primals, tangents, strict=True):
+            if type(tangent) is not Zero:
+                typing.same(tangent, x)
+    try:
+        outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(origin), active)
+        # A residual that only dead equations read need not be kept.
+        closed = pruned(linear.close([t for t in out_tangents if type(t) is not Zero]))
+    finally:
+        linear.finish()
+    return outs, closed, [type(t) is not Zero for t in out_tangents]
+
+
+class LinearizedGraph:
+    """A graph in two parts: `known`, from the inputs to the results and the residuals, and `linear`, from the
+    residuals and the tangents of the varying inputs to the tangents of the results that vary."""
+
+    __slots__ = ("known", "linear", "out_varying", "residuals")
+
+    def __init__(
+        self, known: ClosedGraph, linear: ClosedGraph, residuals: tuple[int, ...], out_varying: tuple[bool, ...]
+    ) -> None:
+        self.known = known
+        self.linear = linear
+        # Where each residual is: that input of `known`, or (counted from ~0 downwards) that result of it.
+        self.residuals = residuals
+        self.out_varying = out_varying
+
+
+def linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> LinearizedGraph:
+    """The two parts of a graph, for tangents of the inputs that vary."""
+    return closed.derive(("linearize", varying), lambda: _linearize_graph(closed, varying))
+
+
+def _linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> LinearizedGraph:
+    origin = Origin("linearize", evaluate)
+    parts: list[tuple[ClosedGraph, list[int], list[bool]]] = []
+
+    def run(*args: Any) -> list[Any]:
+        outs, linear, out_varying = linearize(lambda *xs: evaluate(closed, xs), args, varying, origin)
+        results = list(outs)
+        at_input = {id(x): index for index, x in enumerate(args)}
+        at_result = {id(x): ~index for index, x in enumerate(results)}
+        residuals: list[int] = []
+        linear, inner = close_over(linear, only_tracers=True)
+        for const in inner:
+            place = at_input.get(id(const), at_result.get(id(const)))
+            if place is None:
+                place = at_result[id(const)] = ~len(results)
+                results.append(const)
+            residuals.append(place)
+        parts.append((linear, residuals, out_varying))
+        return results
+
+    known = record(run, closed.in_avals, origin)
+    linear, residuals, out_varying = parts[0]
+    return LinearizedGraph(known, linear, tuple(residuals), tuple(out_varying))

@@ -1,0 +1,99 @@
+"""What the bounds of symbols decide about a polynomial, and the error for what they leave open.
+
+Stands above `polynomial`, below `dims`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from pycompiler.core.dims import polynomial
+from pycompiler.core.dims.polynomial import Symbol, Terms
+from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.source import user_source
+
+# The answer to a question about terms, None where the bounds leave it open.
+Decision = Callable[[Terms], bool | None]
+
+# In the units of a symbol without a greatest size: bounds beyond this are not proposed.
+_LARGEST = 1 << 40
+
+
+def equals_zero(terms: Terms) -> bool | None:
+    """Whether the value is 0: for all sizes, for none, or (None) perhaps for some."""
+    low, high = polynomial.bounds(terms)
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return False
+    if low == high == 0:
+        return True
+    # What divides each term with a symbol must divide the constant too where the sum is 0.
+    constant = sum(factor for monomial, factor in terms if not monomial)
+    return False if constant % math.gcd(*[factor for monomial, factor in terms if monomial]) else None
+
+
+def is_negative(terms: Terms) -> bool | None:
+    """Whether the value is below 0 for all sizes, for none, or (None) perhaps for some."""
+    low, high = polynomial.bounds(terms)
+    return True if high is not None and high < 0 else False if low is not None and low >= 0 else None
+
+
+def inconclusive(question: str, decide: Decision, terms: Terms) -> InconclusiveDimensionError:
+    """The error for a question that the bounds leave open: the user's line, the symbols, the bounds that decide it.
+
+    `decide` answers the question about `terms`, and is tried with other bounds of their symbols.
+    """
+    symbols = [symbol for _, symbol in sorted(polynomial.symbols(terms).items())]
+    known = ", and of ".join(f"{symbol.name}, which is {symbol.described()}" for symbol in symbols)
+    found = [bound for symbol in symbols for bound in _deciding(terms, symbol, decide)]
+    if found:
+        advice = "give the symbol a bound, as " + " or ".join(found)
+    elif len(symbols) > 1:
+        advice = "use one symbol for sizes that are equal, or bounds for each that tell them apart"
+    else:
+        advice = f"ask for what holds for every {symbols[0].name}, or make the size an int"
+    return InconclusiveDimensionError(
+        f"{place()}whether {question} depends on the size of {known}.\nWhat to do: {advice}"
+    )
+
+
+def _deciding(terms: Terms, symbol: Symbol, decide: Decision) -> Iterable[str]:
+    """The symbol with the loosest bounds that decide the question, for each kind of bound that does."""
+    low, high, by = symbol.min, symbol.max, symbol.multiple_of
+
+    def bounded(least: int, greatest: int | None, multiple: int = by) -> Symbol:
+        return Symbol(symbol.name, least, greatest, multiple)
+
+    def decides(candidate: Symbol) -> bool:
+        return decide(polynomial.with_symbol(terms, candidate)) is not None
+
+    multiple = bounded(low, high, math.lcm(by, *polynomial.divisors(terms)))
+    if multiple.multiple_of != by and (multiple.max is None or multiple.max > multiple.min) and decides(multiple):
+        yield repr(multiple)
+        return
+    # How many units a bound can move by; two sizes are left at the least.
+    most = (_LARGEST if high is None else (high - low) // by) - 1
+    above = _first(lambda amount: decides(bounded(low + amount * by, high)), most)
+    if above is not None:
+        found = bounded(low + above * by, high)
+        yield repr(found).replace(")", ", min=1)") if found.min == 1 else repr(found)
+    below = _first(lambda amount: decides(bounded(low, low + (most + 1 - amount) * by)), most)
+    if below is not None:
+        yield repr(bounded(low, low + (most + 1 - below) * by))
+
+
+def _first(holds: Callable[[int], bool], most: int) -> int | None:
+    """The least amount from 1 to `most` for which a property holds that greater amounts keep; None if it never does."""
+    if most < 1 or not holds(most):
+        return None
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def place() -> str:
+    """The user's line, as errors open with it; nothing when there is none."""
+    source = user_source()
+    return f"{source.describe()}\n" if source else ""

@@ -1,0 +1,90 @@
+"""Python's `max`, `min`, `range` and `slice` for dimensions: how many, and from where, at every size. Above `dims`.
+
+Of ints they are Python's own. Raises InconclusiveDimensionError where a bound of a symbol is missing: `x[2:]` has
+`n - 2` elements if n is at least 2, and none if it is less.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+
+from pycompiler.core.dims.decisions import place
+from pycompiler.core.dims.dims import Dim, Dimension, Shape, decidedly_equal, is_at_least, surely_below
+from pycompiler.core.errors import InconclusiveDimensionError
+
+
+def fixed(name: str, size: Dimension) -> int:
+    """A size whose value is needed while tracing. Raises InconclusiveDimensionError for a symbolic one."""
+    if not isinstance(size, Dim):
+        return operator.index(size)
+    raise InconclusiveDimensionError(
+        f"{place()}{name}: what it does depends on the size {size}, whose value is not known while it is traced.\n"
+        "What to do: make this size an int; other axes may be symbols"
+    )
+
+
+def larger(a: Dimension, b: Dimension) -> Dimension:
+    """The greater of two. Raises InconclusiveDimensionError where it is not the same one at every size."""
+    return b if surely_below(a, b + 1) else a if a >= b else b
+
+
+def smaller(a: Dimension, b: Dimension) -> Dimension:
+    """The lesser of two. Raises InconclusiveDimensionError where it is not the same one at every size."""
+    return a if surely_below(a, b + 1) else b if a >= b else a
+
+
+def range_length(start: Dimension, stop: Dimension, step: Dimension) -> Dimension:
+    """`len(range(start, stop, step))`."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return len(range(start, stop, step))
+    span, size = (stop - start, step) if step > 0 else (start - stop, -step)
+    count = span if size == 1 else (span + size - 1) // size
+    return 0 if surely_below(count, 1) or not count >= 0 else count
+
+
+def slice_indices(item: slice, size: Dimension) -> tuple[Dimension, Dimension, int]:
+    """Where a slice of an axis starts, how many elements it takes, and its step."""
+    if isinstance(size, int) and not isinstance(item.start, Dim) and not isinstance(item.stop, Dim):
+        start, stop, step = item.indices(size)  # what is no int, an array with one element say, is asked for its index
+        return start, len(range(start, stop, step)), step
+    step: int = 1 if item.step is None else item.step
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    # The ends of what there is, in the direction of the slice; the last of them is outside.
+    first, last = (0, size) if step > 0 else (size - 1, -1)
+    start = first if item.start is None else _inside(item.start, size, step)
+    stop = last if item.stop is None else _inside(item.stop, size, step)
+    return start, range_length(start, stop, step), step
+
+
+def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
+    least, greatest = (0, size) if step > 0 else (-1, size - 1)
+    if place < 0:
+        place = place + size
+        return least if place < least else place
+    return greatest if place > greatest else place
+
+
+def bounded_diagonal(k: int, rows: Dimension, columns: Dimension) -> int:
+    """The number of a diagonal; one that lies beside the matrix becomes the first that does, which index types hold."""
+    if not isinstance(k, int):  # pyright: ignore[reportUnnecessaryIsInstance]: an array may say it, too
+        return k
+    low = -rows if isinstance(rows, int) else -(2**30)
+    return max(low, min(k, columns if isinstance(columns, int) else 2**30))
+
+
+def decidedly_same(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
+    return len(a) == len(b) and all(decidedly_equal(one, other) for one, other in zip(a, b, strict=True))
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def check_sizes(name: str, shape: Shape) -> None:
+    """That a shape has no negative size. Raises ValueError, InconclusiveDimensionError where it has one at some sizes.
+
+    What memory is planned and code is compiled for: nothing asks again in a call.
+    """
+    for dim in shape:
+        if not is_at_least(dim, 0):
+            raise ValueError(f"{name}: the size {dim} is negative")

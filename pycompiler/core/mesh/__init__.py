@@ -1,0 +1,1 @@
+"""Meshes of devices, shardings, and places of arrays. Above `tracing`."""

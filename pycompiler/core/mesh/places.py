@@ -1,0 +1,102 @@
+"""Places of arrays: devices, and shardings over several; putting one array, outside of any trace, into a place.
+
+A sharding is any object with two members: `device_set`, the set of its devices, and `place(array, donate=False)`, which
+returns the Array of these elements (an Array or an ndarray is given) laid out by it. One over a single device stands
+for that device. Part of core; `ops.placement` has the primitive, `lax.placement` what traces and trees are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator
+from typing import Any
+
+from pycompiler import _runtime
+from pycompiler._runtime import Array, Device, ShapedArray
+from pycompiler.core.config.config import config
+from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
+from pycompiler.core.mesh.sharding import NamedSharding, SingleDeviceSharding
+from pycompiler.core.types.aval import as_array
+
+Place = Any
+
+
+def is_place(x: object) -> bool:
+    """Whether `x` says where an array is to be: a device, a sharding, or a spec of the current mesh."""
+    return isinstance(x, (Device, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
+
+
+def check_place(function: str, place: Any) -> Place | None:
+    """`place`, a spec as the sharding over the current mesh. Raises ValueError unless it is None, a device, a sharding
+    or a spec, and for a spec where there is no current mesh."""
+    if isinstance(place, PartitionSpec):
+        return NamedSharding(current_mesh(function), place)
+    if place is None or is_place(place):
+        return place
+    raise ValueError(f"{function}: device {place!r} is none of {_runtime.devices()}, no sharding and not None")
+
+
+def single_device(place: Place) -> Device | None:
+    """The device of a place that is one device; None for several."""
+    if isinstance(place, Device):
+        return place
+    devices = place.device_set
+    return next(iter(devices)) if len(devices) == 1 else None
+
+
+@contextlib.contextmanager
+def making_on(device: Device | None) -> Generator[None]:
+    """Arrays that this thread makes of other values are on `device` meanwhile; None: where they are by default."""
+    before = _runtime.swap_default_device(device) if device is not None else None
+    try:
+        yield
+    finally:
+        if device is not None:
+            _runtime.swap_default_device(before)
+
+
+@contextlib.contextmanager
+def asked_for() -> Generator[None]:
+    """What is transferred meanwhile was asked for by name (`transfer_guard`)."""
+    before = _runtime.swap_explicit_transfers(True)
+    try:
+        yield
+    finally:
+        _runtime.swap_explicit_transfers(before)
+
+
+def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | None = None) -> Any:
+    """One array in a place, committed to it. Without a place an Array stays where it is, and any other value is put,
+    uncommitted, on the default device. TypeError for what is no array."""
+    if place is None:
+        if type(x) is not Array:
+            with asked_for():
+                return as_array(x)
+        if may_alias is not False or not isinstance(x.device, Device):
+            return x
+        return _runtime.with_commitment(_runtime.put(x, x.device, donate, True), x.committed)
+    device = single_device(place)
+    if device is None:
+        return place.place(x, donate=donate)
+    if type(x) is not Array:
+        with asked_for(), making_on(device):
+            return _runtime.with_commitment(as_array(x), True)
+    if not isinstance(x.device, Device):
+        # Laid out over several: its parts are put together.
+        place = SingleDeviceSharding(device)
+        return _runtime.with_commitment(place.place(x), True)
+    return _runtime.put(x, device, donate, may_alias is False)
+
+
+def deferred(aval: ShapedArray, make: Callable[[], Any]) -> Any:
+    """An array that `make()` makes, where it is first used: with several devices it may be put on another one than the
+    default before that. With one device, and for small arrays, it is made at once."""
+    if _runtime.device_count() == 1 or _runtime.current_trace() is not None:
+        return make()
+    wide = config.enable_x64
+
+    def run() -> Any:
+        with config.override("enable_x64", wide):
+            return make()
+
+    return _runtime.deferred(aval, run)

@@ -1,0 +1,175 @@
+"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and what else is taken for one. After `sharding`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray
+from pycompiler.core.dims import dims
+from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
+from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import Elementless, get_aval, is_array
+from pycompiler.core.types.tree import tree_flatten
+
+_PYTHON: tuple[type, ...] = (bool, int, float, complex)
+
+
+class ShapeDtypeStruct(Elementless):
+    """A shape and dtype in the place of an array: what `eval_shape` gives, and what it, `make_jaxpr` and `lower` take.
+
+    With `sharding` (a PartitionSpec is over the current mesh) it says where the array is. It doesn't change, and can be
+    hashed. Raises TypeError for a sharding that is none, ValueError where it can't divide the shape.
+
+    >>> import pycompiler as pc
+    >>> pc.ShapeDtypeStruct((3, 4), "float32").update(shape=(5,))
+    ShapeDtypeStruct(shape=(5,), dtype=float32)
+    """
+
+    __slots__ = ("_given", "dtype", "is_ref", "manual_axis_type", "shape", "weak_type")
+
+    shape: tuple[Any, ...]
+    dtype: dtypes.DType
+    weak_type: bool
+
+    def __init__(
+        self,
+        shape: Iterable[dims.Dimension],
+        dtype: object,
+        *,
+        sharding: Sharding | PartitionSpec | None = None,
+        weak_type: bool = False,
+        manual_axis_type: None = None,
+        is_ref: bool = False,
+    ) -> None:
+        if dtype is None:
+            raise ValueError("ShapeDtypeStruct: dtype must be given")
+        if manual_axis_type is not None or is_ref:
+            raise ValueError(
+                "ShapeDtypeStruct: manual_axis_type must be None and is_ref False: there are no references"
+            )
+        if sharding is not None and not isinstance(sharding, (Sharding, PartitionSpec)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(
+                f"ShapeDtypeStruct: sharding must be a Sharding, a PartitionSpec or None, got {sharding!r} of type "
+                f"{type(sharding).__name__}"
+            )
+        values = {
+            "shape": tuple(shape),
+            # Of Python's types those of NumPy: they are narrowed where they are traced.
+            "dtype": np.dtype(dtype) if isinstance(dtype, type) and dtype in _PYTHON else dtypes.as_dtype(dtype),
+            "weak_type": weak_type,
+            "manual_axis_type": None,
+            "is_ref": False,
+            "_given": sharding,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if isinstance(sharding, Sharding):
+            sharding.check_compatible_aval(self.shape)
+
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """That of an array, or of anything with a shape and a dtype; where `x` is committed, with its sharding."""
+        if isinstance(x, ShapeDtypeStruct):
+            return x
+        found = described(x)
+        aval = get_aval(x if found is None else found)
+        sharding = getattr(x, "sharding", None) if getattr(x, "committed", not isinstance(x, Array)) else None
+        sharding = sharding if isinstance(sharding, (Sharding, PartitionSpec)) else None
+        return cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
+
+    @property
+    def aval(self) -> ShapedArray:
+        """What it stands for: 64-bit types are narrowed unless `enable_x64`."""
+        return ShapedArray(self.shape, dtypes.canonicalize(self.dtype), self.weak_type)
+
+    @property
+    def sharding(self) -> Sharding | None:
+        """Where the array is. Raises ValueError for a spec where there is no current mesh."""
+        given: Sharding | PartitionSpec | None = getattr(self, "_given")  # noqa: B009
+        if isinstance(given, PartitionSpec):
+            return NamedSharding(current_mesh("ShapeDtypeStruct: sharding"), given)
+        return given
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """How many elements there are."""
+        return dims.dim_product(self.shape)
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """With another `shape`, `dtype`, `sharding` or `weak_type`. Raises TypeError for another name."""
+        now: dict[str, Any] = {
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "sharding": self._key()[2],
+            "weak_type": self.weak_type,
+        }
+        return ShapeDtypeStruct(**{**now, **changes})
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a ShapeDtypeStruct without axes")
+        return self.shape[0]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a ShapeDtypeStruct does not change: make another one by update({name}=...)")
+
+    def __reduce__(self) -> Any:
+        return _made, self._key()
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, getattr(self, "_given"), self.weak_type  # noqa: B009
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(("ShapeDtypeStruct", self._key()))
+
+    def __repr__(self) -> str:
+        given = self._key()[2]
+        where = "" if given is None else f", sharding={given!r}"
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{where}{weak})"
+
+
+def _made(shape: Any, dtype: Any, sharding: Any, weak_type: bool) -> ShapeDtypeStruct:
+    return ShapeDtypeStruct(shape, dtype, sharding=sharding, weak_type=weak_type)
+
+
+def described(x: Any) -> ShapeDtypeStruct | None:
+    """That of an object with a shape and a dtype that is no array; None for what is one, and for what has none."""
+    if is_array(x) or isinstance(x, type):
+        return None
+    shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
+    if shape is None or dtype is None:
+        return None
+    try:
+        return ShapeDtypeStruct(tuple(shape), dtype, weak_type=bool(getattr(x, "weak_type", False)))
+    except (TypeError, ValueError):
+        return None
+
+
+def with_described(tree: Any) -> Any:
+    """A tree of arguments of which only the types matter: objects with a shape and a dtype stand for arrays."""
+    leaves, treedef = tree_flatten(tree)
+    found = [described(leaf) for leaf in leaves]
+    if all(leaf is None for leaf in found):
+        return tree
+    return treedef.unflatten([leaf if known is None else known for leaf, known in zip(leaves, found, strict=True)])
+
+
+def shapes_of(avals: Iterable[ShapedArray]) -> list[ShapeDtypeStruct]:
+    """Those of results."""
+    return [ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals]
+
+
+__all__ = ["ShapeDtypeStruct", "described", "shapes_of", "with_described"]

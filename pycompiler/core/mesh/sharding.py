@@ -1,0 +1,238 @@
+"""Shardings: on which devices the elements of an array are, and which of them where.
+
+A sharding places (`place`) what `device_put` is given, and is an attribute of every array. After `mesh`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from pycompiler.core.mesh.mesh import Device, Layout, Mesh, PartitionSpec, layout_of, local_shape
+
+Index = tuple[slice, ...]
+
+
+class Sharding:
+    """Which elements of an array are on which device. Compared by value, hashable."""
+
+    @property
+    def device_list(self) -> tuple[Device, ...]:
+        """The devices, in the order in which arrays hold their parts."""
+        raise NotImplementedError
+
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
+        """For each device the part of an array of this shape that it holds, as a tuple of slices."""
+        raise NotImplementedError
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of each device's part. Raises ValueError when it can't be divided evenly."""
+        raise NotImplementedError
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each device holds all of the array."""
+        raise NotImplementedError
+
+    @property
+    def device_set(self) -> set[Device]:
+        """The devices."""
+        return set(self.device_list)
+
+    @property
+    def num_devices(self) -> int:
+        """How many devices there are."""
+        return len(self.device_list)
+
+    @property
+    def addressable_devices(self) -> set[Device]:
+        """Those of this process: all of them."""
+        return self.device_set
+
+    @property
+    def has_addressable_devices(self) -> bool:
+        """Whether some are of this process."""
+        return True
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all are of this process."""
+        return True
+
+    @property
+    def memory_kind(self) -> str:
+        """The memory of the devices that is used; they have one."""
+        return "device"
+
+    def with_memory_kind(self, kind: str) -> Sharding:
+        """The sharding in another memory. Raises ValueError for what the devices have not."""
+        if kind != "device":
+            raise ValueError(f"with_memory_kind: the devices have the memory 'device', got {kind!r}")
+        return self
+
+    def addressable_devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
+        """`devices_indices_map` of this process's devices."""
+        return self.devices_indices_map(global_shape)
+
+    def check_compatible_aval(self, aval_shape: Sequence[int]) -> None:
+        """Raise ValueError unless arrays of this shape can be divided so."""
+        self.shard_shape(aval_shape)
+
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
+        """Whether both put the same elements of arrays of `ndim` dimensions on the same devices."""
+        raise NotImplementedError
+
+
+class SingleDeviceSharding(Sharding):
+    """All elements on one device.
+
+    >>> import pycompiler as pc
+    >>> pc.sharding.SingleDeviceSharding(pc.devices()[0]).is_fully_replicated
+    True
+    """
+
+    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
+        if not hasattr(device, "platform"):
+            raise TypeError(f"SingleDeviceSharding: takes a device, got {device!r} of type {type(device).__name__}")
+        self._device = device
+
+    @property
+    def device_list(self) -> tuple[Device, ...]:
+        return (self._device,)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return True
+
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
+        return {self._device: tuple([slice(None)] * len(global_shape))}
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        return tuple(global_shape)
+
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
+        return other.device_list == self.device_list
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SingleDeviceSharding) and self._device is other._device
+
+    def __hash__(self) -> int:
+        return hash(("SingleDeviceSharding", id(self._device)))
+
+    def __repr__(self) -> str:
+        return f"SingleDeviceSharding(device={self._device!r}, memory_kind=device)"
+
+
+class NamedSharding(Sharding):
+    """Elements divided over the axes of a mesh, as a spec says; copies along the axes that it does not name.
+
+    Raises ValueError for a spec that names an axis twice, or one that the mesh has not.
+
+    >>> import pycompiler as pc
+    >>> mesh = pc.make_mesh((1,), ("x",))
+    >>> pc.sharding.NamedSharding(mesh, pc.sharding.PartitionSpec("x")).shard_shape((4, 2))
+    (4, 2)
+    """
+
+    def __init__(self, mesh: Mesh, spec: PartitionSpec, *, memory_kind: str | None = None) -> None:
+        if not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"NamedSharding: takes a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+        if not isinstance(spec, PartitionSpec):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if spec is not None and not isinstance(spec, tuple):
+                raise TypeError(f"NamedSharding: takes a PartitionSpec, got {spec!r} of type {type(spec).__name__}")
+            spec = PartitionSpec(*(spec or ()))
+        # Names and repetitions: the sizes of a dimension are not known yet.
+        self._names = layout_of("NamedSharding", spec.update(unreduced=frozenset()), mesh.shape, (0,) * len(spec))
+        self.mesh = mesh
+        self.spec = spec
+
+    @property
+    def device_list(self) -> tuple[Device, ...]:
+        return self.mesh.device_list
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return all(self.mesh.shape[name] == 1 for names in self._names for name in names)
+
+    @property
+    def axes_of_dimensions(self) -> Layout:
+        """The axes of the mesh that divide each dimension of the spec."""
+        return self._names
+
+    @property
+    def replicated_axes(self) -> frozenset[str]:
+        """The axes of the mesh that the spec does not name."""
+        return frozenset(self.mesh.axis_names) - {name for names in self._names for name in names}
+
+    def layout(self, shape: Sequence[int]) -> Layout:
+        """The axes of each dimension of an array of this shape. Raises ValueError when it can't be divided so."""
+        return layout_of("NamedSharding", self.spec, self.mesh.shape, shape)
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        return local_shape(global_shape, self.layout(global_shape), self.mesh.shape)
+
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
+        return dict(zip(self.device_list, self.indices(tuple(global_shape)), strict=True))
+
+    def indices(self, shape: tuple[int, ...]) -> tuple[Index, ...]:
+        """The part of each device, in their order."""
+        return _indices(self, shape)
+
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
+        if self.device_set != other.device_set:
+            return False
+        # Each axis of a size divisible by every number of parts stands for all sizes.
+        shape = (self.num_devices,) * ndim
+        if not isinstance(other, NamedSharding):
+            return self.is_fully_replicated and other.is_fully_replicated
+        return _places(self, shape) == _places(other, shape)
+
+    def update(self, *, mesh: Mesh | None = None, spec: PartitionSpec | None = None) -> NamedSharding:
+        """With another mesh or another spec."""
+        return NamedSharding(self.mesh if mesh is None else mesh, self.spec if spec is None else spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedSharding) and self.mesh == other.mesh and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash((self.mesh, self.spec))
+
+    def __repr__(self) -> str:
+        return f"NamedSharding(mesh={self.mesh}, spec={self.spec!r}, memory_kind=device)"
+
+
+def _places(sharding: NamedSharding, shape: tuple[int, ...]) -> dict[Any, Any]:
+    pairs = zip(sharding.device_list, sharding.indices(shape), strict=True)
+    # Without the whole, slice(None) and slice(0, n) would differ.
+    return {id(d): tuple([s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]) for d, index in pairs}
+
+
+@functools.lru_cache(maxsize=1024)
+def _indices(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[Index, ...]:
+    layout, sizes = sharding.layout(shape), sharding.mesh.shape
+    found: list[Index] = []
+    for number in range(sharding.mesh.size):
+        where: dict[str, int] = {}
+        for name, size in reversed(sizes.items()):
+            number, where[name] = divmod(number, size)
+        index: list[slice] = []
+        for size, names in zip(shape, layout, strict=True):
+            part, parts = 0, 1
+            for name in names:
+                part, parts = part * sizes[name] + where[name], parts * sizes[name]
+            length = size // parts
+            index.append(slice(None) if parts == 1 else slice(part * length, (part + 1) * length))
+        found.append(tuple(index))
+    return tuple(found)
+
+
+def replicas(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """For each device, in their order: how many before it hold the same part."""
+    seen: dict[Any, int] = {}
+    found: list[int] = []
+    for index in sharding.indices(shape):
+        key = tuple([s.indices(n)[:2] for s, n in zip(index, shape, strict=True)])
+        found.append(seen.setdefault(key, 0))
+        seen[key] += 1
+    return tuple(found)

@@ -1,0 +1,240 @@
+"""The edge between the user's code and ours: errors leave through it without the package's own frames."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar, cast
+
+from pycompiler.core.config.config import config
+from pycompiler.core.errors import ArgumentError, AxisError
+from pycompiler.core.source import hide_own_frames, is_users, without_own_frames
+from pycompiler.core.tracing.arguments import is_settled, prepared, static_parameters
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_T = TypeVar("_T")
+
+
+def boundary(function: Callable[_P, _R], name: str | None = None) -> Callable[_P, _R]:
+    """A decorator for public functions: the traceback of an error shows the user's frames only, and its message opens
+    with `name`, if one is given.
+
+    The setting `traceback_filtering` says how, or turns it off.
+    """
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            named = name is not None and not _is_packages(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+            leaving(error, name if named else None)
+            raise
+
+    return call
+
+
+def leaving(error: BaseException, name: str | None = None) -> None:
+    """Prepare an error to leave the package: its traceback is of the user's frames only (re-raising adds no frame of
+    its own, so that only the callers' follow), and its message opens with the name of the function that was called.
+
+    `add: shapes do not broadcast` says the truth about what failed inside, but the user called `polyadd`. What the
+    user's own code raised, and what has been through here before, keeps its message.
+    """
+    if name is not None and isinstance(error, _OF_ARGUMENTS) and not hasattr(error, "opened"):
+        text = error.args[0] if len(error.args) == 1 else None
+        if isinstance(text, str) and _is_ours(error.__traceback__):
+            error.args = (_opened(name, text, type(error) in _PLAIN),)
+            setattr(error, "opened", True)  # noqa: B010
+    filtering = config.traceback_filtering
+    if filtering != "off":
+        _filter(error, hides=filtering == "tracebackhide" or (filtering == "auto" and _in_ipython()))
+
+
+def _filter(error: BaseException, hides: bool) -> None:
+    """Hide our frames, or take them out: of an error, and of those that it was raised from or while handling."""
+    seen: set[int] = set()
+    left = [error]
+    while left:
+        found = left.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if hides:
+            hide_own_frames(found.__traceback__)
+        else:
+            found.__traceback__ = without_own_frames(found.__traceback__)
+        left += [other for other in (found.__cause__, found.__context__) if other is not None]
+
+
+def _in_ipython() -> bool:
+    # Set by it, for this question.
+    return hasattr(builtins, "__IPYTHON__")
+
+
+def with_boundary(kind: type[_T]) -> type[_T]:
+    """A decorator for classes whose methods the user calls: the public ones, and those of calls and indices, are behind
+    the boundary."""
+    for name, method in list(vars(kind).items()):
+        if isinstance(method, types.FunctionType) and (not name.startswith("_") or name in ("__call__", "__getitem__")):
+            setattr(kind, name, boundary(method))
+    return kind
+
+
+# The errors that say what is wrong with arguments.
+_OF_ARGUMENTS = (TypeError, ValueError, IndexError, OverflowError, NotImplementedError)
+_PLAIN = (*_OF_ARGUMENTS, ArgumentError, AxisError)
+
+# How messages open: with the name of a function or class.
+_OPENING = re.compile(r"^[A-Za-z_][A-Za-z0-9_.]*: ")
+
+
+def _opened(name: str, text: str, plain: bool) -> str:
+    """The text under the name of a function, in place of another's; Python's own words, which name nothing, after it.
+
+    Those of an error of a class of its own (not `plain`) tell more than what a function was given: they stay.
+    """
+    opening = _OPENING.match(text)
+    if opening:
+        # `debug.print: ` names `print` well.
+        if f".{opening.group()}".endswith(f".{name}: "):
+            return text
+        return _OPENING.sub(f"{name}: ", text, count=1)
+    # `add() missing 1 required positional argument`, `add takes...`
+    named = text.startswith(name) and not text[len(name) : len(name) + 1].isidentifier()
+    return f"{name}: {text}" if plain and not named else text
+
+
+def _is_ours(traceback: types.TracebackType | None) -> bool:
+    """Whether an error was raised by the package, and by no function of the user's that it called."""
+    while traceback is not None:
+        if is_users(traceback.tb_frame.f_code.co_filename):
+            return False
+        traceback = traceback.tb_next
+    return True
+
+
+def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
+    """Put the functions among the names of a module behind the boundary, each under its own name.
+
+    They are given integers for sizes and axes, and arrays for what stands for them (`arguments`). Aliases stay one
+    object. Inside the package the functions are imported from where they are defined, without it.
+    """
+    exposed: dict[int, Any] = {}
+    for name in names:
+        function = namespace[name]
+        if isinstance(function, types.FunctionType):
+            namespace[name] = exposed.setdefault(id(function), _exposed(function, namespace["__name__"]))
+
+
+def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = False) -> None:
+    """Put the functions among the names of a module behind the boundary, where they are also called from inside the
+    package: what failed in a call from there bears the name of the outer function. Those `of_arrays` are given what
+    `expose` would give them. Aliases stay one object."""
+    protected: dict[int, Any] = {}
+    module = namespace["__name__"]
+    for name in names:
+        function = namespace[name]
+        if not isinstance(function, types.FunctionType):
+            continue
+        if not of_arrays:
+            namespace[name] = protected.setdefault(id(function), _named(function, module))
+        elif function.__code__.co_filename != __file__:
+            namespace[name] = protected.setdefault(id(function), _exposed(function, module, replaces=False))
+
+
+def _named(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """Behind the boundary, under its own name."""
+    if getattr(function, "__code__", None) is _EXPOSED:
+        return function
+    inner: Any = function
+    while getattr(inner, "__code__", None) is _BOUNDARY:
+        inner = inner.__wrapped__
+    made = boundary(inner, function.__name__)
+    # Where it is found again by pickle.
+    made.__module__ = module
+    return made
+
+
+def _exposed(
+    function: Callable[..., Any], module: str, renames: bool = True, replaces: bool = True
+) -> Callable[..., Any]:
+    """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name;
+    `replaces`: the function is found under the module's name by pickle."""
+    name = function.__name__
+    static = static_parameters(function, module)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if not is_settled(static, args, kwargs):
+                more, named = prepared(name, static, args, kwargs)
+                return function(*more, **named)
+            return function(*args, **kwargs)
+        except BaseException as error:
+            caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+            leaving(error, name if renames and not _composed(caller) else None)
+            raise
+
+    if renames and replaces:
+        call.__module__ = module
+    return call
+
+
+def _nothing() -> None: ...
+
+
+# The code of what `boundary` and `_exposed` make, by which it is known again.
+_BOUNDARY = boundary(_nothing).__code__
+_EXPOSED = _exposed(_nothing, __name__).__code__
+
+# Where functions are composed of others.
+_ROOMS = tuple(f"pycompiler.{room}" for room in ("lax", "numpy", "random", "scipy", "nn"))
+
+
+def _is_packages(caller: types.FrameType) -> bool:
+    """Whether a call comes from the package itself."""
+    return caller.f_globals.get("__name__", "").startswith("pycompiler")
+
+
+def _composed(caller: types.FrameType) -> bool:
+    """Whether a call comes from another function of ours, which the user called, and whose name a message bears."""
+    return caller.f_globals.get("__name__", "").startswith(_ROOMS)
+
+
+def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A decorator: as `boundary`, for a function or method that is given integers and arrays (`arguments`)."""
+    return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
+
+
+def check_function(transform: str, function: Any) -> None:
+    """Raise TypeError for what is no function, or one that yields: its body would not run."""
+    kind: Any = function.__class__
+    if kind is staticmethod or not callable(function):
+        raise TypeError(f"{transform}: takes a function, got {function!r} of type {kind.__name__}")
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(
+            f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "
+            "tuple, or stack what it yields"
+        )
+
+
+def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """`functools.wraps` for what a transformation returns, at the boundary, under a docstring that says what it is."""
+
+    check_function(transform, function)
+
+    def decorate(wrapper: Callable[_P, _R]) -> Callable[_P, _R]:
+        assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"]
+        bounded = functools.update_wrapper(boundary(wrapper), function, assigned=assigned)
+        name = getattr(function, "__name__", type(function).__name__)
+        bounded.__doc__ = f"{transform} of {name}. {getattr(function, '__doc__', None) or ''}".rstrip()
+        return bounded
+
+    return decorate

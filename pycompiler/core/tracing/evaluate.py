@@ -1,0 +1,32 @@
+"""Interpreting a graph by `bind`: evaluation where there is no trace, inlining where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycompiler.core.source import swap_source
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal
+
+
+def evaluate(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:
+    """The results of the graph for these arguments. What is recorded has the places of the graph's own equations."""
+    graph = closed.graph
+    values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
+    values.update(zip(graph.inputs, args, strict=True))
+
+    def read(atom: Atom) -> Any:
+        return atom.value if type(atom) is Literal else values[atom]
+
+    previous = swap_source(None)
+    try:
+        for equation in graph.equations:
+            swap_source(equation.source or previous)
+            out = equation.primitive.bind(*[read(atom) for atom in equation.inputs], **equation.params)
+            if equation.primitive.multiple_results:
+                values.update(zip(equation.outputs, out, strict=True))
+            else:
+                values[equation.outputs[0]] = out
+    finally:
+        swap_source(previous)
+    return [read(atom) for atom in graph.outputs]

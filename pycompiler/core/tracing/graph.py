@@ -1,0 +1,360 @@
+"""The graph of a traced function: closed, typed, printable. `record` makes graphs, interpreters and `emit` read them.
+
+Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.source import Source
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.effects import NONE, Effects
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, same_type, short
+
+# Of one graph.
+_MOST_DERIVED = 256
+
+
+class Var:
+    """A value of a graph: an input, a constant, or a result of an equation."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+
+class Literal:
+    """A scalar written into the graph: a Python or a NumPy one."""
+
+    __slots__ = ("aval", "value")
+
+    def __init__(self, value: Any, aval: ShapedArray) -> None:
+        self.value = value
+        self.aval = aval
+
+
+Atom = Var | Literal
+
+
+class Equation:
+    """`outputs = primitive[params] inputs`, recorded at a place in the user's code."""
+
+    __slots__ = ("inputs", "outputs", "params", "primitive", "source")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        inputs: Sequence[Atom],
+        params: dict[str, Any],
+        outputs: Sequence[Var],
+        source: Source | None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = inputs
+        self.params = params
+        self.outputs = outputs
+        self.source = source
+
+    @property
+    def effects(self) -> Effects:
+        """What running it does beside giving its results."""
+        primitive = self.primitive
+        if primitive.effects is not None:
+            return primitive.effects(**self.params)
+        # What holds graphs has several results.
+        return NONE.union(*[graph.effects for graph in self.graphs]) if primitive.multiple_results else NONE
+
+    @property
+    def graphs(self) -> list[ClosedGraph]:
+        """Those that it holds: the parts of a loop, branches, what is called."""
+        if not self.primitive.multiple_results:
+            return []
+        values: list[Any] = list(self.params.values())
+        parts: list[Any] = [x for value in values for x in (cast(Any, value) if type(value) is tuple else (value,))]
+        return [part for part in parts if isinstance(part, ClosedGraph)]
+
+    def __repr__(self) -> str:
+        return "\n".join(_Printer().equation(self, ""))
+
+
+class Graph:
+    """A function: constants and inputs, equations in an order in which they can be run, outputs."""
+
+    __slots__ = ("_effects", "constvars", "equations", "inputs", "outputs")
+
+    def __init__(
+        self, constvars: Sequence[Var], inputs: Sequence[Var], equations: Sequence[Equation], outputs: Sequence[Atom]
+    ) -> None:
+        self.constvars = tuple(constvars)
+        self.inputs = tuple(inputs)
+        self.equations = tuple(equations)
+        self.outputs = tuple(outputs)
+        self._effects: Effects | None = None
+
+    @property
+    def effects(self) -> Effects:
+        """Of all its equations."""
+        if self._effects is None:
+            own = [e for e in self.equations if e.primitive.multiple_results or e.primitive.effects is not None]
+            self._effects = NONE.union(*[equation.effects for equation in own])
+        return self._effects
+
+    def as_text(self, places: bool = False) -> str:
+        """What `repr` prints, if `places` with the user's line of each equation."""
+        return _Printer(places).graph(self, "")
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+
+class ClosedGraph(axes.NamesAxes):
+    """A graph with the values of its constants. What transformations make of it is kept with it, in `derived`."""
+
+    __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph")
+
+    def __init__(self, graph: Graph, consts: Sequence[Any]) -> None:
+        self.graph = graph
+        self.consts = tuple(consts)
+        self.derived: dict[Any, Any] = {}
+        self._axis_names: frozenset[axes.Name] | None = None
+
+    @property
+    def in_avals(self) -> tuple[ShapedArray, ...]:
+        return tuple([var.aval for var in self.graph.inputs])
+
+    @property
+    def out_avals(self) -> tuple[ShapedArray, ...]:
+        return tuple([atom.aval for atom in self.graph.outputs])
+
+    @property
+    def effects(self) -> Effects:
+        """What running it does beside giving its results."""
+        return self.graph.effects
+
+    @property
+    def axis_names(self) -> frozenset[axes.Name]:
+        if self._axis_names is None:
+            found = [
+                axes.names_of(equation.primitive, equation.params)
+                for equation in self.graph.equations
+                if equation.primitive.multiple_results or equation.primitive.axis_names is not None
+            ]
+            self._axis_names = frozenset[axes.Name]().union(*found)
+        return self._axis_names
+
+    def derive(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was kept under `key`, made the first time. A graph with free axis names is transformed once for each
+        scope that binds them."""
+        if axes.in_scope() and self.axis_names:
+            key = (key, axes.signature())
+        derived = self.derived
+        if key not in derived:
+            made = make()
+            # A graph that lives long is mapped over many sizes: what was made first goes first.
+            while len(derived) >= _MOST_DERIVED:
+                derived.pop(next(iter(derived), None), None)
+            return derived.setdefault(key, made)
+        return derived[key]
+
+    def __repr__(self) -> str:
+        return repr(self.graph)
+
+
+def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedGraph, list[Any]]:
+    """The graph with its constants (or those that are tracers) turned into its first inputs, and these constants.
+
+    What is left can be kept, compiled and called under any trace.
+    """
+    free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]
+    if not any(free):
+        return closed, []
+    graph = closed.graph
+    hoisted = [var for var, is_free in zip(graph.constvars, free, strict=True) if is_free]
+    kept = [var for var, is_free in zip(graph.constvars, free, strict=True) if not is_free]
+    consts = [const for const, is_free in zip(closed.consts, free, strict=True) if not is_free]
+    taken = [const for const, is_free in zip(closed.consts, free, strict=True) if is_free]
+    return ClosedGraph(Graph(kept, (*hoisted, *graph.inputs), graph.equations, graph.outputs), consts), taken
+
+
+def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Graph:
+    """The graph without the outputs not in `keep`, and without the equations that nothing needs and that do nothing.
+
+    Inputs and constants stay, so that its caller need not change.
+    """
+    outputs = graph.outputs if keep is None else [out for out, kept in zip(graph.outputs, keep, strict=True) if kept]
+    needed: set[Atom] = set(outputs)
+    equations: list[Equation] = []
+    for equation in reversed(graph.equations):
+        # One without results is there for what it does.
+        if not equation.outputs or not needed.isdisjoint(equation.outputs) or equation.effects:
+            needed.update(equation.inputs)
+            equations.append(equation)
+    equations.reverse()
+    return Graph(graph.constvars, graph.inputs, equations, outputs)
+
+
+def pruned(closed: ClosedGraph) -> ClosedGraph:
+    """The graph without dead code, and without the constants that nothing reads."""
+    graph = eliminate_dead_code(closed.graph)
+    read: set[Atom] = set(graph.outputs)
+    for equation in graph.equations:
+        read.update(equation.inputs)
+    pairs = [(var, const) for var, const in zip(graph.constvars, closed.consts, strict=True) if var in read]
+    kept = Graph([var for var, _ in pairs], graph.inputs, graph.equations, graph.outputs)
+    return ClosedGraph(kept, [const for _, const in pairs])
+
+
+def depends_on(graph: Graph, atom: Atom) -> list[int]:
+    """The inputs, by number, that a value of the graph was computed from."""
+    needed: set[Atom] = {atom}
+    for equation in reversed(graph.equations):
+        if not needed.isdisjoint(equation.outputs):
+            needed.update(equation.inputs)
+    return [index for index, var in enumerate(graph.inputs) if var in needed]
+
+
+def check_graph(closed: ClosedGraph) -> None:
+    """Raise TypeError unless every value is defined before its use and has the type that its shape rule gives."""
+    graph = closed.graph
+    defined: set[Atom] = {*graph.constvars, *graph.inputs}
+    if len(graph.constvars) != len(closed.consts):
+        raise TypeError(f"graph: {len(graph.constvars)} constants are declared, {len(closed.consts)} given")
+    for var, const in zip(graph.constvars, closed.consts, strict=True):
+        if not same_type(var.aval, get_aval(const)):
+            raise TypeError(f"graph: a constant declared {short(var.aval)} is {short(const)}")
+
+    def check_defined(atoms: Sequence[Atom], where: str) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var) and atom not in defined:
+                raise TypeError(f"graph: {where} reads a {short(atom.aval)} that is not defined before it")
+
+    for equation in graph.equations:
+        check_defined(equation.inputs, equation.primitive.name)
+        inferred = equation.primitive.shape_rule(*(atom.aval for atom in equation.inputs), **equation.params)
+        avals = inferred if equation.primitive.multiple_results else (inferred,)
+        if len(avals) != len(equation.outputs):
+            raise TypeError(f"graph: {equation.primitive.name} has {len(equation.outputs)} results, not {len(avals)}")
+        for var, aval in zip(equation.outputs, avals, strict=True):
+            if not same_type(var.aval, aval):
+                raise TypeError(f"graph: {equation.primitive.name} gives {short(aval)}, not {short(var.aval)}")
+            if var in defined:
+                raise TypeError(f"graph: {equation.primitive.name} defines a value twice")
+            defined.add(var)
+    check_defined(graph.outputs, "the result")
+
+
+# Printing.
+
+_WIDTH = 80
+
+
+class _Printer:
+    """Names values in the order in which they are met: a, b, ..., z, ba, bb, ..."""
+
+    def __init__(self, places: bool = False) -> None:
+        self._names: dict[Atom, str] = {}
+        self._places = places
+
+    def graph(self, graph: Graph, indent: str) -> str:
+        constants = "".join(f" {self.binder(var)}" for var in graph.constvars)
+        inputs = "".join(f" {self.binder(var)}" for var in graph.inputs)
+        head = f"{{ lambda{constants or ' '};{inputs}. let"
+        equations = [self.equation(equation, indent + "    ") for equation in graph.equations]
+        outputs = [self.atom(atom) for atom in graph.outputs]
+        tail = f"in ({', '.join(outputs)}{',' * (len(outputs) == 1)}) }}"
+        flat = f"{head} {'; '.join(line for lines in equations for line in lines)}{' ' * bool(equations)}{tail}"
+        is_short = len(flat) + len(indent) <= _WIDTH and not (self._places and equations)
+        if is_short and all(len(lines) == 1 for lines in equations):
+            return flat
+        body = "".join(f"\n{indent}    {line}" for lines in equations for line in lines)
+        return f"{head}{body}\n{indent}  {tail}"
+
+    def equation(self, equation: Equation, indent: str) -> list[str]:
+        lines = self._equation(equation, indent)
+        return [*lines[:-1], f"{lines[-1]}  # {equation.source}"] if self._places and equation.source else lines
+
+    def _equation(self, equation: Equation, indent: str) -> list[str]:
+        inputs = "".join(f" {self.atom(atom)}" for atom in equation.inputs)
+        # A graph among the parameters names its own values first, as it is printed first.
+        shown = [(name, self.parameter(value, indent + "  ")) for name, value in sorted(equation.params.items())]
+        outputs = " ".join(self.binder(var) for var in equation.outputs)
+        params = " ".join(f"{name}={text}" for name, text in shown)
+        head = f"{outputs} = {equation.primitive.name}" if outputs else equation.primitive.name
+        line = f"{head}[{params}]{inputs}" if params else f"{head}{inputs}"
+        if "\n" not in line and len(line) + len(indent) <= _WIDTH:
+            return [line]
+        if not shown:
+            return [line]
+        # A graph inside is indented by its own lines already.
+        lines = [f"{head}["]
+        for name, text in shown:
+            first, *rest = f"{name}={text}".split("\n")
+            lines += [f"  {first}", *(part.removeprefix(indent) for part in rest)]
+        return [*lines, f"]{inputs}"]
+
+    def parameter(self, value: Any, indent: str) -> str:
+        if isinstance(value, ClosedGraph):
+            return self.graph(value.graph, indent)
+        if isinstance(value, np.dtype):
+            return value.name
+        return value if isinstance(value, str) else repr(value)
+
+    def atom(self, atom: Atom) -> str:
+        if isinstance(atom, Literal):
+            return f"{_scalar(atom.value)}:{short(atom.aval)}"
+        return self.name(atom)
+
+    def binder(self, var: Var) -> str:
+        return f"{self.name(var)}:{short(var.aval)}"
+
+    def name(self, var: Var) -> str:
+        name = self._names.get(var)
+        if name is None:
+            number = len(self._names)
+            name = chr(ord("a") + number % 26)
+            while number >= 26:
+                number = number // 26
+                name = chr(ord("a") + number % 26) + name
+            self._names[var] = name
+        return name
+
+
+def _scalar(value: Any) -> str:
+    plain: object = np.asarray(value).item()
+    if isinstance(plain, float) and get_aval(value).dtype != dtypes.float64:
+        # The shortest digits that give the same float32, where there are fewer.
+        short_text, text = str(np.float32(plain)), str(plain)
+        return short_text if len(short_text) < len(text) else text
+    return str(plain)
+
+
+def graphs_in(graph: Graph) -> Iterator[Graph]:
+    """A graph and those inside it, each once: a function that is called twice by each of its callers, of which there
+    are thirty on top of each other, would be met a billion times."""
+    seen, waiting = {id(graph)}, [graph]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        for equation in found.equations:
+            for value in equation.params.values():
+                for inner in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
+                    if isinstance(inner, ClosedGraph) and id(inner.graph) not in seen:
+                        seen.add(id(inner.graph))
+                        waiting.append(inner.graph)
+
+
+def forget_sources(graph: Graph) -> None:
+    """Let no equation of a graph, nor of one inside it, know the user's line: what is kept for calls from anywhere must
+    not name the first one."""
+    for inner in graphs_in(graph):
+        for equation in inner.equations:
+            equation.source = None

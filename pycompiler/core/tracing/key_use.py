@@ -1,0 +1,32 @@
+"""`key_use`: marks, while `debug_key_reuse` is on, that a function of `random` consumes a key. It computes nothing, and
+nothing is emitted for it; the check (`pycompiler.diagnostics.key_reuse`) reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.tracing.primitive import Dims, Primitive, Sample
+
+
+def _shape(key: ShapedArray, *, name: str) -> tuple[ShapedArray, ...]:
+    return ()
+
+
+def _batch(args: Sequence[Any], dims: Dims, *, name: str) -> tuple[tuple[Any, ...], tuple[int | None, ...]]:
+    return key_use.bind(*args, name=name), ()
+
+
+def _reference(key: Any, *, name: str) -> tuple[Any, ...]:
+    return ()
+
+
+def _no_samples(rng: np.random.Generator) -> Iterator[Sample]:
+    return iter(())
+
+
+key_use = Primitive("key_use", _shape, None, None, _batch, _reference, _no_samples, multiple_results=True)

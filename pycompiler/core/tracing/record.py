@@ -1,0 +1,198 @@
+"""Recording a graph: the trace that is current while a function is traced, and `make_graph`.
+
+Whatever the function does, with its arguments or without, becomes an equation. Arrays that it closes over become
+constants of the graph; so do tracers of older traces, which `graph.close_over` turns into inputs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.ranges import check_sizes
+from pycompiler.core.source import Source, user_source, warn
+from pycompiler.core.tracing.dim_value import dim_as_value
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
+from pycompiler.core.tracing.leaks import check_leaks
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.trace import Origin, Trace, Tracer, leaked
+from pycompiler.core.types.aval import get_aval, has_aval
+
+# From one line: more than this is a Python loop that was unrolled.
+_MANY = 1000
+
+
+@has_aval
+class GraphTracer(Tracer):
+    """A value of the graph that is being recorded."""
+
+    __slots__ = ("source", "variable")
+
+    def __init__(self, trace: GraphTrace, var: Var, source: Source | None) -> None:
+        self.owner = trace
+        self.aval = var.aval
+        self.variable = var
+        self.source = source
+
+    def argument_names(self) -> list[str]:
+        trace = self.owner
+        assert isinstance(trace, GraphTrace)
+        graph = Graph((), trace.inputs, trace.equations, ())
+        return [trace.origin.argument(index) for index in depends_on(graph, self.variable)]
+
+    def is_of_scalars(self) -> bool:
+        trace = self.owner
+        assert isinstance(trace, GraphTrace)
+        graph = Graph((), trace.inputs, trace.equations, ())
+        return all(not trace.inputs[index].aval.shape for index in depends_on(graph, self.variable))
+
+    def made_at(self) -> Source | None:
+        return self.source
+
+
+_SCALARS = frozenset((bool, int, float, complex))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _infer(primitive: Primitive, avals: tuple[ShapedArray, ...], params: tuple[tuple[str, Any], ...]) -> ShapedArray:
+    """What the shape rule says: of a thousand equations, few are of a kind that was not met before."""
+    inferred = primitive.shape_rule(*avals, **dict(params))
+    if not inferred.is_concrete:
+        check_sizes(primitive.name, inferred.shape)
+    return inferred
+
+
+class GraphTrace(Trace):
+    """Records operations as equations."""
+
+    __slots__ = ("_lifted", "consts", "constvars", "equations", "inputs")
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.inputs: list[Var] = []
+        self.constvars: list[Var] = []
+        self.consts: list[Any] = []
+        self.equations: list[Equation] = []
+        self._lifted: dict[int, Var] = {}
+
+    def new_input(self, aval: ShapedArray) -> GraphTracer:
+        """A tracer for one more input of the graph."""
+        var = Var(aval)
+        self.inputs.append(var)
+        return GraphTracer(self, var, None)
+
+    def atom(self, x: Any) -> Atom:
+        """What stands for `x` in this graph: its variable, a literal for a scalar, a constant for anything else."""
+        kind = x.__class__
+        if kind is GraphTracer and x.owner is self:
+            return x.variable
+        if kind is float:
+            return Literal(x, get_aval(x))
+        if kind in _SCALARS or isinstance(x, np.generic):
+            return self._literal(x)
+        if isinstance(x, Tracer):
+            if x.owner.done:
+                raise leaked(x)
+        elif kind is Dim:
+            return self.process(dim_as_value, (), {"dim": x, "dtype": get_aval(x).dtype}).variable
+        elif kind is not Array:
+            aval = get_aval(x)
+            if not isinstance(x, np.ndarray):
+                return self._literal(x)
+            if x.ndim == 0:
+                return Literal(x.astype(aval.dtype)[()], aval)
+            # A snapshot: what the caller writes into its array later must not change what this graph computes.
+            x = array_from_numpy(np.ascontiguousarray(x, aval.dtype), aval)
+        var = self._lifted.get(id(x))
+        if var is None:
+            var = self._lifted[id(x)] = Var(get_aval(x))
+            self.constvars.append(var)
+            self.consts.append(x)
+        return var
+
+    def _literal(self, x: Any) -> Literal:
+        aval = get_aval(x)
+        if isinstance(x, np.generic):
+            return Literal(x.astype(aval.dtype), aval)
+        if not isinstance(x, (bool, int, float, complex)):
+            raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
+        if isinstance(x, int):
+            # NumPy checks the range: 3_000_000_000 is no int32.
+            np.asarray(x, aval.dtype)
+        return Literal(x, aval)
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        if self.done:
+            raise leaked(next(arg for arg in args if isinstance(arg, Tracer) and arg.owner is self))
+        inputs = [self.atom(arg) for arg in args]
+        avals = tuple([atom.aval for atom in inputs])
+        source = user_source()
+        if primitive.multiple_results:
+            inferred = primitive.shape_rule(*avals, **params)
+            for aval in inferred:
+                if not aval.is_concrete:
+                    check_sizes(primitive.name, aval.shape)
+            outputs = [Var(aval) for aval in inferred]
+            self.equations.append(Equation(primitive, inputs, params, outputs, source))
+            return tuple([GraphTracer(self, var, source) for var in outputs])
+        var = Var(_infer(primitive, avals, tuple(params.items())))
+        self.equations.append(Equation(primitive, inputs, params, (var,), source))
+        return GraphTracer(self, var, source)
+
+    def close(self, outs: Sequence[Any]) -> ClosedGraph:
+        """The graph with these results. The trace ends: its tracers are leaked ones from here on."""
+        outputs = [self.atom(out) for out in outs]
+        self.done = True
+        return ClosedGraph(Graph(self.constvars, self.inputs, self.equations, outputs), self.consts)
+
+
+def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
+    """The graph of `function`, from flat arguments of these avals to a flat list of results."""
+    return _record(GraphTrace(origin), function, avals)
+
+
+def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> ClosedGraph:
+    tracers = [trace.new_input(aval) for aval in avals]
+    previous = swap_trace(trace)
+    try:
+        outs = function(*tracers)
+        return trace.close(outs)
+    finally:
+        trace.done = True
+        swap_trace(previous)
+
+
+def make_graph(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
+    """`record` for a function of the user: warns of a line that recorded more than a thousand operations."""
+    trace = GraphTrace(origin)
+    closed = _record(trace, function, avals)
+    check_leaks(trace)
+    if len(closed.graph.equations) > _MANY:
+        _warn_of_unrolled_loops(closed.graph)
+    return closed
+
+
+def _warn_of_unrolled_loops(graph: Graph) -> None:
+    places = Counter(
+        (equation.source.code, equation.source.lasti) for equation in graph.equations if equation.source is not None
+    )
+    lines: Counter[tuple[str, int]] = Counter()
+    sources: dict[tuple[str, int], Source] = {}
+    for (code, lasti), count in places.items():
+        source = Source(code, lasti)
+        line = (source.file, source.line)
+        lines[line] += count
+        sources[line] = source
+    for line, count in lines.items():
+        if count > _MANY:
+            warn(
+                f"{sources[line].describe()}\n{count} operations were recorded from this line: a Python loop is "
+                "unrolled while it is traced, and each pass is compiled again. Write it with lax.fori_loop or lax.scan",
+                source=sources[line],
+            )

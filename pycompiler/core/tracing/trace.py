@@ -1,0 +1,283 @@
+"""Tracers and traces: what stands for a value while a function is traced, and who is asked what an operation does.
+
+A trace is one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest
+trace among those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if
+any). Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
+from pycompiler.core import errors
+from pycompiler.core.dims.dims import Dimension, dim_product
+from pycompiler.core.source import Source, function_place, user_frame_source
+from pycompiler.core.types.aval import get_aval, short
+
+if TYPE_CHECKING:
+    from pycompiler.core.tracing.primitive import Primitive
+
+__all__ = ["Origin", "Trace", "Tracer", "current_trace", "get_aval", "swap_trace"]
+
+_levels = itertools.count(1)
+
+
+class Origin:
+    """What a trace was made for: the transformation's name, the user's function, the names of its array arguments."""
+
+    __slots__ = ("_names", "function", "transform")
+
+    def __init__(self, transform: str, function: object, names: Callable[[], Sequence[str]] | None = None) -> None:
+        self.transform = transform
+        self.function = function
+        self._names = names
+
+    def argument(self, index: int) -> str:
+        """The name of argument `index`, counted over the leaves: `x`, `params['w']`."""
+        names = self._names() if self._names else ()
+        return names[index] if index < len(names) else f"number {index}"
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        function = self.function
+        while isinstance(function, functools.partial):
+            function = function.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return str(getattr(function, "__name__", type(function).__name__))
+
+    @property
+    def can_be_static(self) -> bool:
+        """Whether the transformation takes arguments that are not traced."""
+        return self.transform in ("jit", "make_jaxpr")
+
+    def __str__(self) -> str:
+        return f"{self.transform} of {function_place(self.function)}"
+
+
+class Trace:
+    """One running transformation. `process` says what an operation does under it."""
+
+    __slots__ = ("done", "level", "origin")
+
+    def __init__(self, origin: Origin) -> None:
+        self.level = next(_levels)
+        self.origin = origin
+        self.done = False
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result (or tuple of results) of `primitive` when this trace is the newest."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """From here on a tracer of this trace is a leaked one."""
+        self.done = True
+
+
+class Tracer:
+    """A value of which only the shape and dtype are known (or, under `grad` alone, the value and its derivative)."""
+
+    __slots__ = ("__weakref__", "aval", "owner")
+
+    # NumPy's arrays leave binary operations to us.
+    __array_priority__ = 100
+
+    # The trace that it belongs to.
+    owner: Trace
+    aval: ShapedArray
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> Any:
+        return dim_product(self.aval.shape)
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.aval.dtype.itemsize
+
+    def concrete_value(self) -> Any:
+        """The NumPy array of the elements, where there is one (`grad` alone traces concrete values); None elsewhere."""
+        return None
+
+    def argument_names(self) -> list[str]:
+        """The names of the traced function's arguments that this value depends on, as far as they are known."""
+        return []
+
+    def is_of_scalars(self) -> bool:
+        """Whether these arguments may be numbers: an array can't be marked static."""
+        return True
+
+    def made_at(self) -> Source | None:
+        """The user's line that made this tracer, as far as it is known."""
+        return None
+
+    def __repr__(self) -> str:
+        aval = self.aval
+        shape = ",".join(map(str, aval.shape))
+        return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.origin.transform}>"
+
+    def __hash__(self) -> int:
+        raise TypeError(f"{_place()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set")
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of an array without dimensions")
+        return _counted("len()", self.aval)
+
+    def __bool__(self) -> bool:
+        value = self.concrete_value()
+        if value is not None:
+            return bool(value)
+        if self.aval.shape not in ((), (1,)):
+            raise ValueError(
+                f"{_place()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
+            )
+        no_value(
+            errors.TracerBoolConversionError,
+            self,
+            "the truth value",
+            "write it with `where`",
+        )
+
+    def __int__(self) -> int:
+        value = self.concrete_value()
+        if value is not None:
+            return int(value)
+        no_value(errors.ConcretizationTypeError, self, "the value, by int(),", f"use `.astype(int)`, {_LOOP}")
+
+    def __float__(self) -> float:
+        value = self.concrete_value()
+        if value is not None:
+            return float(value)
+        no_value(errors.ConcretizationTypeError, self, "the value, by float(),", f"use `.astype(float)`, {_MATH}")
+
+    def __complex__(self) -> complex:
+        value = self.concrete_value()
+        if value is not None:
+            return complex(value)
+        no_value(errors.ConcretizationTypeError, self, "the value, by complex(),", f"use `.astype(complex)`, {_MATH}")
+
+    def __index__(self) -> int:
+        value = self.concrete_value()
+        if value is not None:
+            return value.__index__()
+        no_value(
+            errors.TracerIntegerConversionError,
+            self,
+            "the value as a Python integer, for an index or a size,",
+            "index an array of pycompiler instead of a list or a NumPy array",
+        )
+
+    def item(self, *args: Any) -> Any:
+        value = self.concrete_value()
+        if value is not None:
+            return value.item(*args)
+        no_value(errors.ConcretizationTypeError, self, "the value, by item(),", "keep it an array")
+
+    def tolist(self) -> Any:
+        value = self.concrete_value()
+        if value is not None:
+            return value.tolist()
+        no_value(errors.ConcretizationTypeError, self, "the elements, by tolist(),", "keep them in an array")
+
+    def tobytes(self, order: str = "C") -> Any:
+        value = self.concrete_value()
+        if value is not None:
+            return value.tobytes(order)
+        no_value(errors.ConcretizationTypeError, self, "the bytes, by tobytes(),", "keep them in an array")
+
+    def unsafe_buffer_pointer(self) -> NoReturn:
+        no_value(errors.ConcretizationTypeError, self, "the address of the elements", "ask the result for it")
+
+    def on_device_size_in_bytes(self) -> NoReturn:
+        no_value(errors.ConcretizationTypeError, self, "the memory of the elements", "use x.nbytes")
+
+    def __format__(self, spec: str) -> str:
+        value = self.concrete_value()
+        if not spec:
+            return repr(self)
+        if value is not None and not self.aval.shape:
+            return format(value.item(), spec)
+        wanted = f"the value, to format it as {spec!r},"
+        no_value(errors.ConcretizationTypeError, self, wanted, "return it, and format it outside of the function")
+
+    def __reduce__(self) -> NoReturn:
+        no_value(
+            errors.ConcretizationTypeError, self, "the elements, to pickle them,", "return it, and pickle the result"
+        )
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        no_value(
+            errors.TracerArrayConversionError,
+            self,
+            "the elements as a NumPy array",
+            "use the function of pycompiler.numpy instead of NumPy's",
+        )
+
+
+set_tracer_type(Tracer)
+
+
+def _counted(what: str, aval: ShapedArray) -> int:
+    """The size of the first dimension, for what Python wants as an int."""
+    size: Dimension = aval.shape[0]
+    if isinstance(size, int):
+        return size
+    raise errors.InconclusiveDimensionError(
+        f"{_place()}{what} of a traced {short(aval)} must be an int, and {size} has no fixed size.\n"
+        "What to do: use x.shape[0], which is a dimension; or lax.scan or vmap, to go over the rows"
+    )
+
+
+_LOOP = "which makes an array of integers, or lax.fori_loop to count to it"
+_MATH = "or the function of pycompiler.numpy in place of that of math"
+
+
+def _place() -> str:
+    source = user_frame_source()
+    return f"{source.describe()}\n" if source else ""
+
+
+def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: str, instead: str) -> NoReturn:
+    """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
+    if tracer.owner.done:
+        raise leaked(tracer)
+    origin = tracer.owner.origin
+    names = tracer.argument_names()
+    what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."
+    shown = ", ".join(f"'{name}'" for name in names)
+    if names:
+        what += f"\nIt depends on the argument{'s' * (len(names) > 1)} {shown}."
+    markable = names and origin.can_be_static and tracer.is_of_scalars()
+    static = f"mark {shown} static (static_argnums, static_argnames), or " if markable else ""
+    what += f"\nWhat to do: {static}{instead}."
+    raise kind(what)
+
+
+def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
+    """The error for a tracer that is used after its trace has ended."""
+    origin = tracer.owner.origin
+    made = tracer.made_at()
+    at = f", made at {made}," if made else ""
+    return errors.UnexpectedTracerError(
+        f"{_place()}a traced {short(tracer.aval)} of {origin}{at} is used after that call has ended.\n"
+        "What to do: return the value from the function instead of storing it in a global, an attribute or a list."
+    )

@@ -1,0 +1,1 @@
+"""Dtypes, abstract values and trees. Above `dims`; `tracing` comes after it."""

@@ -1,0 +1,151 @@
+"""Abstract values: the shape, dtype and weakness of what a value stands for. `ShapedArray` itself lives in `_runtime`.
+
+Every value that `bind` takes has one (`get_aval`): arrays, tracers, NumPy's arrays and scalars, Python's scalars.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy
+from pycompiler.core.config.config import config
+from pycompiler.core.dims import dims
+from pycompiler.core.types import dtype as dtypes
+
+_T = TypeVar("_T")
+
+__all__ = [
+    "Elementless",
+    "ShapedArray",
+    "as_array",
+    "get_aval",
+    "is_array",
+    "same_type",
+    "shaped",
+    "short",
+    "strong",
+]
+
+
+def shaped(shape: Iterable[dims.Dimension], dtype: dtypes.DType, weak_type: bool = False) -> ShapedArray:
+    """An aval of the shape and dtype; symbolic dimensions are allowed."""
+    return ShapedArray(tuple(shape), dtype, weak_type)
+
+
+def short(aval: Any) -> str:
+    """`f32[3,4]`: how avals are shown in messages and printed graphs. Takes values and scalars too."""
+    if not isinstance(aval, ShapedArray):
+        aval = get_aval(aval)
+    return dtypes.short_name(aval.dtype) + dims.show_shape(aval.shape)
+
+
+# What `f"{aval}"` says in the messages of shape rules.
+setattr(ShapedArray, "__str__", short)  # noqa: B010
+
+
+def strong(aval: ShapedArray) -> ShapedArray:
+    """`aval` without weakness."""
+    return ShapedArray(aval.shape, aval.dtype) if aval.weak_type else aval
+
+
+def same_type(a: ShapedArray, b: ShapedArray) -> bool:
+    """Whether shape and dtype agree; weakness is not part of a value's type in a graph."""
+    return a is b or (a.dtype == b.dtype and a.shape == b.shape)
+
+
+def _scalar_aval(x: complex | dims.Dim) -> ShapedArray:
+    return _SCALAR_AVALS[x.__class__][config.enable_x64]
+
+
+# Of Python's scalars, without and with enable_x64.
+_SCALAR_AVALS: dict[type, tuple[ShapedArray, ...]] = {
+    kind: tuple([ShapedArray((), dtype, kind is not bool) for dtype in both]) for kind, both in dtypes.SCALARS.items()
+}
+
+
+def _numpy_aval(x: np.ndarray[Any, Any] | np.generic) -> ShapedArray:
+    return ShapedArray(x.shape, dtypes.canonicalize(x.dtype))
+
+
+_own_aval: Callable[[Any], ShapedArray] = operator.attrgetter("aval")
+
+# How to find the aval of a value of exactly this type; the modules that define tracers add theirs.
+_BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
+    bool: _scalar_aval,
+    int: _scalar_aval,
+    float: _scalar_aval,
+    complex: _scalar_aval,
+    np.ndarray: _numpy_aval,
+    Array: _own_aval,
+    # Met by an array, a dimension is a number, as an int of Python is.
+    dims.Dim: _scalar_aval,
+}
+
+
+def has_aval(kind: type[_T]) -> type[_T]:
+    """A decorator: what is of exactly this type is an array whose aval is its attribute `aval`."""
+    _BY_TYPE[kind] = _own_aval
+    return kind
+
+
+def get_aval(x: Any) -> ShapedArray:
+    """The abstract value of anything that `bind` takes. Raises TypeError for what is no array and no scalar."""
+    kind = x.__class__
+    find = _BY_TYPE.get(kind)
+    if find is not None:
+        return find(x)
+    aval = getattr(x, "aval", None)
+    if isinstance(aval, ShapedArray):
+        return aval
+    if isinstance(x, (np.ndarray, np.generic)):
+        check_unmasked(x)
+        return _numpy_aval(cast(Any, x))
+    for scalar in (bool, int, float, complex):
+        if isinstance(x, scalar):
+            return _SCALAR_AVALS[scalar][config.enable_x64]
+    raise TypeError(f"{x!r} of type {kind.__name__} is not an array or a scalar")
+
+
+def check_unmasked(x: Any) -> None:
+    """Raise TypeError for NumPy's masked arrays, whose mask would be lost."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array would lose its mask: give x.filled(value), or the data and the mask apart")
+
+
+def is_array(x: Any) -> bool:
+    """Whether `bind` takes `x`."""
+    if type(x) in _BY_TYPE or isinstance(x, (Array, np.ndarray, np.generic, bool, int, float, complex)):
+        return True
+    return isinstance(getattr(x, "aval", None), ShapedArray)
+
+
+def as_array(x: Any) -> Any:
+    """`x` on the device: NumPy's arrays and scalars and Python's scalars are copied, arrays and tracers stay.
+
+    A 64-bit NumPy array that is narrowed gives a warning, once for each place. Raises TypeError for what is no array,
+    OverflowError for a Python int that its dtype does not hold.
+    """
+    if isinstance(x, (np.ndarray, np.generic, bool, int, float, complex)):
+        aval = get_aval(x)
+        given = np.asarray(x)
+        if isinstance(x, np.ndarray) and given.dtype != aval.dtype:
+            dtypes.warn_of_narrowing("an input array", given.dtype, aval.dtype)
+        if isinstance(x, (int, float, complex)):
+            return array_from_numpy(dtypes.host_scalar(x, aval.dtype), aval)
+        return array_from_numpy(np.ascontiguousarray(np.asarray(x, aval.dtype)).reshape(aval.shape), aval)
+    get_aval(x)
+    if isinstance(x, Elementless):
+        raise TypeError(f"{x!r} has no elements: only eval_shape, make_jaxpr, linear_transpose and lower take it")
+    if isinstance(x, dims.Dim):
+        raise TypeError(f"the dimension {x} has a value only inside of a traced function whose arguments have it")
+    return x
+
+
+class Elementless:
+    """What has an aval, but no elements: it is traced for, and never computed with."""
+
+    __slots__ = ()

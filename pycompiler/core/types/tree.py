@@ -1,0 +1,250 @@
+"""Trees of containers with arrays at the leaves. Flattening itself is `_runtime`'s; this is what is built on it.
+
+tuple, list, dict (sorted keys), OrderedDict, defaultdict, namedtuple and None are trees; other classes are once they
+are registered. Names are those of `jax.tree_util`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, reduce
+from typing import Any, TypeVar, cast
+
+from pycompiler._runtime import PyTreeDef, tree_flatten, treedef_tuple
+from pycompiler.core.types.tree_keys import GetAttrKey, check_class, register_pytree_node
+
+__all__ = [
+    "PyTreeDef",
+    "register_dataclass",
+    "static_field",
+    "tree_all",
+    "tree_broadcast",
+    "tree_flatten",
+    "tree_leaves",
+    "tree_map",
+    "tree_paths",
+    "tree_reduce",
+    "tree_reduce_associative",
+    "tree_structure",
+    "tree_transpose",
+    "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
+]
+
+Leaf = Callable[[Any], bool]
+_Class = TypeVar("_Class", bound=type)
+
+
+def _check_structure(name: str, treedef: object) -> None:
+    if not isinstance(treedef, PyTreeDef):
+        raise TypeError(f"{name}: takes a tree's structure, got {treedef!r}; tree_structure gives it")
+
+
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
+    """The tree of that structure with these leaves. Raises ValueError when their number differs, TypeError for what is
+    no structure."""
+    _check_structure("tree_unflatten", treedef)
+    return treedef.unflatten(leaves)
+
+
+def tree_leaves(tree: Any, is_leaf: Leaf | None = None) -> list[Any]:
+    """The leaves, from left to right.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.leaves({"b": 1, "a": (2, 3)})
+    [2, 3, 1]
+    """
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: Leaf | None = None) -> PyTreeDef:
+    """The structure without the leaves.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.structure({"a": 1, "b": [2]})
+    PyTreeDef({'a': *, 'b': [*]})
+    """
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_paths(tree: Any, is_leaf: Leaf | None = None) -> list[tuple[str, Any]]:
+    """Each leaf with its key path: `("[0]['w'].x", leaf)`."""
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    return list(zip(treedef.paths(), leaves, strict=True))
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Leaf | None = None) -> Any:
+    """The tree of `f(leaf, *leaves of the rest at the same place)`.
+
+    Raises ValueError, naming the place, when one of `rest` does not have the structure of `tree`.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+    {'a': 11, 'b': [22]}
+    """
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(treedef.flatten_up_to(other) for other in rest)]
+    return treedef.unflatten([f(*row) for row in zip(*columns, strict=True)])
+
+
+def tree_all(tree: Any, *, is_leaf: Leaf | None = None) -> bool:
+    """Whether all leaves are true.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.all({"a": True, "b": [False]})
+    False
+    """
+    return all(tree_leaves(tree, is_leaf))
+
+
+_MISSING: Any = object()
+
+
+def tree_reduce(
+    function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _MISSING, is_leaf: Leaf | None = None
+) -> Any:
+    """The leaves folded from the left, from `initializer` if it is given.
+
+    >>> import pycompiler as pc
+    >>> pc.tree.reduce(lambda total, x: total + x, {"a": 1, "b": [2, 3]})
+    6
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    return reduce(function, leaves) if initializer is _MISSING else reduce(function, leaves, initializer)
+
+
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any], tree: Any, *, identity: Any = _MISSING, is_leaf: Leaf | None = None
+) -> Any:
+    """The leaves folded pairwise, as a balanced tree: shorter chains than `tree_reduce` for an associative operation.
+
+    `identity` is the result for no leaves, without which they are a TypeError.
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if not leaves and identity is _MISSING:
+        raise TypeError("tree_reduce_associative: there are no leaves and no identity was given")
+    while len(leaves) > 1:
+        pairs = [operation(a, b) for a, b in zip(leaves[::2], leaves[1::2], strict=False)]
+        leaves = pairs + leaves[len(pairs) * 2 :]
+    return leaves[0] if leaves else identity
+
+
+def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None) -> Any:
+    """A tree of the structure of `full_tree` that repeats the leaves of `prefix_tree`, a prefix of it.
+
+    Raises ValueError, naming the place, when `prefix_tree` is no prefix.
+    """
+    leaves, treedef = tree_flatten(prefix_tree, is_leaf)
+    subtrees = treedef.flatten_up_to(full_tree)
+    repeated = [
+        tree_map(partial(_first, leaf), subtree, is_leaf=is_leaf)
+        for leaf, subtree in zip(leaves, subtrees, strict=True)
+    ]
+    return treedef.unflatten(repeated)
+
+
+def _first(x: Any, _: Any) -> Any:
+    return x
+
+
+def prefix_leaves(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None) -> list[Any]:
+    """For each leaf of `full_tree`, in its order, the leaf of its prefix `prefix_tree` (by `is_leaf`) that it is under.
+
+    Raises ValueError, naming the place, when `prefix_tree` is no prefix.
+    """
+    leaves, treedef = tree_flatten(prefix_tree, is_leaf)
+    subtrees = treedef.flatten_up_to(full_tree)
+    return [leaf for leaf, subtree in zip(leaves, subtrees, strict=True) for _ in tree_leaves(subtree)]
+
+
+def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
+    """A tree of structure `outer_treedef` whose leaves are trees of structure `inner_treedef`, turned inside out.
+
+    Without `inner_treedef` the structure of the first subtree is taken. Raises TypeError when the tree has another
+    number of leaves than such a tree.
+    """
+    for structure in (outer_treedef, *(() if inner_treedef is None else (inner_treedef,))):
+        _check_structure("tree_transpose", structure)
+    leaves, treedef = tree_flatten(pytree_to_transpose)
+    if not outer_treedef.num_leaves:
+        raise ValueError("tree_transpose: the outer structure has no leaves")
+    inner = inner_treedef or tree_structure(outer_treedef.flatten_up_to(pytree_to_transpose)[0])
+    size = inner.num_leaves
+    if len(leaves) != outer_treedef.num_leaves * size:
+        wanted = outer_treedef.compose(inner)
+        raise TypeError(f"tree_transpose: the tree must be of the structure {wanted}, it is {treedef}")
+    columns = [leaves[place::size] for place in range(size)]
+    return inner.unflatten([outer_treedef.unflatten(column) for column in columns])
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of the root's children."""
+    _check_structure("treedef_children", treedef)
+    return treedef.children()
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Whether the structure is that of a single leaf."""
+    _check_structure("treedef_is_leaf", treedef)
+    return treedef.num_nodes == 1 and treedef.num_leaves == 1
+
+
+def _init_fields(cls: Any) -> list[dataclasses.Field[Any]] | None:
+    return [field for field in dataclasses.fields(cls) if field.init] if dataclasses.is_dataclass(cls) else None
+
+
+def register_dataclass(
+    nodetype: _Class,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
+) -> _Class:
+    """Make a dataclass a container of its `data_fields`; `meta_fields` are part of the structure.
+
+    Without the lists a field is meta when it was made with `field(metadata={"static": True})` (`tree.static()`).
+    `drop_fields` are neither; their defaults come back. Raises TypeError when the class is no dataclass and no lists
+    are given, ValueError when they don't name its fields.
+    """
+    check_class("register_dataclass", nodetype)
+    name = nodetype.__name__
+    make = cast(Callable[..., Any], nodetype)
+    fields = _init_fields(nodetype)
+    if data_fields is None or meta_fields is None:
+        if (data_fields is None) != (meta_fields is None):
+            raise TypeError("register_dataclass: give both data_fields and meta_fields, or neither")
+        if fields is None:
+            raise TypeError(f"register_dataclass: {name} is no dataclass; name its data_fields and meta_fields")
+        kept = [field for field in fields if field.name not in drop_fields]
+        data_fields = [field.name for field in kept if not field.metadata.get("static", False)]
+        meta_fields = [field.name for field in kept if field.metadata.get("static", False)]
+    data, meta = tuple(data_fields), tuple(meta_fields)
+    twice = {*data} & {*meta}
+    if twice:
+        raise ValueError(f"register_dataclass: {sorted(twice)} are in data_fields and in meta_fields of {name}")
+    if fields is not None and {field.name for field in fields} != {*data, *meta, *drop_fields}:
+        raise ValueError(
+            f"register_dataclass: data_fields {data}, meta_fields {meta} and drop_fields {tuple(drop_fields)} must "
+            f"together be the fields of {name}: {tuple(field.name for field in fields)}"
+        )
+
+    def flatten(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        return tuple(getattr(x, name) for name in data), tuple(getattr(x, name) for name in meta)
+
+    def flatten_with_keys(x: Any) -> tuple[Any, tuple[Any, ...]]:
+        children, values = flatten(x)
+        return tuple(zip(map(GetAttrKey, data), children, strict=True)), values
+
+    def unflatten(values: tuple[Any, ...], children: Iterable[Any]) -> Any:
+        return make(**dict(zip(data, children, strict=True)), **dict(zip(meta, values, strict=True)))
+
+    register_pytree_node(nodetype, flatten, unflatten, flatten_with_keys)
+    return nodetype
+
+
+def static_field(**kwargs: Any) -> Any:
+    """`dataclasses.field` for a field that `register_dataclass` is to take as part of the structure."""
+    metadata: dict[str, Any] = {"static": True, **(kwargs.pop("metadata", None) or {})}
+    return dataclasses.field(metadata=metadata, **kwargs)

@@ -1,0 +1,24 @@
+"""What the program keeps alive. The bytes are a device's own: `devices()[0].memory_stats()`."""
+
+from __future__ import annotations
+
+from pycompiler._runtime import Array, devices, list_arrays
+from pycompiler.core.tracing.boundary import boundary
+
+
+@boundary
+def live_arrays(platform: str | None = None) -> list[Array]:
+    """Every array that is alive and was not deleted, the oldest first; those of this library's own caches too.
+
+    Raises ValueError for a platform that has no devices here.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> x = pnp.ones(3)
+    >>> any(x is array for array in pc.live_arrays())
+    True
+    """
+    platforms = {device.platform for device in devices()}
+    if platform is not None and (not isinstance(platform, str) or platform not in platforms):
+        raise ValueError(f"live_arrays: there is no platform {platform!r} here, only {', '.join(sorted(platforms))}")
+    # There is one platform so far.
+    return [array for array in list_arrays() if not array.is_deleted()]

@@ -1,0 +1,211 @@
+"""`jit(f, dynamic="auto")`: finds out which dimensions of the arguments change from call to call.
+
+The first call of a structure is compiled for its sizes. A later one whose sizes differ makes the dimensions that differ
+symbols, one for each group of dimensions that were equal in all calls: the program is then compiled once more, for
+every size. Sizes that this can't serve are compiled for themselves. Before `jit`, beside `dynamic`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import weakref
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.cache import Cache
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.types.aval import shaped
+from pycompiler.jit.dynamic import Names, symbol_name
+
+# What sizes have in common, one entry for each dimension of the arguments: the number of its group, or its fixed size.
+_Pattern = tuple[tuple[str, int], ...]
+
+# Of one structure: more are the sign of a program whose sizes have nothing in common.
+_MOST_PATTERNS = 16
+
+# How messages open that name the user's line.
+_PLACE = re.compile(r".*:\d+( \(.*\))?")
+
+
+@dataclass(frozen=True, eq=False)
+class _Symbolic:
+    """The arguments of a program with symbols. `places` has for each symbol a dimension that is its size."""
+
+    pattern: _Pattern
+    # Of every symbol.
+    least: int
+    avals: tuple[ShapedArray, ...]
+    places: tuple[tuple[str, int], ...]
+
+    def sizes(self, sizes: Sequence[int]) -> dict[str, int]:
+        return {name: sizes[place] for name, place in self.places}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A call that symbols may serve: the symbolic avals, and the size of each symbol. `is_known`: a program for them
+    was compiled before."""
+
+    program: _Symbolic
+    sizes: dict[str, int]
+    is_known: bool
+    # The first dimension that differs from a call before: (leaf, axis, before, now).
+    why: tuple[int, int, int, int] | None
+
+    @property
+    def avals(self) -> tuple[ShapedArray, ...]:
+        return self.program.avals
+
+
+@dataclass
+class _Form:
+    """What is known of the calls of one structure, whose sizes are numbered through all leaves."""
+
+    first: tuple[int, ...]
+    # The dimensions that were equal in all calls have one number.
+    groups: tuple[int, ...]
+    varying: frozenset[int] = frozenset()
+    # What was compiled, and why what was not could not be.
+    compiled: dict[_Pattern, _Symbolic] = field(default_factory=dict)
+    refused: dict[tuple[_Pattern, int], str] = field(default_factory=dict)
+
+
+class Automatic:
+    """What is known of the calls of one function."""
+
+    def __init__(self) -> None:
+        self._forms: Cache[_Form] = Cache(lambda: config.cache_size)
+        # Programs with symbols that serve sizes of 1.
+        self._checked: weakref.WeakSet[_Symbolic] = weakref.WeakSet()
+        self._lock = threading.Lock()
+
+    def clear(self) -> None:
+        """Forget every call."""
+        self._forms.clear()
+
+    def attempt(self, fixed: Hashable, avals: Sequence[ShapedArray], names: Names) -> Attempt | None:
+        """How this call is served by symbols; None for one that is compiled for its own sizes."""
+        key = (fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in avals]))
+        sizes = tuple([size for aval in avals for size in aval.shape])
+        with self._lock:
+            form = self._forms.get(key)
+            if form is None:
+                self._forms.put(key, _Form(sizes, _split((0,) * len(sizes), sizes)))
+                return None
+            for program in form.compiled.values():
+                if _fits(program.pattern, sizes, program.least):
+                    return Attempt(program, program.sizes(sizes), True, None)
+            groups = _split(form.groups, sizes)
+            differing = [i for i, (one, other) in enumerate(zip(form.first, sizes, strict=True)) if one != other]
+            varying = form.varying.union(differing)
+            pattern = tuple([("group", groups[i]) if i in varying else ("size", size) for i, size in enumerate(sizes)])
+            if not differing or len(form.compiled) + len(form.refused) >= _MOST_PATTERNS:
+                return None
+            for least in (1, 2):
+                if (pattern, least) not in form.refused and _fits(pattern, sizes, least):
+                    leaf, axis = _place(avals, differing[0])
+                    why = (leaf, axis, form.first[differing[0]], sizes[differing[0]])
+                    program = _symbolic(pattern, avals, least, names())
+                    return Attempt(program, program.sizes(sizes), False, why)
+            return None
+
+    def is_checked_at_one(self, attempt: Attempt) -> bool:
+        """Whether sizes of 1 need no look, or had it: NumPy has rules for these (squeeze), which are for no symbol."""
+        return 1 not in attempt.sizes.values() or attempt.program in self._checked
+
+    def checked_at_one(self, fixed: Hashable, attempt: Attempt, serves: bool) -> None:
+        """Whether the program of an attempt serves sizes of 1, or these are compiled for themselves."""
+        form, program = self._form(fixed, attempt), attempt.program
+        with self._lock:
+            if serves:
+                self._checked.add(program)
+            elif form is not None:
+                if program.pattern in form.compiled:
+                    form.compiled[program.pattern] = replace(program, least=2)
+                form.refused[program.pattern, 1] = "a size of 1 is a case of its own"
+
+    def refusal(self, fixed: Hashable, avals: Sequence[ShapedArray]) -> str | None:
+        """Why a call of this structure was not compiled with symbols, where one was not."""
+        key = (fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in avals]))
+        form = self._forms.get(key)
+        return next(reversed(form.refused.values())) if form is not None and form.refused else None
+
+    def succeeded(self, fixed: Hashable, avals: Sequence[ShapedArray], attempt: Attempt) -> None:
+        """The program of an attempt is there."""
+        form = self._form(fixed, attempt)
+        sizes = tuple([size for aval in avals for size in aval.shape])
+        with self._lock:
+            program = attempt.program
+            if form is not None and program.pattern not in form.compiled:
+                form.compiled[program.pattern] = program
+                form.groups = _split(form.groups, sizes)
+                form.varying = form.varying.union(
+                    i for i, (one, other) in enumerate(zip(form.first, sizes, strict=True)) if one != other
+                )
+
+    def failed(self, fixed: Hashable, attempt: Attempt, error: Exception) -> None:
+        """There can't be such a program; it is not tried again."""
+        form = self._form(fixed, attempt)
+        if form is not None:
+            with self._lock:
+                why = f"{type(error).__name__}: {_said(error)}"
+                form.refused[attempt.program.pattern, attempt.program.least] = why
+                if not isinstance(error, InconclusiveDimensionError):
+                    # Not for want of a bound.
+                    form.refused[attempt.program.pattern, 2] = why
+
+    def _form(self, fixed: Hashable, attempt: Attempt) -> _Form | None:
+        return self._forms.get((fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in attempt.avals])))
+
+
+def _said(error: Exception) -> str:
+    """The line of an error that says what is wrong: behind that of its place, and the source below it."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(" ") and not _PLACE.fullmatch(line)]
+    return (told or lines or [""])[0].strip()
+
+
+def _split(groups: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Groups of dimensions, of which those whose sizes differ come apart."""
+    numbers: dict[tuple[int, int], int] = {}
+    return tuple([numbers.setdefault(pair, len(numbers)) for pair in zip(groups, sizes, strict=True)])
+
+
+def _fits(pattern: _Pattern, sizes: Sequence[int], least: int) -> bool:
+    """Whether the program of a pattern serves these sizes."""
+    of_group: dict[int, int] = {}
+    for (kind, number), size in zip(pattern, sizes, strict=True):
+        if kind == "size" and number != size:
+            return False
+        if kind == "group" and (size < least or of_group.setdefault(number, size) != size):
+            return False
+    return True
+
+
+def _place(avals: Sequence[ShapedArray], number: int) -> tuple[int, int]:
+    """The leaf and the axis of a dimension, of those numbered through all leaves."""
+    leaf = 0
+    while number >= avals[leaf].ndim:
+        number -= avals[leaf].ndim
+        leaf += 1
+    return leaf, number
+
+
+def _symbolic(pattern: _Pattern, avals: Sequence[ShapedArray], least: int, names: Sequence[str]) -> _Symbolic:
+    symbols: dict[int, Dim] = {}
+    places: dict[str, int] = {}
+    shapes: list[list[Any]] = [[] for _ in avals]
+    for index, (kind, number) in enumerate(pattern):
+        leaf, axis = _place(avals, index)
+        if kind == "group" and number not in symbols:
+            name = symbol_name(names[leaf], axis, list(places))
+            symbols[number] = Dim(name, min=least)
+            places[name] = index
+        shapes[leaf].append(symbols[number] if kind == "group" else number)
+    made = [shaped(shape, aval.dtype, aval.weak_type) for shape, aval in zip(shapes, avals, strict=True)]
+    return _Symbolic(pattern, least, tuple(made), tuple(places.items()))

@@ -1,0 +1,114 @@
+"""The functions of `numpy` whose common calls never enter Python: which they are, and what each is compiled by.
+
+Stands above `numpy/` and `jit`, below `array`, which makes methods of them. A call with arrays, plain numbers and the
+options named here, while nothing is traced, goes from the interpreter to the compiled code; everything else goes to the
+function as `numpy` defines it. What depends on the values of its arguments (a power's exponent, the size of a range)
+is not here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler._runtime import ArrayFunction, set_settled_dtypes, set_watched
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.diagnostics import checks
+from pycompiler.jit.jit import eager_function
+
+
+class _Row(NamedTuple):
+    """Functions of `fewest` to `most` arrays; the options are what they are specialized to, by position or by name."""
+
+    names: str
+    fewest: int
+    most: int
+    options: tuple[str, ...] = ()
+    dtypes: bool = False
+
+
+_TABLE = (
+    _Row("exp exp2 expm1 log log1p log2 log10 sin cos tan arcsin asin arccos acos arctan atan sinh cosh tanh", 1, 1),
+    _Row("arcsinh asinh arccosh acosh arctanh atanh sqrt cbrt degrees rad2deg radians deg2rad fabs sinc", 1, 1),
+    _Row("invert bitwise_not bitwise_invert logical_not positive negative absolute abs sign square reciprocal", 1, 1),
+    _Row("floor ceil trunc rint isnan isfinite isinf isposinf isneginf signbit conjugate conj real imag", 1, 1),
+    _Row("add subtract multiply maximum minimum equal not_equal less less_equal greater greater_equal", 2, 2),
+    _Row("bitwise_and bitwise_or bitwise_xor left_shift bitwise_left_shift right_shift bitwise_right_shift", 2, 2),
+    _Row("logical_and logical_or logical_xor divide true_divide floor_divide remainder mod fmod divmod", 2, 2),
+    _Row("arctan2 atan2 hypot logaddexp logaddexp2 heaviside fmax fmin copysign nextafter", 2, 2),
+    _Row("where", 3, 3),
+    _Row("clip", 1, 3),
+    _Row("round around", 1, 1, ("decimals",)),
+    _Row("matmul dot vdot inner outer", 2, 2),
+    _Row("sum prod mean nansum nanprod nanmean", 1, 1, ("axis", "dtype", "keepdims"), dtypes=True),
+    _Row("max amax min amin any all ptp count_nonzero nanmax nanmin", 1, 1, ("axis", "keepdims")),
+    _Row("var std nanvar nanstd", 1, 1, ("axis", "dtype", "ddof", "keepdims"), dtypes=True),
+    _Row("argmax argmin nanargmax nanargmin", 1, 1, ("axis", "keepdims")),
+    _Row("cumsum cumprod", 1, 1, ("axis", "dtype"), dtypes=True),
+    _Row("reshape", 1, 1, ("shape", "order")),
+    _Row("ravel", 1, 1, ("order",)),
+    _Row("transpose", 1, 1, ("axes",)),
+    _Row("matrix_transpose", 1, 1),
+    _Row("swapaxes", 1, 1, ("axis1", "axis2")),
+    _Row("moveaxis", 1, 1, ("source", "destination")),
+    _Row("squeeze expand_dims flip sort argsort", 1, 1, ("axis",)),
+    _Row("broadcast_to", 1, 1, ("shape",)),
+    _Row("tril triu", 1, 1, ("k",)),
+    _Row("diagonal trace", 1, 1, ("offset", "axis1", "axis2")),
+    _Row("astype", 1, 1, ("dtype",), dtypes=True),
+)
+
+
+def dispatched(
+    function: Callable[..., Any],
+    fewest: int,
+    most: int,
+    options: tuple[str, ...] = (),
+    *,
+    dtypes: bool = False,
+    numbers: tuple[int, ...] | None = None,
+) -> ArrayFunction:
+    """`function`, with the calls that need no Python compiled. `numbers`: which arguments are options by position,
+    where their names do not say."""
+    if isinstance(function, ArrayFunction):
+        result: ArrayFunction = function
+        inner = function.compiled_by if isinstance(function, pnp.ufunc) else function.general
+    else:
+        result = ArrayFunction(function)
+        functools.update_wrapper(result, function)
+        inner = getattr(function, "__wrapped__", function)
+    result.set_compiled(functools.partial(_compiled, inner, options, numbers), fewest, most, options, dtypes)
+    return result
+
+
+def _compiled(function: Callable[..., Any], options: tuple[str, ...], numbers: tuple[int, ...] | None) -> Any:
+    return eager_function(function, options, numbers or ())
+
+
+def _attach() -> None:
+    made: dict[int, ArrayFunction] = {}
+    namespace: dict[str, Any] = pnp.__dict__
+    for names, fewest, most, options, with_dtypes in _TABLE:
+        for name in names.split():
+            function = namespace[name]
+            if id(function) not in made:
+                made[id(function)] = dispatched(function, fewest, most, options, dtypes=with_dtypes)
+            namespace[name] = made[id(function)]
+
+
+def _settled_dtypes() -> list[Any]:
+    """What names one dtype under every configuration, or means the default one."""
+    found: list[Any] = [bool, int, float]
+    for name in ("bool_", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "bfloat16", "float32"):
+        dtype: np.dtype[Any] = getattr(dtypes, name)
+        found += [dtype, dtype.type, getattr(pnp, name)]
+    return found
+
+
+_attach()
+set_settled_dtypes(tuple(_settled_dtypes()))
+set_watched(checks.are_on)

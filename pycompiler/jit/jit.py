@@ -1,0 +1,589 @@
+"""`jit`: joins tracing, compilation and the runtime.
+
+`_runtime.JitFunction` owns the call: it flattens the arguments, looks for a compiled entry, and asks `_Program` here on
+a miss, or when something is being traced.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import logging
+import time
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from pycompiler import cache
+from pycompiler._runtime import (
+    CallKey,
+    CompiledCall,
+    Device,
+    JitFunction,
+    ShapedArray,
+    block_until_ready,
+    current_trace,
+    set_donation_reporter,
+    set_error_type,
+    set_leaf_converter,
+    set_leaf_namer,
+)
+from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, named_device
+from pycompiler.compile.donation import taken_once, warn_of_kept_memory
+from pycompiler.compile.targets import Target, expected_target
+from pycompiler.core import errors
+from pycompiler.core.autodiff.call import call_graph
+from pycompiler.core.cache import Cache
+from pycompiler.core.config.config import config, trace_key
+from pycompiler.core.dims.data_sizes import allowed, in_force
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
+from pycompiler.core.mesh.shape_struct import shapes_of, with_described
+from pycompiler.core.profile import Scope
+from pycompiler.core.source import function_place, warn
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.boundary import boundary, check_function
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, flatten_arguments
+from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
+from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.specialize import aval_at, closed_at
+from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.diagnostics import key_reuse
+from pycompiler.diagnostics.checks import are_on, watched
+from pycompiler.jit import data_stages, eager, misses
+from pycompiler.jit.automatic import Attempt, Automatic
+from pycompiler.jit.binding import bound
+from pycompiler.jit.data_stages import staged
+from pycompiler.jit.dynamic import Dynamic
+from pycompiler.jit.jitted import Jitted
+from pycompiler.jit.options import Options, donated_leaves, read_options, resolved
+from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
+from pycompiler.lax import tracing
+from pycompiler.spmd import distribution
+
+__all__ = ["block_until_ready", "clear_caches", "jit"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_log = logging.getLogger("pycompiler.jit")
+
+# Every jitted function that is alive, for `clear_caches`.
+_programs: weakref.WeakSet[_Program] = weakref.WeakSet()
+
+
+class _Program:
+    """The Python half of one jitted function: traces it, and compiles what was traced."""
+
+    def __init__(self, fun: Callable[..., Any], options: Options) -> None:
+        self.fun = fun
+        self.name = Origin("jit", fun).name
+        self.options = options
+        self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
+        self.function: Callable[[], JitFunction | None] = lambda: None
+        _programs.add(self)
+        # What came of the last miss of a dynamic function, where its sizes are the cause.
+        self.event: str | None = None
+        # How many functions made at the same place were jitted before.
+        counter = misses.counter(fun)
+        self.earlier = counter[0]
+        counter[0] += 1
+
+    def flatten(
+        self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False
+    ) -> tuple[FlatFunction, list[Any], Hashable]:
+        """The function of the leaves of the dynamic arguments, these leaves, and what else it is traced by. When
+        `described`, objects with a shape and a dtype stand for arrays."""
+        numbers, names = self.options.static_argnums, self.options.static_argnames
+        places = [index for index in range(len(args)) if index not in numbers]
+        static = {name: value for name, value in kwargs.items() if name in names}
+        dynamic = {name: value for name, value in kwargs.items() if name not in static}
+        given: Any = tuple([args[place] for place in places]), dynamic
+        leaves, in_tree = flatten_arguments(with_described(given) if described else given)
+        flat = FlatFunction("jit", self.fun, in_tree, places, args, static)
+        check_arrays("jit", self.fun, leaves, in_tree, places)
+        fixed = [*((str(i), args[i]) for i in numbers if i < len(args)), *static.items()]
+        for name, value in fixed:
+            try:
+                hash(value)
+            except TypeError:
+                raise ValueError(
+                    f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, "
+                    "which is not hashable; pass a tuple instead of a list, or let the argument be traced"
+                ) from None
+        # 1, 1.0 and True are equal, but not the same value to trace with.
+        typed = tuple([(name, type(value), value) for name, value in fixed])
+        return flat, leaves, (in_tree.snapshot(), typed, trace_key())
+
+    def signature(
+        self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False, described: bool = False
+    ) -> tuple[Signature, list[Any]]:
+        """What is traced for these arguments, from the cache if they were met before; the leaves of the dynamic. When
+        `symbolic`, with symbols for the dimensions that `jit` was told are dynamic; else these are only checked."""
+        flat, leaves, fixed = self.flatten(args, kwargs, described)
+        avals = tuple([get_aval(leaf) for leaf in leaves])
+        if isinstance(self.options.dynamic, Dynamic):
+            wanted = self.options.dynamic.avals(flat, kwargs, avals)
+            if all(aval.is_concrete for aval in avals):
+                size_plan(wanted).solve([aval.shape for aval in avals], self._namer(flat))
+            else:
+                asked = self.options.dynamic.avals(flat, kwargs, avals, of_symbols=True)
+                check_symbolic(asked, [aval.shape for aval in avals], self._namer(flat))
+            avals = wanted if symbolic else avals
+        return self._signature(flat, fixed, kwargs, avals), leaves
+
+    def _namer(self, flat: FlatFunction) -> Callable[[int], str]:
+        return lambda index: f"argument '{flat.names()[index]}' of {self.name}"
+
+    def _signature(
+        self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
+    ) -> Signature:
+        key = (fixed, avals, in_force() is not None)
+        # What leaks does so while it is traced.
+        found = None if config.checking_leaks else self.traces.get(key)
+        if found is None:
+            with self.traces.making(key):
+                found = None if config.checking_leaks else self.traces.get(key)
+                if found is None:
+                    found = self._trace(flat, avals, donated_leaves(self.options, flat, kwargs))
+                    # A graph that closes over a tracer of an outer transformation is good for this call alone.
+                    if not any(isinstance(const, Tracer) for const in found.graph.consts):
+                        self.traces.put(key, found)
+        return found
+
+    def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
+        if config.no_tracing:
+            raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
+        start = time.perf_counter()
+        with Scope("trace", f"trace {self.name}", function=function_place(self.fun)):
+            graph = self._graph(flat, avals)
+        if config.debug_key_reuse:
+            key_reuse.summary(graph)
+        if self.options.from_anywhere:
+            forget_sources(graph.graph)
+        _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
+        # Not the function of the leaves itself, which holds the arguments of this call.
+        names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
+        return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
+
+    def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
+        if self.options.dynamic is None and in_force() is None:
+            return make_graph(flat, avals, flat.origin())
+
+        def run(*leaves: Any) -> Sequence[Any]:
+            with allowed():
+                return flat(*leaves)
+
+        return make_graph(run, avals, flat.origin())
+
+    @boundary
+    def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
+        """Called by the runtime for a signature that it does not know; what it returns is kept for it."""
+        if config.disable_jit:
+            return self.fun
+        self.event = None
+        is_dynamic = self.options.dynamic is not None and not are_on()
+        found = self._with_symbols(args, kwargs) if is_dynamic else None
+        if config.explain_cache_misses:
+            _log.warning("%s", self.explain_last_miss())
+        if found is not None:
+            return found
+        signature, leaves = self.signature(args, kwargs)
+        if signature.graph.axis_names:
+            # The traces of these axes take the call.
+            return self.traced
+        if any(isinstance(const, Tracer) for const in signature.graph.consts):
+            # What it closes over is being traced, though none of its arguments is.
+            return self.traced
+        if distribution.concerns(signature.graph):
+            return self.sharded
+        if data_stages.concerns(signature.graph):
+            return self._staged(signature, leaves)
+        target = expected_target(leaves, named_device(self.name, signature.graph.graph))
+        call = self._compile(signature, target)
+        return self._checked(signature, call, target) if are_on() else call
+
+    def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
+        """What calls a program in which sizes depend on data: for all sizes of its arguments the same one."""
+        graph = signature.graph
+        start, is_new = time.perf_counter(), "staged" not in graph.derived
+        program = staged(graph, self.name, expected_target(leaves, named_device(self.name, graph.graph)))
+        self.event = f"run by {program}: nothing was compiled"
+        if is_new:
+            self.event = f"compiled for ({', '.join(map(short, graph.in_avals))}), in {program}"
+            _say(config.log_compiles, f"Compiled %s in {program} in %.3f ms", self.name, start)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            return signature.out_tree.unflatten(program(given, signature.donated))
+
+        return boundary(call)
+
+    def _with_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
+        """The call of a program for all sizes, bound to these; None where it is served for its own sizes."""
+        if isinstance(self.options.dynamic, Automatic):
+            return self._automatically(self.options.dynamic, args, kwargs)
+        signature, leaves = self.signature(args, kwargs, symbolic=True)
+        if not has_symbols(signature.graph) or not self._is_own(signature):
+            return None
+        if data_stages.concerns(signature.graph):
+            return self._staged(signature, leaves)
+        target = expected_target(leaves, named_device(self.name, signature.graph.graph))
+        return self._bound(signature, target, [get_aval(leaf).shape for leaf in leaves])
+
+    def _automatically(
+        self, automatic: Automatic, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        flat, leaves, fixed = self.flatten(args, kwargs)
+        avals = tuple([get_aval(leaf) for leaf in leaves])
+        target = expected_target(leaves)
+        if not target.is_host:
+            return None
+        # Each round but the last refuses a program.
+        while True:
+            attempt = automatic.attempt(fixed, avals, flat.names)
+            if attempt is None:
+                refused = automatic.refusal(fixed, avals)
+                if refused is not None:
+                    self.event = f"compiled for its own sizes, since no symbols can stand for them: {refused}"
+                return None
+            try:
+                signature = self._signature(flat, fixed, kwargs, attempt.avals)
+                if not self._is_own(signature) or named_device(self.name, signature.graph.graph) is not None:
+                    return None
+                if not automatic.is_checked_at_one(attempt):
+                    automatic.checked_at_one(fixed, attempt, serves := self._agrees(signature, attempt, flat, avals))
+                    if not serves:
+                        continue
+                if data_stages.concerns(signature.graph):
+                    call = self._staged(signature, leaves)
+                else:
+                    call = self._bound(signature, target, [aval.shape for aval in avals], is_exact=False)
+            except Exception as error:
+                automatic.failed(fixed, attempt, error)
+                continue
+            automatic.succeeded(fixed, avals, attempt)
+            if attempt.why is not None:
+                leaf, axis, before, now = attempt.why
+                names = ", ".join(attempt.sizes)
+                self.event = (
+                    f"compiled again, for every size of {names}, because axis {axis} of '{flat.names()[leaf]}' was "
+                    f"{before} and is {now}"
+                )
+            return call
+
+    def _agrees(
+        self, signature: Signature, attempt: Attempt, flat: FlatFunction, avals: tuple[ShapedArray, ...]
+    ) -> bool:
+        """Whether results for a call's sizes are of the types that tracing for these gives."""
+        static = self._graph(flat, avals)
+        # Sizes that depend on data are bounded by others.
+        sizes = {
+            symbol.name: Dim(symbol.name, min=0) for symbol in symbols_of(signature.graph.out_avals)
+        } | attempt.sizes
+        one, other = ([aval_at(aval, sizes) for aval in x.out_avals] for x in (static, signature.graph))
+        return flat.out_tree == signature.out_tree and one == other
+
+    def _is_own(self, signature: Signature) -> bool:
+        """Whether a call is one of compiled code on one device, and of no trace."""
+        graph = signature.graph
+        traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
+        return not traced and not distribution.concerns(graph)
+
+    def _bound(
+        self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
+    ) -> CompiledCall:
+        graph = signature.graph
+        sizes = size_plan(graph.in_avals).solve(shapes)
+        before = "compiled", signature.keep_unused, signature.donated, False
+        is_new = before not in graph.derived
+        found = self._compiled(signature, target)
+        start = time.perf_counter()
+
+        def elsewhere(other: Target) -> Compilation:
+            return compiled(closed_at(graph, sizes), self.name, signature.keep_unused, signature.donated, target=other)
+
+        # Where the program asked for symbols, it is told that there are none elsewhere.
+        call = bound(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
+        shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        avals = ", ".join(map(short, graph.in_avals))
+        every = f"compiled for ({avals}), for every size of {', '.join(sizes)}"
+        self.event = every if is_new else f"bound to {shown}: nothing was compiled"
+        _say(config.log_compiles, f"Bound %s to {shown} in %.3f ms", self.name, start)
+        return call
+
+    def _compile(self, signature: Signature, target: Target) -> CompiledCall:
+        return self._compiled(signature, target).call(signature.out_tree, signature.donated)
+
+    def _compiled(self, signature: Signature, target: Target) -> Compilation:
+        with self.traces.making(("compiled", id(signature))):
+            start = time.perf_counter()
+            is_new = ("compiled", signature.keep_unused, signature.donated, False) not in signature.graph.derived
+            found = compiled(
+                signature.graph,
+                self.name,
+                signature.keep_unused,
+                signature.donated,
+                eager=self.options.from_anywhere,
+                target=target,
+            )
+        if is_new:
+            avals = ", ".join(map(short, signature.graph.in_avals))
+            done = "Loaded %s from the disk cache" if found.from_disk else "Compiled %s"
+            _say(config.log_compiles, f"{done} for ({avals}) in %.3f ms", self.name, start)
+            warn_of_kept_memory(self.name, signature.graph, found.plan, signature.donated, signature.names)
+        return found
+
+    def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
+        """Calls, then looks at the results. Donated arrays are kept until then: the replay of a fault reads them."""
+        found = compiled(signature.graph, self.name, signature.keep_unused, target=target)
+        keeping = found.call(signature.out_tree)
+
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
+            gone = taken_once(signature.graph, self.name, leaves, signature.donated)
+            result = watched(signature.graph, keeping, leaves, signature.names)
+            for number in gone:
+                leaves[number].delete()
+            return result
+
+        return boundary(checked) if call else checked
+
+    @boundary
+    def traced(self, *args: Any, **kwargs: Any) -> Any:
+        """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
+        if config.disable_jit or axes.typing() is not None:
+            return self.fun(*args, **kwargs)
+        signature, leaves = self.signature(args, kwargs)
+        if data_stages.concerns(signature.graph):
+            # Its sizes are the caller's: symbols of that graph, or numbers where nothing is recorded.
+            return self.fun(*args, **kwargs)
+        if self.options.inline and current_trace() is not None:
+            return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
+        return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))
+
+    @boundary
+    def sharded(self, *args: Any, **kwargs: Any) -> Any:
+        """Called by the runtime when an argument is on several devices, and for what is about a mesh."""
+        if config.disable_jit:
+            return self.fun(*args, **kwargs)
+        signature, leaves = self.signature(args, kwargs)
+        if signature.graph.axis_names:
+            return self.traced(*args, **kwargs)
+        graph, donated = signature.graph, signature.donated
+        if not are_on():
+            return signature.out_tree.unflatten(distribution.execute(graph, self.name, leaves, donated))
+        given = list(map(as_array, leaves))
+        gone = taken_once(graph, self.name, given, donated)
+        outs = watched(graph, lambda *xs: distribution.execute(graph, self.name, xs), given, signature.names)
+        for number in gone:
+            given[number].delete()
+        return signature.out_tree.unflatten(outs)
+
+    @boundary
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace for these arguments (arrays, or anything with a shape and dtype)."""
+        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        return Traced(signature, list(map(sharding_of_leaf, leaves)))
+
+    @boundary
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace for these arguments, and make the module that is compiled, without running anything."""
+        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        return Lowered(signature, list(map(sharding_of_leaf, leaves)))
+
+    @boundary
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The result with a ShapeDtypeStruct in the place of each array."""
+        signature, _ = self.signature(args, kwargs, described=True)
+        return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
+
+    def clear(self) -> None:
+        """Forget what was traced and compiled."""
+        self.traces.clear()
+        self.event = None
+        if isinstance(self.options.dynamic, Automatic):
+            self.options.dynamic.clear()
+        function = self.function()
+        if function is not None:
+            JitFunction.clear_cache(function)
+
+    def explain_last_miss(self) -> str:
+        """In one line: in what the last call that was compiled differed from the nearest one before it. Of a dynamic
+        function, too, what was done for new sizes."""
+        if self.event is not None:
+            return f"{self.name}: {self.event}"
+        function = self.function()
+        key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
+        return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
+
+
+def _say(aloud: bool, text: str, name: str, start: float) -> None:
+    _log.log(logging.WARNING if aloud else logging.DEBUG, text, name, (time.perf_counter() - start) * 1e3)
+
+
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_NOT_GIVEN = _NotGiven()
+
+
+@overload
+def jit(
+    fun: Callable[_P, _R],
+    /,
+    *,
+    in_shardings: Any = ...,
+    out_shardings: Any = ...,
+    static_argnums: int | Sequence[int] | None = ...,
+    static_argnames: str | Iterable[str] | None = ...,
+    donate_argnums: int | Sequence[int] | None = ...,
+    donate_argnames: str | Iterable[str] | None = ...,
+    keep_unused: bool = ...,
+    device: Device | None = ...,
+    backend: str | None = ...,
+    inline: bool = ...,
+    compiler_options: dict[str, Any] | None = ...,
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
+) -> Jitted[_P, _R]: ...
+@overload
+def jit(
+    *,
+    in_shardings: Any = ...,
+    out_shardings: Any = ...,
+    static_argnums: int | Sequence[int] | None = ...,
+    static_argnames: str | Iterable[str] | None = ...,
+    donate_argnums: int | Sequence[int] | None = ...,
+    donate_argnames: str | Iterable[str] | None = ...,
+    keep_unused: bool = ...,
+    device: Device | None = ...,
+    backend: str | None = ...,
+    inline: bool = ...,
+    compiler_options: dict[str, Any] | None = ...,
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
+) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
+@boundary
+def jit(
+    fun: Any = _NOT_GIVEN,
+    /,
+    *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    device: Device | None = None,
+    backend: str | None = None,
+    inline: bool = False,
+    compiler_options: dict[str, Any] | None = None,
+    dynamic: Any = None,
+) -> Any:
+    """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
+
+    Args:
+      fun: a function of trees of arrays that returns a tree of arrays. Without it, a decorator is returned.
+      in_shardings, out_shardings: over which devices the positional arguments (but for static ones) and the results are
+        divided: trees of shardings that are prefixes of them, None where that is left open.
+      static_argnums, static_argnames: arguments that are hashable Python values and not arrays; another value compiles
+        again.
+      donate_argnums, donate_argnames: arguments whose arrays are given up: a call deletes them, and their memory is
+        free for what comes after.
+      keep_unused: keep the arguments that the function does not read among those of the compiled code.
+      device, backend: the device that it runs on, or the platform whose first device does: an argument that is
+        committed elsewhere is an error. Not with shardings.
+      compiler_options: options of JAX's compiler, by name: they change nothing, which a warning says.
+      inline: where it is called in a function that is traced, its operations become part of that function's own graph.
+      dynamic: which dimensions may have any size, so that one compilation serves them all: by the name or position of a
+        parameter, for an array a tuple with an entry for each axis, the name of a symbol or a `Dim` with bounds, or
+        None for a fixed size; for a tree of arrays a tree of such tuples that is a prefix of it. What has one name has
+        one size. "auto": dimensions whose size changes from call to call are found out, by the second size; a program
+        that feeds changing batch or sequence lengths compiles at most twice. For the CPU; elsewhere "auto" compiles for
+        each size. Under `debug_nans` each size is compiled. With it, sizes may depend on data (`x[mask]`, `nonzero`,
+        `unique`): the results know `max_shape` at once, and their shape waits.
+
+    Returns a function with the methods `trace(*args)`, `lower(*args)`, `eval_shape(*args)`, `clear_cache()`,
+    `explain_last_miss()`. Its results are futures.
+
+    Raises TypeError, naming the argument, for an argument that is not an array; ValueError for a static one that is not
+    hashable, and for sizes that break a bound of their symbol, or its divisibility.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.jit(lambda x: pnp.sin(x) ** 2 + pnp.cos(x) ** 2)(pnp.float32(3))
+    Array(1., dtype=float32)
+    """
+    options: dict[str, Any] = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "keep_unused": keep_unused,
+        "device": device,
+        "backend": backend,
+        "inline": inline,
+        "compiler_options": compiler_options,
+        "dynamic": dynamic,
+    }
+    if fun is _NOT_GIVEN:
+        return functools.partial(jit, **options)
+    check_function("jit", fun)
+    return _function(*read_options(fun, **options))
+
+
+def eager_function(
+    fun: Callable[..., Any],
+    static_argnames: tuple[str, ...] = (),
+    static_argnums: tuple[int, ...] = (),
+    dynamic: Dynamic | None = None,
+) -> JitFunction:
+    """A function of the package compiled for eager calls: what it compiles belongs to no line of the user's, since the
+    next call comes from another one."""
+    numbers, names = resolved(fun, "static", static_argnums, static_argnames)
+    return _function(fun, Options(numbers, names, from_anywhere=True, dynamic=dynamic))
+
+
+def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
+    program = _Program(fun, options)
+    numbers, names = options.static_argnums, options.static_argnames
+    function = JitFunction(fun, program.miss, program.traced, numbers, names, program.sharded)
+    functools.update_wrapper(function, fun)
+    program.function = weakref.ref(function)
+    function.trace = program.trace
+    function.lower = program.lower
+    function.eval_shape = program.eval_shape
+    function.clear_cache = program.clear
+    function.explain_last_miss = program.explain_last_miss
+    return function
+
+
+def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
+    """Called by the runtime when the memory of a donated array is not free to be taken."""
+    warn(
+        f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
+        "values are right; to save the memory, drop what else refers to it before the call"
+    )
+
+
+def clear_caches() -> None:
+    """Forget everything that was traced and compiled."""
+    for program in list(_programs):
+        program.clear()
+    eager.forget()
+    tracing.forget()
+    forget_code()
+    cache.forget_plans()
+
+
+# As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.
+copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
+set_leaf_converter(as_array)
+set_error_type(errors.ExecutionError)
+set_leaf_namer(misses.leaf_names)
+set_donation_reporter(_donation_was_copied)

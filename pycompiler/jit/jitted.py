@@ -1,0 +1,48 @@
+"""What `jit` makes of a function, for type checkers: it is called as the function is, and has some methods more.
+
+At run time it is a `_runtime.JitFunction`. Before it: `stages`; after it: `jit`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+from pycompiler.jit.stages import Lowered, Traced
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
+_S = TypeVar("_S")
+_Q = ParamSpec("_Q")
+_T = TypeVar("_T", covariant=True)
+
+
+class Jitted(Protocol[_P, _R]):
+    """A function that was given to `jit`: its parameters, its result, and what can be asked of the compiled code."""
+
+    __name__: str
+    __wrapped__: Any
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Jitted[_P, _R]: ...
+    @overload
+    def __get__(self: Jitted[Concatenate[_S, _Q], _T], instance: _S, owner: type | None = None) -> Jitted[_Q, _T]: ...
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace for these arguments, or for what has their shapes and dtypes."""
+        ...
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace, and make the module that is compiled."""
+        ...
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The result with a ShapeDtypeStruct in the place of each array."""
+        ...
+
+    def clear_cache(self) -> None:
+        """Forget what was traced and compiled."""
+        ...
+
+    def explain_last_miss(self) -> str:
+        """In what the last call that was compiled differed from the nearest one before it."""
+        ...

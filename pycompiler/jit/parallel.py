@@ -1,0 +1,211 @@
+"""`shard_map` and `pmap`: functions of single devices, compiled for many. `jit` keeps what they are compiled to."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pycompiler.core.mesh.mesh import Device, Layout, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.axes import Name
+from pycompiler.core.tracing.boundary import boundary, check_function
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.tree import tree_flatten, tree_leaves
+from pycompiler.jit.jit import jit
+from pycompiler.ops.shape import reshaped
+from pycompiler.transforms.mapping import canonical_mapped_axis, in_axes_of, mapped_size_of, out_axes_of, vmap
+from pycompiler.transforms.sharding import Infer, bind_over_mesh, over_mesh
+
+
+@boundary
+def shard_map(
+    f: Any = None,
+    /,
+    *,
+    out_specs: Any,
+    in_specs: Any = Infer,
+    mesh: Mesh | None = None,
+    axis_names: Any = frozenset(),
+    check_vma: bool = True,
+) -> Any:
+    """A function of whole arrays, of one written for a device of a mesh: each device runs it on its part.
+
+    Args:
+      in_specs: for each positional argument how it is divided: a tree of PartitionSpecs that is a prefix of the
+        arguments. Along axes that it does not name all devices have the same.
+      out_specs: how the parts of the results make whole arrays, in the same form. A result is equal on all devices
+        along axes that are not named.
+      mesh: the devices; without it, the mesh of `set_mesh`.
+      axis_names: the axes that the function is written for; without them all.
+      check_vma: whether results that are said to be equal are checked to be so.
+
+    In it the collectives of `lax` are over the axes of the mesh by name. What the function closes over, all devices
+    have. Like `jit` it is traced once for each kind of arguments.
+
+    Raises ValueError when an axis does not divide a dimension, and when a result may differ where it is to be equal.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> from pycompiler.sharding import PartitionSpec as P
+    >>> mesh = pc.make_mesh((1,), ("x",))
+    >>> total = pc.shard_map(lambda x: pc.lax.psum(x.sum(), "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
+    >>> total(pnp.arange(4.0))
+    Array(6., dtype=float32)
+    """
+    options: dict[str, Any] = {
+        "out_specs": out_specs,
+        "in_specs": in_specs,
+        "mesh": mesh,
+        "axis_names": axis_names,
+        "check_vma": check_vma,
+    }
+    if f is None:
+        return functools.partial(shard_map, **options)
+    check_function("shard_map", f)
+    if in_specs is None or in_specs is Infer:
+        raise ValueError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
+    if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    return _compiled(f, over_mesh(f, mesh, in_specs, out_specs, axis_names, check_vma))
+
+
+def _compiled(f: Callable[..., Any], mapped: Callable[..., Any], **options: Any) -> Any:
+    function = jit(mapped, inline=True, **options)
+    return functools.update_wrapper(function, f)
+
+
+def _static(given: int | Iterable[int]) -> tuple[int, ...]:
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
+@boundary
+def pmap(
+    fun: Callable[..., Any],
+    axis_name: Name | None = None,
+    *,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    static_broadcasted_argnums: int | Iterable[int] = (),
+    devices: Sequence[Device] | None = None,
+    backend: str | None = None,
+    axis_size: int | None = None,
+    donate_argnums: int | Iterable[int] = (),
+) -> Any:
+    """A function that maps `fun` over an axis of its arguments, each element of which is on a device of its own.
+
+    Args:
+      axis_name: what `lax.psum` and the other collectives call the axis.
+      in_axes, out_axes, axis_size: as for `vmap`.
+      static_broadcasted_argnums: arguments that are hashable Python values, the same for all; another compiles again.
+      devices: on which it runs, one for each element; without them the first ones that there are.
+      backend: the platform of the devices.
+      donate_argnums: arguments whose arrays are given up.
+
+    The results are divided over the devices along the axis. Inside of a function that runs on single devices already
+    it maps on each of these, as `vmap` does.
+
+    Raises ValueError when there are fewer devices than elements, and when sizes differ.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.pmap(lambda x: x / pc.lax.psum(x, "i"), axis_name="i")(pnp.ones((1, 2)))
+    Array([[1., 1.]], dtype=float32)
+    """
+    check_function("pmap", fun)
+    static = _static(static_broadcasted_argnums)
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    given = None if devices is None else list(devices)
+    # That of the mesh, for functions that speak of no axis.
+    name: Any = "_pmap_axis" if axis_name is None else axis_name
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        places = [place for place in range(len(args)) if place not in static]
+        entries: Any = in_axes
+        if isinstance(in_axes, tuple) and len(places) != len(args) == len(in_axes):  # pyright: ignore[reportUnknownArgumentType]
+            entries = tuple([in_axes[place] for place in places])
+        moving = tuple([args[place] for place in places])
+        if axes.manual_axes() is not None:
+            return vmap(_with_static(fun, args, places), entries, out_axes, axis_name, axis_size)(*moving, **kwargs)
+        leaves, in_tree = tree_flatten((moving, kwargs))
+        flat = FlatFunction("pmap", fun, in_tree, places, args)
+        check_arrays("pmap", fun, leaves, in_tree, places)
+        dims = [*in_axes_of(flat, entries, moving), *(0 for _ in tree_leaves(kwargs))]
+        dims = [canonical_mapped_axis(flat, i, x, d) for i, (x, d) in enumerate(zip(leaves, dims, strict=True))]
+        size: Any = mapped_size_of(flat, leaves, dims, axis_size)
+        mesh = _mesh_of_size(size, name, given, backend, flat.origin().name)
+
+        def local(*xs: Any) -> list[Any]:
+            outs = flat(*[_without(x, d) for x, d in zip(xs, dims, strict=True)])
+            wanted = out_axes_of(flat, out_axes, outs)
+            out_dims[:] = [_out_axis(flat, i, x, d) for i, (x, d) in enumerate(zip(outs, wanted, strict=True))]
+            return [_with(x, d) for x, d in zip(outs, out_dims, strict=True)]
+
+        def layout(x: Any, dim: int | None) -> Layout:
+            return tuple([(name,) if axis == dim else () for axis in range(len(get_aval(x).shape))])
+
+        out_dims: list[int | None] = []
+        in_layouts = [layout(x, d) for x, d in zip(leaves, dims, strict=True)]
+        outs = bind_over_mesh(
+            local,
+            mesh,
+            {name: size},
+            leaves,
+            in_layouts,
+            lambda outs: [layout(x, d) for x, d in zip(outs, out_dims, strict=True)],
+            False,
+            flat.origin(),
+        )
+        return flat.out_tree.unflatten(outs)
+
+    mapped.__name__ = mapped.__qualname__ = getattr(fun, "__name__", type(fun).__name__)
+    return _compiled(fun, mapped, static_argnums=static or None, donate_argnums=_static(donate_argnums) or None)
+
+
+def _with_static(fun: Callable[..., Any], args: Sequence[Any], places: Sequence[int]) -> Callable[..., Any]:
+    if len(places) == len(args):
+        return fun
+
+    @functools.wraps(fun)
+    def call(*moving: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        for place, arg in zip(places, moving, strict=True):
+            given[place] = arg
+        return fun(*given, **kwargs)
+
+    return call
+
+
+def _mesh_of_size(size: int, name: Any, given: list[Device] | None, backend: str | None, function: str) -> Mesh:
+    there = given if given is not None else devices_for_mesh(backend)
+    if size > len(there) or (given is not None and size != len(there)):
+        kind = "devices were given" if given is not None else "devices are there"
+        raise ValueError(
+            f"pmap: the mapped axis of {function} has {size} elements, each for a device of its own, but {len(there)} "
+            f"{kind}. What to do: use vmap for what is more, pmap of vmap for both, or {how_to_get_devices(there)}"
+        )
+    return make_mesh((size,), (name,), devices=there)
+
+
+def _without(x: Any, dim: int | None) -> Any:
+    if dim is None:
+        return x
+    shape = get_aval(x).shape
+    return reshaped(x, (*shape[:dim], *shape[dim + 1 :]))
+
+
+def _with(x: Any, dim: int | None) -> Any:
+    if dim is None:
+        return x
+    shape = get_aval(x).shape
+    return reshaped(x, (*shape[:dim], 1, *shape[dim:]))
+
+
+def _out_axis(flat: FlatFunction, index: int, out: Any, axis: int | None) -> int | None:
+    rank = len(get_aval(out).shape) + 1
+    if axis is not None and not -rank <= axis < rank:
+        raise ValueError(
+            f"pmap: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
+            f"{flat.origin().name} has {rank} axes with it"
+        )
+    return None if axis is None else axis % rank

@@ -1,0 +1,421 @@
+"""What `jit` gives before a call: the traced function, its text at every stage of the pipeline, and its compilation.
+
+`jit(f).trace(x)` is a Traced, `.lower()` of it a Lowered, `.compile()` of that a Compiled. Over `compile`, under `jit`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from pycompiler._runtime import Array, CompiledCall, PyTreeDef, ShapedArray, default_device, sharding_of
+from pycompiler.compile.compile import (
+    Compilation,
+    build_module,
+    compiled,
+    has_symbols,
+    memory_plan,
+    module_at,
+    named_device,
+    tuning_of,
+)
+from pycompiler.compile.gpu_libraries import libraries_for
+from pycompiler.compile.inspection import STAGES
+from pycompiler.compile.memory_plan import MemoryAnalysis
+from pycompiler.compile.plan import in_place, plan_outputs, to_array
+from pycompiler.compile.targets import HOST, Target, expected_target
+from pycompiler.core.cache import Cache
+from pycompiler.core.config.config import config
+from pycompiler.core.dims.sizes import size_plan, symbols_of
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, shapes_of
+from pycompiler.core.mesh.sharding import Sharding, SingleDeviceSharding
+from pycompiler.core.source import warn
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.flat import flatten_arguments
+from pycompiler.core.tracing.graph import ClosedGraph, Graph
+from pycompiler.core.tracing.specialize import aval_at, closed_at
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types.aval import get_aval, same_type, short
+from pycompiler.jit.binding import bound
+from pycompiler.spmd.distribution import Distributed, distributed, execute, place
+
+if TYPE_CHECKING:
+    from pycompiler._compiler import ir
+
+# Of PTX when there is no GPU to ask: it runs on all from Ampere on.
+_USUAL_CAPABILITY = "8.0"
+
+
+@dataclass(frozen=True)
+class ArgInfo:
+    """One array among the arguments."""
+
+    shape: tuple[Any, ...]
+    dtype: Any
+    donated: bool
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function was traced for, and what it gives; each stage holds the one of its first."""
+
+    fun_name: str
+    graph: ClosedGraph
+    # Of the arrays among the arguments.
+    names: Callable[[], list[str]]
+    in_tree: PyTreeDef
+    out_tree: PyTreeDef
+    donated: tuple[int, ...] = ()
+    keep_unused: bool = False
+
+
+# Where the arrays among the arguments are, of those that are on several devices.
+Shardings = Sequence[Sharding | None]
+
+
+def sharding_of_leaf(leaf: Any) -> Sharding | None:
+    """Where an argument is, or is said to be, if that is said."""
+    if isinstance(leaf, ShapeDtypeStruct):
+        return leaf.sharding
+    if type(leaf) is not Array:
+        return None
+    return leaf.sharding if leaf.committed or sharding_of(leaf) is not None else None
+
+
+class _Stage:
+    def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
+        self._signature = signature
+        self._shardings: Shardings = shardings or [None] * len(signature.graph.in_avals)
+
+    @functools.cached_property
+    def _distributed(self) -> Distributed | None:
+        """What runs on the devices of a mesh; None for a function on one device."""
+        return distributed(self._signature.graph, self._signature.fun_name, self._shardings)
+
+    @property
+    def fun_name(self) -> str:
+        """The function's name."""
+        return self._signature.fun_name
+
+    @property
+    def in_tree(self) -> PyTreeDef:
+        """The structure of the (args, kwargs) that are not static."""
+        return self._signature.in_tree
+
+    @property
+    def out_tree(self) -> PyTreeDef:
+        """The structure of the result."""
+        return self._signature.out_tree
+
+    @property
+    def in_avals(self) -> Any:
+        """The arguments that are not static, a ShapedArray in the place of each array."""
+        return self._signature.in_tree.unflatten(self._signature.graph.in_avals)
+
+    @property
+    def args_info(self) -> Any:
+        """The same, an ArgInfo in the place of each array: shape, dtype, whether it is donated."""
+        signature = self._signature
+        avals = enumerate(signature.graph.in_avals)
+        return signature.in_tree.unflatten([ArgInfo(a.shape, a.dtype, i in signature.donated) for i, a in avals])
+
+    @property
+    def out_info(self) -> Any:
+        """The result, a ShapeDtypeStruct in the place of each array."""
+        return self._signature.out_tree.unflatten(shapes_of(self._signature.graph.out_avals))
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The arrays among the arguments, by number, that a call deletes."""
+        return self._signature.donated
+
+
+class Traced(_Stage):
+    """A function traced for arguments of certain shapes and dtypes."""
+
+    @property
+    def jaxpr(self) -> ClosedGraph:
+        """The graph, as `make_jaxpr` gives it."""
+        return self._signature.graph
+
+    @property
+    def out_avals(self) -> Any:
+        """The result, a ShapedArray in the place of each array."""
+        return self._signature.out_tree.unflatten(self._signature.graph.out_avals)
+
+    def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
+        """The module that is compiled. It is of no platform: `lowering_platforms` changes nothing."""
+        return Lowered(self._signature, self._shardings)
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compile and run it; static arguments are left out."""
+        return self.lower().compile()(*args, **kwargs)
+
+
+class Lowered(_Stage):
+    """The module of a function for arguments of certain shapes and dtypes."""
+
+    @functools.cached_property
+    def _module(self) -> ir.Module | None:
+        graph = self._signature.graph if self._distributed is None else self._distributed.program.graph
+        plan = plan_outputs(graph, self._signature.keep_unused)
+        if not plan.graph:
+            return None
+        donated = self._signature.donated if self._distributed is None else ()
+        return build_module(plan.graph, in_place(plan, donated), tuning_of(plan.graph).plans)
+
+    @boundary
+    def as_text(self, stage: str = "array", *, debug_info: bool = False, capability: str | None = None) -> str:
+        """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm" (the
+        dialect), "llvmir", "asm" or "ptx".
+
+        Inputs that are not used and outputs that are inputs or constants are no part of it, but for "graph"; where
+        nothing is left to compute, the text is empty. "ptx" are the kernels for a GPU, "asm" is for this machine's
+        processor. Needs no GPU.
+
+        Args:
+          debug_info: with the user's file and line for each operation (in "asm" and "ptx" as `.loc`).
+          capability: for "ptx", the GPU's compute capability, as "9.0"; without it the default device's, where that is
+            a GPU, else "8.0".
+
+        Raises ValueError for another stage, or for a capability with another stage than "ptx".
+        """
+        graph = self._signature.graph.graph
+        # Code for a GPU that is there may call the libraries that are.
+        target = expected_target((), named_device(self.fun_name, graph)) if stage == "ptx" else HOST
+        target = replace(target, libraries=() if capability else libraries_for(graph, target))
+        return _text(graph, lambda: self._module, stage, debug_info, capability, target)
+
+    @boundary
+    def compiler_ir(self, dialect: str | None = None) -> ir.Module | None:
+        """The verified module of the `array` dialect; None where nothing is left to compute.
+
+        Raises ValueError for another dialect: later stages are to be had as text (`as_text`).
+        """
+        if dialect not in (None, "array"):
+            raise ValueError(f"compiler_ir: there is no dialect {dialect!r}; the module is of 'array'")
+        return self._module
+
+    def cost_analysis(self, **sizes: int) -> dict[str, float]:
+        """That of the compiled function."""
+        return self.compile().cost_analysis(**sizes)
+
+    @boundary
+    def compile(self, compiler_options: Mapping[str, Any] | None = None, *, device_assignment: Any = None) -> Compiled:
+        """Compile and load. Options of JAX's compiler change nothing, which a warning says; `device_assignment` must be
+        None: arguments and shardings say where it runs."""
+        if device_assignment is not None:
+            raise ValueError("compile: device_assignment must be None: put the arguments where it is to run")
+        check_compiler_options("compile", compiler_options)
+        return Compiled(self._signature, self._shardings)
+
+
+def _text(
+    graph: Graph,
+    module_of: Callable[[], ir.Module | None],
+    stage: str,
+    debug_info: bool,
+    capability: str | None,
+    target: Target,
+) -> str:
+    if stage not in STAGES:
+        raise ValueError(f"as_text: there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
+    if capability is not None and stage != "ptx":
+        raise ValueError(f"as_text: a capability is for the stage 'ptx', got {capability!r} for {stage!r}")
+    if not isinstance(capability, str | None):
+        raise TypeError(
+            f"as_text: a capability is text such as '9.0', got {capability!r} of type {type(capability).__name__}"
+        )
+    if stage == "graph":
+        return graph.as_text(debug_info)
+    if stage == "ptx" and (capability or target.is_host):
+        target = Target(capability or _USUAL_CAPABILITY)
+    module = module_of()
+    return module_at(module, stage, target, debug_info) if module else ""
+
+
+def check_compiler_options(function: str, options: Any) -> None:
+    """Warn of options of another compiler. Raises TypeError unless they are a dict by name."""
+    if options is None:
+        return
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):  # pyright: ignore[reportUnknownVariableType]
+        raise TypeError(f"{function}: compiler_options must be a dict from names to values, got {options!r}")
+    if options:
+        names = ", ".join(sorted(cast(Mapping[str, Any], options)))
+        warn(f"{function}: the compiler options {names} are of another compiler, and change nothing here")
+
+
+class Compiled(_Stage):
+    """A compiled function, to be called with arguments of the shapes and dtypes that it was lowered for; of symbolic
+    sizes, with every size that the symbols' bounds allow."""
+
+    def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
+        super().__init__(signature, shardings)
+        over = self._distributed
+        self._compilation = self._compiled() if over is None else over.compiled()
+        is_symbolic = over is None and has_symbols(signature.graph)
+        self._plan = size_plan(signature.graph.in_avals) if is_symbolic else None
+        fixed = over is None and not is_symbolic
+        self._call = self._compilation.call(signature.out_tree, signature.donated) if fixed else None
+        # By the sizes of the symbols.
+        self._calls: Cache[CompiledCall] = Cache(lambda: config.cache_size)
+
+    def _compiled(self) -> Compilation:
+        signature = self._signature
+        # Every output is in the module that is shown: none is a view of an input.
+        return compiled(
+            signature.graph,
+            signature.fun_name,
+            signature.keep_unused,
+            signature.donated,
+            viewing=False,
+            target=expected_target((), named_device(signature.fun_name, signature.graph.graph)),
+        )
+
+    @property
+    def input_shardings(self) -> Any:
+        """Where the (args, kwargs) that are not static are to be, a sharding in the place of each array: what is
+        elsewhere is moved."""
+        signature, over = self._signature, self._distributed
+        if over is not None:
+            return signature.in_tree.unflatten(over.in_shardings)
+        return signature.in_tree.unflatten([self._device()] * len(signature.graph.in_avals))
+
+    @property
+    def output_shardings(self) -> Any:
+        """Where the result is, a sharding in the place of each array."""
+        signature, over = self._signature, self._distributed
+        if over is not None:
+            return signature.out_tree.unflatten(over.out_shardings)
+        return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
+
+    def _device(self) -> Sharding:
+        """The device of a function on one: where the arguments are, else the default one."""
+        named = named_device(self.fun_name, self._signature.graph.graph)
+        given = next((sharding for sharding in self._shardings if sharding is not None), None)
+        return SingleDeviceSharding(named or default_device()) if given is None or named else given
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it; static arguments are left out. Raises TypeError when the arguments are not of the kind that it was
+        compiled for, ValueError for sizes that its symbols don't allow."""
+        leaves, in_tree = flatten_arguments((args, kwargs))
+        signature = self._signature
+        if in_tree != signature.in_tree:
+            raise TypeError(f"{self.fun_name}: compiled for arguments {signature.in_tree}, called with {in_tree}")
+        if any(isinstance(leaf, Tracer) for leaf in leaves):
+            raise TypeError(
+                f"{self.fun_name}: compiled code can't be traced, and an argument is a tracer. What to do: call the "
+                "jitted function itself in functions that are transformed"
+            )
+        arrays: list[Any] = []
+        for index, (leaf, aval) in enumerate(zip(leaves, signature.graph.in_avals, strict=True)):
+            given = get_aval(leaf)
+            fits = same_type(given, aval) if aval.is_concrete else given.dtype == aval.dtype
+            if not fits:
+                raise TypeError(
+                    f"{self.fun_name}: compiled for {short(aval)} as '{signature.names()[index]}', "
+                    f"called with {short(given)}"
+                )
+            arrays.append(to_array(leaf, given if not aval.is_concrete else aval))
+        over = self._distributed
+        if over is not None:
+            arrays = [place(sharding, x) for sharding, x in zip(over.in_shardings, arrays, strict=True)]
+            results = execute(signature.graph, self.fun_name, arrays, signature.donated)
+            return signature.out_tree.unflatten(results)
+        return (self._call or self._call_at([array.shape for array in arrays]))(*arrays)
+
+    def _call_at(self, shapes: Sequence[Sequence[int]]) -> CompiledCall:
+        """The call of a symbolic program for arguments of these shapes."""
+        assert self._plan is not None
+        names = self._signature.names
+        sizes = self._plan.solve(shapes, lambda index: f"argument '{names()[index]}' of {self.fun_name}")
+        key = tuple(sizes.values())
+        known = self._calls.get(key)
+        if known is None:
+            known = bound(self._compilation, sizes).call(self._signature.out_tree, self._signature.donated)
+            self._calls.put(key, known)
+        return known
+
+    def _at(self, what: str, sizes: dict[str, int]) -> tuple[Compilation, Sequence[ShapedArray]]:
+        """The compilation for certain sizes of the symbols, and the avals of its arguments."""
+        avals = self._signature.graph.in_avals
+        symbols = symbols_of(avals)
+        names = [symbol.name for symbol in symbols]
+        if sorted(sizes) != names:
+            example = ", ".join(f"{symbol.name}={max(symbol.min, symbol.multiple_of)}" for symbol in symbols)
+            raise ValueError(
+                f"{what}: {self.fun_name} is "
+                + (
+                    f"compiled for every size of {', '.join(names)}; say for which, as {what}({example})"
+                    if names
+                    else f"compiled for fixed sizes, and has no {', '.join(sizes)}"
+                )
+            )
+        for symbol in symbols:
+            if not symbol.holds(sizes[symbol.name]):
+                raise ValueError(
+                    f"{what}: {symbol.name} is {sizes[symbol.name]}, but must be {symbol.described()}: it is {symbol!r}"
+                )
+        if not symbols:
+            return self._compilation, avals
+        ordered = {name: sizes[name] for name in names}
+        return bound(self._compilation, ordered), [aval_at(aval, ordered) for aval in avals]
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as calling it."""
+        return self(*args, **kwargs)
+
+    @boundary
+    def as_text(self, stage: str = "asm", *, debug_info: bool = False, capability: str | None = None) -> str:
+        """What is compiled as text, at one of the stages that `Lowered.as_text` takes."""
+        found = self._compilation
+        return _text(self._signature.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
+
+    def runtime_executable(self) -> Any:
+        """The loaded code, None where there was nothing to compile."""
+        return self._compilation.executable
+
+    @boundary
+    def cost_analysis(self, **sizes: int) -> dict[str, float]:
+        """Estimated scalar operations of a call ("flops"), bytes of its arguments and results ("bytes accessed").
+
+        Of a function of symbolic sizes, for these sizes of its symbols: `cost_analysis(n=128)`; ValueError without
+        them. The function is then compiled once more, for these.
+        """
+        found, avals = self._at("cost_analysis", sizes)
+        flops = found.flops
+        if sizes:
+            signature = self._signature
+            static = closed_at(signature.graph, sizes)
+            flops = compiled(static, self.fun_name, signature.keep_unused, signature.donated, viewing=False).flops
+        return {
+            "flops": flops,
+            "bytes accessed": float(sum(aval.nbytes for aval in (*avals, *found.plan.result_avals))),
+        }
+
+    @boundary
+    def memory_analysis(self, **sizes: int) -> MemoryAnalysis:
+        """Bytes of the arguments, of the results, of the temporaries (one arena) and of the code, under JAX's names.
+
+        Printed, it also shows which temporary lies where in the arena, from when to when, and for which line. Of a
+        function of symbolic sizes, for these sizes of its symbols, without the places: `memory_analysis(n=128)`;
+        ValueError without them.
+        """
+        found, avals = self._at("memory_analysis", sizes)
+        results = found.plan.result_avals
+        return MemoryAnalysis(
+            argument_size_in_bytes=sum(aval.nbytes for aval in avals),
+            output_size_in_bytes=sum(aval.nbytes for aval in results),
+            temp_size_in_bytes=found.arena_bytes,
+            alias_size_in_bytes=sum(results[number].nbytes for number, _ in found.aliases),
+            generated_code_size_in_bytes=found.executable.code_bytes if found.executable else 0,
+            _plan=lambda: memory_plan(found.module) if found.arena_bytes and not sizes else [],
+        )
+
+    def compile_times(self) -> dict[str, float]:
+        """Milliseconds of each stage of the compilation."""
+        return dict(self._compilation.milliseconds)

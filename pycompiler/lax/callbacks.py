@@ -1,0 +1,165 @@
+"""Python functions that compiled code calls: `pure_callback`, `io_callback`; and the wait for what has effects.
+
+The primitives are in `ops.callbacks`; `debug` has those that look at values only. Offered at top level, and by
+`experimental`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler import _runtime
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import ShapedArray, get_aval, is_array
+from pycompiler.core.types.tree import tree_flatten
+from pycompiler.ops import callbacks as primitives
+from pycompiler.ops.callbacks import VMAP_METHODS
+from pycompiler.ops.host_functions import HostFunction
+
+
+def _check_callback(name: str, callback: object) -> None:
+    if not callable(callback):
+        raise TypeError(f"{name}: the callback must be a function, got {callback!r} of type {type(callback).__name__}")
+
+
+def _declared(name: str, shapes: Any) -> tuple[tuple[ShapedArray, ...], Any]:
+    """The avals that `result_shape_dtypes` declares, and its structure."""
+    leaves, tree = tree_flatten(shapes)
+    avals: list[ShapedArray] = []
+    for leaf, path in zip(leaves, tree.paths(), strict=True):
+        shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
+        if shape is None or dtype is None:
+            if not is_array(leaf):
+                raise TypeError(
+                    f"{name}: result_shape_dtypes{path} is {leaf!r} of type {type(leaf).__name__}, which has no shape "
+                    "and dtype; give a ShapeDtypeStruct for each array that the callback returns"
+                )
+            aval = get_aval(leaf)
+            shape, dtype = aval.shape, aval.dtype
+        kind: Any = dtypes.as_dtype(dtype)
+        if dtypes.canonicalize(kind) != kind:
+            raise ValueError(
+                f"{name}: result_shape_dtypes{path} is of 64-bit {kind.name}, which is there with enable_x64 only; "
+                f"turn it on, or declare {dtypes.canonicalize(kind).name}"
+            )
+        avals.append(ShapedArray(tuple(shape), kind))
+    return tuple(avals), tree
+
+
+def _check_sharding(name: str, sharding: object) -> None:
+    if sharding is not None:
+        raise NotImplementedError(
+            f"{name}: sharding={sharding!r} is not supported: a callback runs on the host, and its arrays are on the "
+            "first CPU device; leave it out"
+        )
+
+
+def _arguments(name: str, args: Sequence[Any], kwargs: dict[str, Any], callback: Callable[..., Any]) -> Any:
+    leaves, in_tree = tree_flatten((args, kwargs))
+    for leaf, path in zip(leaves, in_tree.paths(), strict=True):
+        if not is_array(leaf):
+            raise TypeError(
+                f"{name}: an argument of the callback, {path}, is {leaf!r} of type {type(leaf).__name__}, which is no "
+                "array; bind it to the function by functools.partial"
+            )
+    return leaves, HostFunction(name, callback, in_tree)
+
+
+@boundary
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any | None = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """What a Python function gives for these arrays, called when compiled code comes there.
+
+    The function takes trees of Arrays and returns a tree of arrays, of the shapes and dtypes that are declared. It must
+    be pure: equal calls may be made once, and one whose results nobody reads not at all. Its exception becomes that of
+    the array that is read.
+
+    Args:
+      callback: the function.
+      result_shape_dtypes: a tree of what has a shape and a dtype, a `ShapeDtypeStruct` for each array of the result.
+      args, kwargs: trees of arrays.
+      sharding: None.
+      vmap_method: what `vmap` makes of it: "sequential" calls the function once for each element, in a loop;
+        "sequential_unrolled" without one; "expand_dims" once for all, with a leading axis of size 1 on what is not
+        mapped; "broadcast_all" once for all, with the mapped axis on everything; "legacy_vectorized" once for all, with
+        what is not mapped as it is. None: `vmap` raises NotImplementedError.
+
+    Raises TypeError for what is no function or no array, ValueError for a vmap_method that is none and for a 64-bit
+    dtype without enable_x64; on reading, ValueError where the function returns something else than was declared.
+    It has no derivative: NotDifferentiableError.
+
+    >>> import numpy as np, pycompiler as pc, pycompiler.numpy as pnp
+    >>> x = pnp.float32([0, 1])
+    >>> pc.jit(lambda x: pc.pure_callback(np.cos, x, x))(x)
+    Array([1.        , 0.54030228], dtype=float32)
+    """
+    _check_callback("pure_callback", callback)
+    if vmap_method is not None and vmap_method not in VMAP_METHODS:
+        raise ValueError(
+            f"pure_callback: vmap_method is {vmap_method!r}, expected None or one of {', '.join(VMAP_METHODS)}"
+        )
+    _check_sharding("pure_callback", sharding)
+    avals, tree = _declared("pure_callback", result_shape_dtypes)
+    leaves, function = _arguments("pure_callback", args, kwargs, callback)
+    outs = primitives.pure_callback.bind(*leaves, callback=function, result_avals=avals, vmap_method=vmap_method)
+    return tree.unflatten(outs)
+
+
+@boundary
+def io_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any | None = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """What a Python function that does something in the world gives for these arrays.
+
+    As `pure_callback`, but it is called once each time that the program comes there, whether its results are read or
+    not; with `ordered`, in the order of the program, also across calls of compiled functions. Under `vmap` one that is
+    not ordered is called once for each element.
+
+    Raises TypeError for what is no function or no array; ValueError under `vmap` when it is ordered; on reading,
+    ValueError where the function returns something else than was declared. It has no derivative:
+    NotDifferentiableError.
+
+    >>> import pycompiler as pc
+    >>> from pycompiler.experimental import io_callback
+    >>> seen = []
+    >>> pc.jit(lambda x: io_callback(seen.append, None, x, ordered=True))(3)
+    >>> pc.effects_barrier()
+    >>> seen
+    [Array(3, dtype=int32, weak_type=True)]
+    """
+    _check_callback("io_callback", callback)
+    _check_sharding("io_callback", sharding)
+    avals, tree = _declared("io_callback", result_shape_dtypes)
+    leaves, function = _arguments("io_callback", args, kwargs, callback)
+    outs = primitives.io_callback.bind(
+        *leaves, callback=function, result_avals=avals, ordered=bool(np.asarray(ordered))
+    )
+    return tree.unflatten(outs)
+
+
+@boundary
+def effects_barrier() -> None:
+    """Wait until everything that was called has had its effects: prints, callbacks.
+
+    Raises what went wrong in a callback of `debug`, or in a call that did something in the world and whose results, if
+    there are any, nobody has read since. RuntimeError inside a callback.
+
+    >>> import pycompiler as pc
+    >>> pc.jit(lambda x: pc.debug.print("{}", x))(1)
+    >>> pc.effects_barrier()
+    1
+    """
+    _runtime.effects_barrier()

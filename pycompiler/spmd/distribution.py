@@ -1,0 +1,224 @@
+"""Computing with sharded arrays: a graph is partitioned, compiled once, and run on every device of its mesh.
+
+After `partition` and `spmd`; `eager` and `jit` come here when an array is on several devices, or when the graph
+speaks of a mesh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
+from pycompiler.compile.compile import Compilation
+from pycompiler.compile.donation import taken_once
+from pycompiler.core.autodiff.call import call
+from pycompiler.core.mesh.mesh import Layout, Mesh, spec_of
+from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.ops.shard_map import shard_map, sharding_constraint
+from pycompiler.spmd.partition import mesh_of, partition
+from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
+from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
+
+
+def concerns(closed: ClosedGraph) -> bool:
+    """Whether a graph is computed on the devices of a mesh, wherever its arguments are."""
+    return mesh_of(closed) is not None or any(map(is_sharded, closed.consts))
+
+
+def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int] = ()) -> list[Array]:
+    """The results of a graph, computed on all devices of the mesh that its arguments, or it, are about.
+
+    Raises ValueError when there are several sets of devices among these.
+    """
+    if axes.in_scope():
+        with axes.unbound():
+            return execute(closed, name, leaves, donated)
+    opened, consts = closed.derive("opened", lambda: close_over(closed))
+    given = [*consts, *map(as_array, leaves)]
+    mesh = _mesh(name, [(x.aval, sharding_of(x)) for x in given], opened)
+    wishes = _wishes(opened, mesh)
+    # What a program alone puts on a mesh may come from any device.
+    strict = any(map(is_sharded, given))
+    placed = [_on_mesh(name, x, mesh, wish, strict) for x, wish in zip(given, wishes, strict=True)]
+    layouts = tuple([sharding_of(x).layout(x.shape) for x in placed])
+    found = partition(opened, mesh, layouts)
+    program = compile_spmd(found.graph, mesh.shape_tuple, name)
+    parts = [shards_of(x) for x in placed]
+    gone = taken_once(closed, name, leaves, donated)
+    results = _run(program, mesh, [[part[number] for part in parts] for number in range(mesh.size)])
+    for number in gone:
+        given[len(consts) + number].delete()
+    return [
+        from_shards(aval, NamedSharding(mesh, spec_of(layout)), [row[index] for row in results])
+        for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
+    ]
+
+
+def _wishes(opened: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
+    return opened.derive("first uses", lambda: _first_uses(opened, mesh))
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """A graph for the devices of a mesh: what each of them runs, and how its arguments and results are divided."""
+
+    mesh: Mesh
+    program: SpmdProgram
+    in_shardings: tuple[NamedSharding, ...]
+    out_shardings: tuple[NamedSharding, ...]
+
+    def compiled(self) -> Compilation:
+        """The code of each device."""
+        return self.program.compiled_for(self.mesh.device_list)
+
+
+def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | None]) -> Distributed | None:
+    """What `execute` runs for arguments that are divided so (None, or on one device: as their first use wants it); None
+    for a graph on one device, with arguments on one."""
+    named = [sharding if isinstance(sharding, NamedSharding) else None for sharding in shardings]
+    if not concerns(closed) and not any(named):
+        return None
+    opened, consts = closed.derive("opened", lambda: close_over(closed))
+    given = [*((x.aval, sharding_of(x)) for x in map(as_array, consts)), *zip(closed.in_avals, named, strict=True)]
+    mesh = _mesh(name, given, opened)
+    layouts = tuple(
+        [
+            _layout_on(mesh, aval, sharding, wish)
+            for (aval, sharding), wish in zip(given, _wishes(opened, mesh), strict=True)
+        ]
+    )
+    found = partition(opened, mesh, layouts)
+    return Distributed(
+        mesh,
+        compile_spmd(found.graph, mesh.shape_tuple, name),
+        tuple([NamedSharding(mesh, spec_of(layout)) for layout in layouts[len(consts) :]]),
+        tuple([NamedSharding(mesh, spec_of(layout)) for layout in found.out_layouts]),
+    )
+
+
+def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    results = program(mesh.device_list, args)
+    for index, (kind, _) in enumerate(program.compiled_for(mesh.device_list).plan.outputs):
+        if kind == "const":
+            # One array for all, which is on one device.
+            for device, row in zip(mesh.device_list, results, strict=True):
+                row[index] = on_device(on_host(row[index]), device, row[index].aval)
+    return results
+
+
+def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], closed: ClosedGraph) -> Mesh:
+    """The mesh of a call. Raises ValueError for arguments on different devices."""
+    own = mesh_of(closed)
+    found: tuple[ShapedArray, Mesh] | None = None
+    for aval, sharding in given:
+        if sharding is None:
+            continue
+        if found is None:
+            found = (aval, sharding.mesh)
+        elif set(found[1].device_list) != set(sharding.device_list):
+            raise ValueError(
+                f"{name}: arguments are on different devices: {short(found[0])} is on {found[1]} of "
+                f"{list(found[1].device_list)}, {short(aval)} on {sharding.mesh} of {list(sharding.device_list)}. What "
+                "to do: put them on one mesh, by device_put(x, NamedSharding(mesh, spec))"
+            )
+    if found is None:
+        assert own is not None
+        return own
+    if own is not None and set(own.device_list) == set(found[1].device_list):
+        # What a program says beside its arguments is about this one.
+        return own
+    return found[1]
+
+
+def _layout_on(mesh: Mesh, aval: ShapedArray, sharding: NamedSharding | None, wish: Layout | None) -> Layout:
+    """How an argument is divided over the mesh of a call."""
+    whole: Layout = ((),) * len(aval.shape)
+    if sharding is None:
+        return whole if wish is None else wish
+    if sharding.mesh == mesh:
+        return sharding.layout(aval.shape)
+    if sharding.device_list == mesh.device_list and sharding.mesh.axis_sizes == mesh.axis_sizes:
+        names = dict(zip(sharding.mesh.axis_names, mesh.axis_names, strict=True))
+        return tuple([tuple([names[axis] for axis in some]) for some in sharding.layout(aval.shape)])
+    return whole
+
+
+def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None, strict: bool) -> Array:
+    """An argument on the devices of the mesh: divided as its first use wants it where it was on one device."""
+    sharding = sharding_of(x)
+    if sharding is None and strict and x.committed and mesh.size > 1:
+        raise ValueError(
+            f"{name}: an argument {short(x)} is committed to {x.device!r}, others are on {mesh} of "
+            f"{list(mesh.device_list)}. What to do: put it there, by device_put(x, NamedSharding(mesh, spec))"
+        )
+    if sharding is not None and sharding.mesh == mesh:
+        return x
+    wanted = NamedSharding(mesh, spec_of(_layout_on(mesh, x.aval, sharding, wish)))
+    sizes = None if sharding is None else sharding.mesh.axis_sizes
+    if sharding is not None and sharding.device_list == mesh.device_list and sizes == mesh.axis_sizes:
+        return from_shards(x.aval, wanted, shards_of(x))
+    return spread(x, wanted)
+
+
+def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
+    """For each input the layout that the first equation which reads it wants, where it wants one."""
+    found: dict[Atom, Layout | None] = {}
+    for equation in closed.graph.equations:
+        wanted: Sequence[Layout | None] = [None] * len(equation.inputs)
+        if equation.primitive is shard_map and equation.params["mesh"] == mesh:
+            wanted = equation.params["in_layouts"]
+        elif equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
+            if equation.params["sharding"].mesh == mesh:
+                wanted = [equation.params["sharding"].layout(equation.inputs[0].aval.shape)]
+        elif equation.primitive is call:
+            inner: ClosedGraph = equation.params["graph"]
+            wanted = _first_uses(inner, mesh)
+        for atom, layout in zip(equation.inputs, wanted, strict=True):
+            found.setdefault(atom, layout)
+    return [found.get(var) for var in closed.graph.inputs]
+
+
+# Placing
+
+
+def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
+    """x where the sharding says: what `device_put` does for a sharding. A tracer is constrained.
+
+    Raises ValueError when x can't be divided so.
+    """
+    if isinstance(x, Tracer):
+        sharding.check_compatible_aval(get_aval(x).shape)
+        return sharding_constraint.bind(x, sharding=sharding)
+    moved = _placed(sharding, x)
+    if donate and type(x) is Array and moved is not x:
+        moved.block_until_ready()
+        x.delete()
+    return moved
+
+
+# Sharding.place(x): core has no way to compute with arrays.
+setattr(Sharding, "place", place)  # noqa: B010
+
+
+def _placed(sharding: Sharding, x: Any) -> Array:
+    if not isinstance(sharding, NamedSharding):
+        return on_device(on_host(x), sharding.device_list[0], get_aval(x))
+    now = sharding_of(x) if type(x) is Array else None
+    if now is None:
+        return spread(x, sharding)
+    sharding.check_compatible_aval(x.shape)
+    if now == sharding:
+        return x
+    if now.device_list == sharding.device_list and now.is_equivalent_to(sharding, x.ndim):
+        return from_shards(x.aval, sharding, shards_of(x))
+    if now.device_list == sharding.device_list and now.mesh.axis_sizes == sharding.mesh.axis_sizes:
+        # Without the host: the devices exchange their parts.
+        moved = sharding_constraint.bind(x, sharding=sharding)
+        return from_shards(x.aval, sharding, shards_of(moved))
+    return spread(x, sharding)

@@ -1,0 +1,354 @@
+"""The interpreter: a graph of whole arrays, evaluated on one device's parts of them while that is recorded.
+
+What is gathered, cut or summed between devices becomes collectives over the mesh's axes. The graphs of loops and
+branches are partitioned with the layouts that they come to; those of calls become part of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.autodiff.call import call
+from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
+from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.mesh.mesh import Layout, Mesh, PartitionSpec, local_shape
+from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.source import swap_source
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import zeros
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import ShapedArray, shaped
+from pycompiler.ops.arithmetic import min_
+from pycompiler.ops.callbacks import debug_callback, debug_print, io_callback, pure_callback
+from pycompiler.ops.cond import cond
+from pycompiler.ops.control import while_
+from pycompiler.ops.members import guard, members
+from pycompiler.ops.placement import device_put
+from pycompiler.ops.scan import scan
+from pycompiler.ops.sending import index_of, pbroadcast
+from pycompiler.ops.shard_map import shard_map, sharding_constraint
+from pycompiler.ops.solvers import custom_linear_solve, custom_root
+from pycompiler.spmd.partition.layouts import Part, common, moved, whole
+from pycompiler.spmd.partition.rules import RULES
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """What each device runs: its graph, and the layouts of the results."""
+
+    graph: ClosedGraph
+    out_layouts: tuple[Layout, ...]
+
+
+def partition(closed: ClosedGraph, mesh: Mesh, in_layouts: tuple[Layout, ...]) -> Partitioned:
+    """The graph for one device of a mesh, whose inputs are divided so; kept with the graph.
+
+    Raises ValueError when a part of it is about other devices.
+    """
+
+    def make() -> Partitioned:
+        out_layouts: list[Layout] = []
+
+        def run(*values: Any) -> list[Any]:
+            parts = _Partitioner(mesh).interpret(closed, list(map(Part, values, in_layouts)))
+            out_layouts.extend(part.layout for part in parts)
+            return [part.value for part in parts]
+
+        with axes.manual(mesh.shape, False, None):
+            avals = [
+                shaped(local_shape(a.shape, layout, mesh.shape), a.dtype, a.weak_type)
+                for a, layout in zip(closed.in_avals, in_layouts, strict=True)
+            ]
+            local = record(run, avals, Origin("jit", run))
+        return Partitioned(local, tuple(out_layouts))
+
+    return closed.derive(("partition", mesh, in_layouts), make)
+
+
+def mesh_of(closed: ClosedGraph) -> Mesh | None:
+    """The mesh that a graph is about; None when it is about none. The first, where there are several."""
+    return closed.derive("mesh", lambda: _mesh_of(closed))
+
+
+def _mesh_of(closed: ClosedGraph) -> Mesh | None:
+    for equation in closed.graph.equations:
+        if equation.primitive is shard_map:
+            return equation.params["mesh"]
+        if equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
+            return equation.params["sharding"].mesh
+        for inner in equation.graphs:
+            found = mesh_of(inner)
+            if found is not None:
+                return found
+    return None
+
+
+def _is_whole(part: Part) -> bool:
+    return not any(part.layout)
+
+
+class _Partitioner:
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        self.sizes = mesh.shape
+
+    def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
+        """The parts of a graph's results. What is recorded has the places of the graph's own equations."""
+        graph = closed.graph
+        values: dict[Atom, Part] = dict(zip(graph.inputs, parts, strict=True))
+        for var, const in zip(graph.constvars, closed.consts, strict=True):
+            values[var] = Part(const, whole(len(var.aval.shape)))
+
+        def read(atom: Atom) -> Part:
+            return Part(atom.value, ()) if type(atom) is Literal else values[atom]
+
+        previous = swap_source(None)
+        try:
+            for equation in graph.equations:
+                swap_source(equation.source or previous)
+                outs = self._equation(equation, [read(atom) for atom in equation.inputs])
+                values.update(zip(equation.outputs, outs, strict=True))
+        finally:
+            swap_source(previous)
+        return [read(atom) for atom in graph.outputs]
+
+    def _equation(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        primitive = equation.primitive
+        form = _FORMS.get(primitive)
+        if form is not None:
+            return form(self, equation, parts)
+        rule = RULES.get(primitive)
+        if rule is not None and not all(map(_is_whole, parts)):
+            found = rule(self, equation, parts)
+            if found is not None:
+                return found
+        return self._everywhere(primitive, equation.params, parts)
+
+    def _everywhere(self, primitive: Primitive, params: dict[str, Any], parts: Sequence[Part]) -> list[Part]:
+        """The operands gathered: every device computes everything."""
+        out = primitive.bind(*[self.moved(part, whole(len(part.layout))) for part in parts], **params)
+        outs = out if primitive.multiple_results else (out,)
+        return [Part(x, whole(len(x.shape))) for x in outs]
+
+    def moved(self, part: Part, layout: Layout) -> Any:
+        """The value in another layout."""
+        return part.value if part.layout == layout else moved(part, layout, self.sizes)
+
+    # Graphs inside.
+
+    def inlined(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """The equations of a call."""
+        return self.interpret(equation.params["graph"], parts)
+
+    def same(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A name of a value."""
+        return list(parts)
+
+    def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A value, whatever guards its cotangent."""
+        return [parts[1]]
+
+    def of_members(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """The equations of the values."""
+        return self.interpret(equation.params["graph"], parts[1:])
+
+    def _body(
+        self, closed: ClosedGraph, layouts: Sequence[Layout], wanted: Sequence[Layout] | None = None
+    ) -> tuple[ClosedGraph, list[Layout]]:
+        """The graph for one device of a loop's or branch's, its first results in the layouts that are wanted."""
+        found: list[Layout] = []
+
+        def run(*values: Any) -> list[Any]:
+            outs = self.interpret(closed, list(map(Part, values, layouts)))
+            for index, layout in enumerate(wanted or ()):
+                outs[index] = Part(self.moved(outs[index], layout), layout)
+            found.extend(part.layout for part in outs)
+            return [part.value for part in outs]
+
+        avals = [self._local(a, layout) for a, layout in zip(closed.in_avals, layouts, strict=True)]
+        return record(run, avals, Origin("jit", run)), found
+
+    def _local(self, aval: ShapedArray, layout: Layout) -> ShapedArray:
+        return shaped(local_shape(aval.shape, layout, self.sizes), aval.dtype, aval.weak_type)
+
+    def _concerns(self, equation: Equation, parts: Sequence[Part]) -> bool:
+        if not all(map(_is_whole, parts)):
+            return True
+        # What calls Python inside is to be told apart from what every device does.
+        return any(mesh_of(inner) is not None or inner.effects for inner in equation.graphs)
+
+    def _steady(self, start: list[Layout], step: Callable[[list[Layout]], list[Layout]]) -> list[Layout]:
+        """The layouts of a carry that an iteration does not change."""
+        while True:
+            after = [common((a, b)) for a, b in zip(start, step(start), strict=True)]
+            if after == start:
+                return start
+            start = after
+
+    def scan(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A loop whose carry keeps one layout; what is sliced is whole along its first dimension."""
+        params = equation.params
+        if not self._concerns(equation, parts):
+            return self._everywhere(equation.primitive, params, parts)
+        body: ClosedGraph = params["jaxpr"]
+        first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
+        consts, slices = parts[:first], [((), *part.layout[1:]) for part in parts[last:]]
+        fixed = [part.layout for part in consts]
+        rows = [layout[1:] for layout in slices]
+
+        def step(carry: list[Layout]) -> list[Layout]:
+            return self._body(body, [*fixed, *carry, *rows])[1][: len(carry)]
+
+        carry = self._steady([part.layout for part in parts[first:last]], step)
+        local, outs = self._body(body, [*fixed, *carry, *rows], carry)
+        values = [self.moved(part, to) for part, to in zip(parts, [*fixed, *carry, *slices], strict=True)]
+        results = scan.bind(*values, **{**params, "jaxpr": local})
+        layouts = [*carry, *(((), *layout) for layout in outs[len(carry) :])]
+        return list(map(Part, results, layouts))
+
+    def while_loop(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A loop whose carry keeps one layout; all devices take as many steps."""
+        params = equation.params
+        if not self._concerns(equation, parts):
+            return self._everywhere(equation.primitive, params, parts)
+        first = params["cond_nconsts"]
+        last = first + params["body_nconsts"]
+        of_cond, of_body = ([part.layout for part in some] for some in (parts[:first], parts[first:last]))
+
+        def step(carry: list[Layout]) -> list[Layout]:
+            return self._body(params["body_jaxpr"], [*of_body, *carry])[1]
+
+        carry = self._steady([part.layout for part in parts[last:]], step)
+        body, _ = self._body(params["body_jaxpr"], [*of_body, *carry], carry)
+        test, _ = self._body(params["cond_jaxpr"], [*of_cond, *carry], [()])
+        values = [self.moved(part, to) for part, to in zip(parts, [*of_cond, *of_body, *carry], strict=True)]
+        results = while_.bind(*values, **{**params, "cond_jaxpr": test, "body_jaxpr": body})
+        return list(map(Part, results, carry))
+
+    def branches(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """Branches whose results are divided as all of them divide them."""
+        if not self._concerns(equation, parts):
+            return self._everywhere(equation.primitive, equation.params, parts)
+        graphs: tuple[ClosedGraph, ...] = equation.params["branches"]
+        given = [part.layout for part in parts[1:]]
+        natural = [self._body(graph, given)[1] for graph in graphs]
+        wanted = [common(layouts) for layouts in zip(*natural, strict=True)]
+        local = tuple([self._body(graph, given, wanted)[0] for graph in graphs])
+        results = cond.bind(*[part.value for part in parts], **{**equation.params, "branches": local})
+        return list(map(Part, results, wanted))
+
+    def once(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """What calls Python does so on the first device, with whole arrays; the others get its results."""
+        primitive, params = equation.primitive, equation.params
+        if params.get("partitioned"):
+            return list(map(Part, primitive.bind(*[part.value for part in parts], **params), ()))
+        values = [self.moved(part, whole(len(part.layout))) for part in parts]
+        avals = [atom.aval for atom in equation.inputs]
+        outs = [var.aval for var in equation.outputs]
+        here = record(lambda *xs: list(primitive.bind(*xs, **params)), avals, Origin("jit", self.once))
+        elsewhere = record(lambda *xs: list(map(zeros, outs)), avals, Origin("jit", self.once))
+        names = tuple(self.mesh.axis_names)
+        number = min_.bind(index_of(names), np.int32(1))
+        found = cond.bind(number, *values, branches=(here, elsewhere))
+        return [Part(pbroadcast.bind(x, axis_name=names, source=0), whole(len(x.shape))) for x in found]
+
+    # What is about the mesh itself.
+
+    def manual(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """The function for one device, on operands in its layouts."""
+        params = equation.params
+        rename = self._names(params["mesh"], "shard_map")
+        graph: ClosedGraph = params["graph"]
+        with axes.manual(params["mesh"].shape | self.sizes, False, None):
+            if rename:
+                graph = renamed(graph, rename)
+            given = [
+                self.moved(part, _renamed(to, rename)) for part, to in zip(parts, params["in_layouts"], strict=True)
+            ]
+            outs = evaluate(graph, given)
+        return [Part(x, _renamed(to, rename)) for x, to in zip(outs, params["out_layouts"], strict=True)]
+
+    def constraint(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A value in the layout that the program asks for."""
+        (part,), sharding = parts, equation.params["sharding"]
+        layout = self.layout_of(sharding, equation.inputs[0].aval.shape)
+        if isinstance(sharding, NamedSharding):
+            free = [part is PartitionSpec.UNCONSTRAINED for part in sharding.spec]
+            now = [*free, *[False] * (len(layout) - len(free))]
+            layout = tuple([a if keep else b for a, b, keep in zip(part.layout, layout, now, strict=True)])
+        return [Part(self.moved(part, layout), layout)]
+
+    def layout_of(self, sharding: Sharding, shape: Sequence[int]) -> Layout:
+        """The layout that a sharding asks for, over this mesh."""
+        if not isinstance(sharding, NamedSharding):
+            return whole(len(shape))
+        return _renamed(sharding.layout(shape), self._names(sharding.mesh, "with_sharding_constraint"))
+
+    def _names(self, other: Mesh, function: str) -> dict[str, str]:
+        """What the axes of another mesh of the same devices are called in this one."""
+        if other == self.mesh:
+            return {}
+        if other.device_list == self.mesh.device_list and other.axis_sizes == self.mesh.axis_sizes:
+            return dict(zip(other.axis_names, self.mesh.axis_names, strict=True))
+        raise ValueError(
+            f"{function}: it is over {other} of {list(other.device_list)}, but what it is computed with is on "
+            f"{self.mesh} of {list(self.mesh.device_list)}. What to do: put everything on one mesh, by device_put"
+        )
+
+
+def _renamed(layout: Layout, names: dict[str, str]) -> Layout:
+    return tuple([tuple([names.get(name, name) for name in some]) for some in layout]) if names else layout
+
+
+def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
+    """The graph with its collectives over axes of other names."""
+
+    def value_of(equation: Equation, key: str, value: Any) -> Any:
+        if equation.primitive.axis_names is not None and key in ("axes", "axis_name"):
+            return tuple([names.get(name, name) for name in value]) if type(value) is tuple else names.get(value, value)  # pyright: ignore
+        if isinstance(value, ClosedGraph):
+            return renamed(value, names)
+        if type(value) is tuple:
+            return tuple([renamed(part, names) if isinstance(part, ClosedGraph) else part for part in value])  # pyright: ignore
+        return value
+
+    def make() -> ClosedGraph:
+        graph = closed.graph
+        equations = [
+            Equation(e.primitive, e.inputs, {k: value_of(e, k, v) for k, v in e.params.items()}, e.outputs, e.source)
+            for e in graph.equations
+        ]
+        return ClosedGraph(Graph(graph.constvars, graph.inputs, equations, graph.outputs), closed.consts)
+
+    return closed.derive(("renamed", tuple(names.items())), make)
+
+
+_FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[Part]]] = {
+    call: _Partitioner.inlined,
+    custom_jvp_call: _Partitioner.inlined,
+    custom_vjp_call: _Partitioner.inlined,
+    checkpoint: _Partitioner.inlined,
+    custom_linear_solve: _Partitioner.inlined,
+    custom_root: _Partitioner.inlined,
+    name_value: _Partitioner.same,
+    guard: _Partitioner.guarded,
+    members: _Partitioner.of_members,
+    device_put: _Partitioner.same,
+    scan: _Partitioner.scan,
+    while_: _Partitioner.while_loop,
+    cond: _Partitioner.branches,
+    shard_map: _Partitioner.manual,
+    sharding_constraint: _Partitioner.constraint,
+    debug_callback: _Partitioner.once,
+    debug_print: _Partitioner.once,
+    io_callback: _Partitioner.once,
+    pure_callback: _Partitioner.once,
+}

@@ -1,0 +1,96 @@
+"""Values of one device and the layout that they are a part of; moving a value from one layout to another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler.core.mesh.mesh import Layout
+from pycompiler.core.types.aval import get_aval
+from pycompiler.ops.elementwise import mul
+from pycompiler.ops.exchange import all_gather
+from pycompiler.ops.indexing import dynamic_slice
+from pycompiler.ops.sending import index_of
+
+Sizes = Mapping[str, int]
+
+
+class Part(NamedTuple):
+    """One device's part of an array: the value, and over which axes each dimension is divided."""
+
+    value: Any
+    layout: Layout
+
+
+def whole(ndim: int) -> Layout:
+    """Of an array of which each device has all."""
+    return ((),) * ndim
+
+
+def parts_of(names: Iterable[str], sizes: Sizes) -> int:
+    """In how many parts these axes divide a dimension."""
+    return math.prod(sizes[name] for name in names)
+
+
+def global_shape(part: Part, sizes: Sizes) -> tuple[int, ...]:
+    """The shape of the whole array."""
+    shape = get_aval(part.value).shape
+    return tuple([n * parts_of(names, sizes) for n, names in zip(shape, part.layout, strict=True)])
+
+
+def moved(part: Part, layout: Layout, sizes: Sizes) -> Any:
+    """The device's part in another layout: what is divided otherwise is gathered, then cut."""
+    value, now = part
+    kept: list[tuple[str, ...]] = []
+    for dim, (old, new) in enumerate(zip(now, layout, strict=True)):
+        common = 0
+        while common < min(len(old), len(new)) and old[common] == new[common]:
+            common += 1
+        kept.append(old[:common])
+        if common < len(old):
+            value = gathered(value, dim, old[common:], sizes)
+    if all(k == new for k, new in zip(kept, layout, strict=True)):
+        return value
+    shape = get_aval(value).shape
+    starts: list[Any] = []
+    lengths: list[int] = []
+    for n, before, new in zip(shape, kept, layout, strict=True):
+        more = new[len(before) :]
+        length = n // parts_of(more, sizes)
+        starts.append(mul.bind(index_of(more), np.int32(length)) if more else np.int32(0))
+        lengths.append(length)
+    return dynamic_slice.bind(value, *starts, slice_sizes=tuple(lengths))
+
+
+def gathered(value: Any, dim: int, names: tuple[str, ...], sizes: Sizes) -> Any:
+    """The parts along some axes one after the other."""
+    return all_gather.bind(
+        value,
+        all_gather_dimension=dim,
+        axis_name=names,
+        axis_index_groups=None,
+        axis_size=parts_of(names, sizes),
+        tiled=True,
+    )
+
+
+def joined(layouts: Sequence[Layout]) -> Layout:
+    """A layout for operands that are to be divided in the same way: each dimension as the first operand that divides
+    it, unless an axis would be there twice."""
+    found: list[tuple[str, ...]] = []
+    used: set[str] = set()
+    # An operand that is divided more than the others is the dearest to move.
+    order = sorted(layouts, key=lambda layout: -sum(map(len, layout)))
+    for dims in zip(*order, strict=True):
+        names = next((names for names in dims if names and not used.intersection(names)), ())
+        used.update(names)
+        found.append(names)
+    return tuple(found)
+
+
+def common(layouts: Sequence[Layout]) -> Layout:
+    """The layout that divides a dimension only as all of them do."""
+    return tuple([dims[0] if len(set(dims)) == 1 else () for dims in zip(*layouts, strict=True)])

@@ -1,0 +1,92 @@
+"""Devices, and where arrays are: `devices`, `device_put`, `default_device`, `transfer_guard` and what belongs to them.
+
+Computation follows data: an array that was put on a device stays there, with everything that is computed from it, and
+operands that nobody put anywhere move to it. The runtime decides this for every call; here are the names.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from pycompiler import _runtime
+from pycompiler._runtime import Device, set_transfer_log
+from pycompiler.core.config.config import config
+from pycompiler.core.config.settings import no_platform
+from pycompiler.core.tracing.boundary import expose
+from pycompiler.lax.placement import device_get, device_put
+
+_log = logging.getLogger("pycompiler.transfers")
+set_transfer_log(_log.warning)
+
+
+def devices(backend: str | None = None) -> list[Device]:
+    """The devices of a platform (None: the default one), those of this process first.
+
+    `PYCOMPILER_NUM_CPU_DEVICES=4` makes four of the CPU. Raises RuntimeError for a platform that is not there.
+
+    >>> import pycompiler as pc
+    >>> pc.devices()[0]
+    CpuDevice(id=0)
+    """
+    return _devices("devices", backend)
+
+
+def _devices(name: str, backend: Any) -> list[Device]:
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"{name}: a platform is a string, as 'cpu', got {backend!r} of type {type(backend).__name__}")
+    wanted = "gpu" if backend == "cuda" else backend or default_backend()
+    found = [device for device in _runtime.devices() if device.platform == wanted]
+    if not found:
+        raise RuntimeError(f"{name}: {no_platform(wanted)}")
+    return found
+
+
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Device]:
+    """The devices of a process: all, since there is one process. ValueError for another one's number."""
+    asked = host_id if process_index is None else process_index
+    if asked not in (None, 0):
+        raise ValueError(f"local_devices: there is no process {asked!r}; there is one, 0")
+    return _devices("local_devices", backend)
+
+
+def device_count(backend: str | None = None) -> int:
+    """How many devices a platform (None: the default one) has."""
+    return len(_devices("device_count", backend))
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """How many of them are this process's: all."""
+    return len(_devices("local_device_count", backend))
+
+
+def default_backend() -> str:
+    """The platform of the default device: "cpu" or "gpu"."""
+    return config.platform_name or _runtime.default_device().platform
+
+
+def process_count(backend: str | None = None) -> int:
+    """How many processes work together: 1."""
+    return len({device.process_index for device in _devices("process_count", backend)})
+
+
+def process_index(backend: str | None = None) -> int:
+    """The number of this process among them: 0."""
+    return _devices("process_index", backend)[0].process_index
+
+
+__all__ = [
+    "default_backend",
+    "device_count",
+    "device_get",
+    "device_put",
+    "devices",
+    "local_device_count",
+    "local_devices",
+    "process_count",
+    "process_index",
+]
+
+expose(globals(), __all__)

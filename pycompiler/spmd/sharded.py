@@ -1,0 +1,227 @@
+"""Sharded arrays: making them, the parts of one, reading one. They are arrays of the runtime's one class.
+
+Above `core.sharding`; `distribution` computes with them. A sharded array holds the arrays of its devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import (
+    Array,
+    ShapedArray,
+    array_of_bytes,
+    current_trace,
+    set_assembler,
+    sharded_array,
+    sharding_of,
+    shards_of,
+)
+from pycompiler.compile.targets import target_of
+from pycompiler.core.mesh.mesh import Device, PartitionSpec, current_mesh
+from pycompiler.core.mesh.places import put
+from pycompiler.core.mesh.sharding import Index, NamedSharding, Sharding, replicas
+from pycompiler.core.tracing.arguments import as_sizes
+from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.ops.arithmetic import bitcast
+from pycompiler.ops.indexing import dynamic_slice
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shard:
+    """One device's part of an array: the device, which elements they are, the number among equal parts, the array."""
+
+    device: Device
+    index: Index
+    replica_id: int
+    data: Array
+
+    def __repr__(self) -> str:
+        return (
+            f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
+            f"data={self.data if dtypes.is_key(self.data.dtype) else np.asarray(self.data)})"
+        )
+
+
+def is_sharded(x: object) -> bool:
+    """Whether x is an array whose elements are on several devices."""
+    return type(x) is Array and sharding_of(x) is not None
+
+
+def from_shards(aval: ShapedArray, sharding: NamedSharding, shards: Sequence[Array]) -> Array:
+    """The array of these parts, in the order of the sharding's devices."""
+    return sharded_array(aval, tuple(shards), sharding)
+
+
+def _assemble(array: Array) -> np.ndarray[Any, Any]:
+    """All elements, as an ndarray that can't be written to."""
+    sharding, shards = sharding_of(array), shards_of(array)
+    array.block_until_ready()
+    if sharding.is_fully_replicated:
+        return np.asarray(shards[0])
+    shape = array.shape
+    whole = np.empty(shape, array.dtype)
+    for index, copy, part in zip(sharding.indices(shape), replicas(sharding, shape), shards, strict=True):
+        if not copy:
+            whole[index] = np.asarray(part)
+    whole.flags.writeable = False
+    return whole
+
+
+set_assembler(_assemble)
+
+
+def shards(array: Array) -> list[Shard]:
+    """The parts of an array, one for each device."""
+    sharding = sharding_of(array)
+    if sharding is None:
+        return [Shard(array.device, tuple([slice(None)] * array.ndim), 0, array)]
+    shape = array.shape
+    return [
+        Shard(device, index, copy, part)
+        for device, index, copy, part in zip(
+            sharding.device_list, sharding.indices(shape), replicas(sharding, shape), shards_of(array), strict=True
+        )
+    ]
+
+
+# Making
+
+
+def on_host(x: Any) -> np.ndarray[Any, Any]:
+    """The elements of an array or scalar, in the dtype that its array has; of keys the words that they are."""
+    aval = get_aval(x)
+    if type(x) is Array:
+        return np.asarray(bitcast.bind(x, new_dtype=dtypes.uint64) if dtypes.is_key(aval.dtype) else x)
+    if isinstance(x, np.ndarray) and x.dtype != aval.dtype:
+        dtypes.warn_of_narrowing("an input array", x.dtype, aval.dtype)
+    return np.asarray(x, aval.dtype)
+
+
+def on_device(host: np.ndarray[Any, Any], device: Device, like: ShapedArray) -> Array:
+    """A copy on a device, of the dtype of an aval: the words of keys become keys."""
+    aval = ShapedArray(host.shape, like.dtype, like.weak_type)
+    return array_of_bytes(np.ascontiguousarray(host).reshape(-1).view(np.uint8), aval, device)
+
+
+def spread(x: Any, sharding: NamedSharding) -> Array:
+    """The elements of x, an array or scalar, copied to the devices of a sharding.
+
+    Raises ValueError when they can't be divided so.
+    """
+    aval = get_aval(x)
+    sharding.check_compatible_aval(aval.shape)
+    if type(x) is Array and _is_on_gpu(x) and current_trace() is None:
+        return from_shards(aval, sharding, _parts_on_devices(x, sharding))
+    host = on_host(x)
+    parts = [
+        on_device(host[index], device, aval)
+        for device, index in zip(sharding.device_list, sharding.indices(aval.shape), strict=True)
+    ]
+    return from_shards(aval, sharding, parts)
+
+
+def _is_on_gpu(x: Array) -> bool:
+    return not is_sharded(x) and not target_of(x.device).is_host
+
+
+def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
+    """Parts of an array in a GPU's memory, copied from there to the devices: nobody waits for it."""
+    sizes = sharding.shard_shape(x.shape)
+    parts: list[Array] = []
+    for device, index in zip(sharding.device_list, sharding.indices(x.shape), strict=True):
+        if sizes == x.shape:
+            # Parts are deleted with what they are parts of, without the array that they came from.
+            parts.append(put(x, device, may_alias=False))
+            continue
+        # The same code for all parts.
+        starts = [np.asarray(where.start or 0, np.int32) for where in index]
+        parts.append(put(dynamic_slice.bind(x, *starts, slice_sizes=sizes), device))
+    return parts
+
+
+def _named(function: str, sharding: Any) -> Sharding:
+    if isinstance(sharding, PartitionSpec):
+        return NamedSharding(current_mesh(function), sharding)
+    if not isinstance(sharding, Sharding):
+        raise TypeError(f"{function}: takes a sharding, got {sharding!r} of type {type(sharding).__name__}")
+    return sharding
+
+
+@boundary
+def make_array_from_callback(
+    shape: Sequence[int], sharding: Sharding, data_callback: Callable[[Any], Any], dtype: Any = None
+) -> Array:
+    """An array each of whose parts is made by `data_callback(index)`, where the index is a tuple of slices.
+
+    Raises ValueError when a part has another shape than the sharding says.
+
+    >>> import numpy as np, pycompiler as pc
+    >>> mesh = pc.make_mesh((1,), ("x",))
+    >>> sharding = pc.sharding.NamedSharding(mesh, pc.sharding.PartitionSpec("x"))
+    >>> pc.make_array_from_callback((3,), sharding, lambda index: np.arange(3.0, dtype="float32")[index])
+    Array([0., 1., 2.], dtype=float32)
+    """
+    function = "make_array_from_callback"
+    shape = as_sizes(function, "shape", shape)
+    wanted = None if dtype is None else dtypes.canonicalize(dtypes.as_dtype(dtype))
+    sharding = _named(function, sharding)
+    local = sharding.shard_shape(shape)
+    made: dict[Any, tuple[np.ndarray[Any, Any], ShapedArray]] = {}
+    parts: list[Array] = []
+    for device, index in sharding.devices_indices_map(shape).items():
+        key = tuple([(s.start, s.stop) for s in index])
+        if key not in made:
+            given = data_callback(index)
+            part, aval = on_host(given), get_aval(given)
+            if wanted is not None and wanted != aval.dtype:
+                part, aval = part.astype(wanted), ShapedArray(aval.shape, wanted)
+            if aval.shape != local:
+                raise ValueError(
+                    f"{function}: the callback gave {short(aval)} for {index}; {sharding} of the shape {shape} "
+                    f"has parts of the shape {local}"
+                )
+            made[key] = part, aval
+        parts.append(on_device(made[key][0], device, made[key][1]))
+    return _joined(shape, sharding, parts)
+
+
+@boundary
+def make_array_from_single_device_arrays(
+    shape: Sequence[int], sharding: Sharding, arrays: Sequence[Array], *, dtype: Any = None
+) -> Array:
+    """An array of the arrays that are on its devices already, one for each, in the order of the devices.
+
+    Raises ValueError when there is another number of them, or one has another shape than the sharding says.
+    """
+    function = "make_array_from_single_device_arrays"
+    shape = as_sizes(function, "shape", shape)
+    sharding = _named(function, sharding)
+    local = sharding.shard_shape(shape)
+    given = list(arrays)
+    if len(given) != sharding.num_devices:
+        raise ValueError(f"{function}: {sharding} has {sharding.num_devices} devices, got {len(given)} arrays")
+    for number, part in enumerate(given):
+        if part.shape != local or part.dtype != given[0].dtype or is_sharded(part):
+            raise ValueError(
+                f"{function}: array {number} is {short(part)}; {sharding} of the shape {shape} has parts of the shape "
+                f"{local}, all of one dtype and each on one device"
+            )
+    by_device = {id(part.device): part for part in given}
+    ordered = [by_device.get(id(device)) for device in sharding.device_list]
+    if any(part is None for part in ordered):
+        there = [part.device for part in given]
+        raise ValueError(f"{function}: the arrays are on {there}, the sharding's devices are {sharding.device_list}")
+    return _joined(shape, sharding, ordered)
+
+
+def _joined(shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any]) -> Array:
+    if not isinstance(sharding, NamedSharding):
+        return parts[0]
+    return from_shards(ShapedArray(shape, parts[0].dtype, parts[0].weak_type), sharding, parts)

@@ -1,0 +1,299 @@
+"""One program, many participants: a graph with free axis names, compiled for the participants of a mesh.
+
+The participants are the places of the mesh, in row-major order. Before emission, each collective over named axes
+becomes one among groups of participants (`participants`): those that differ in the named axes alone. `shard_map` and
+`pmap` stand on `compile_spmd`; below it are `compile` and the runtime's `run_spmd`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, Device, run_spmd
+from pycompiler.compile.compile import Compilation, compiled
+from pycompiler.compile.plan import Plan
+from pycompiler.compile.targets import target_of
+from pycompiler.core.mesh.places import put
+from pycompiler.core.source import swap_source
+from pycompiler.core.tracing.axes import Name, names_of
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Literal
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.types.aval import get_aval
+from pycompiler.ops.arithmetic import rem
+from pycompiler.ops.collective import Groups, axis_index, pmax, pmin, psum, pvary
+from pycompiler.ops.elementwise import div
+from pycompiler.ops.exchange import all_gather, all_to_all, reduce_scatter
+from pycompiler.ops.sending import pbroadcast, ppermute
+from pycompiler.ops.shape import reshaped
+from pycompiler.spmd import participants
+
+MeshAxes = tuple[tuple[Name, int], ...]
+
+
+class _Mesh:
+    """The numbers of the participants, by their places on named axes."""
+
+    def __init__(self, axes: MeshAxes) -> None:
+        self.sizes = dict(axes)
+        self.count = math.prod(self.sizes.values())
+        self.strides: dict[Name, int] = {}
+        stride = self.count
+        for name, size in axes:
+            stride //= size
+            self.strides[name] = stride
+
+    def _offsets(self, names: Sequence[Name]) -> list[int]:
+        """What is added to a participant's number from place to place along axes, the last varying fastest."""
+        steps = [[place * self.strides[name] for place in range(self.sizes[name])] for name in names]
+        return [sum(step) for step in itertools.product(*steps)]
+
+    def groups(self, names: Sequence[Name], within: Groups = None) -> participants.Groups:
+        """Those that differ along these axes only; `within` names the places, on the one axis, of each group."""
+        offsets = self._offsets(names)
+        starts = self._offsets([name for name in self.sizes if name not in names])
+        parts = within if within is not None else (range(len(offsets)),)
+        return tuple([tuple([start + offsets[place] for place in part]) for start in starts for part in parts])
+
+
+# What each collective becomes.
+
+
+def _reduction(kind: str) -> Callable[..., Any]:
+    def rule(mesh: _Mesh, x: Any, *, axes: tuple[Name, ...], axis_index_groups: Groups) -> Any:
+        if not axes:
+            return x
+        return participants.all_reduce.bind(x, kind=kind, groups=mesh.groups(axes, axis_index_groups))
+
+    return rule
+
+
+def _gather(
+    mesh: _Mesh,
+    x: Any,
+    *,
+    all_gather_dimension: int,
+    axis_name: tuple[Name, ...],
+    axis_index_groups: Groups,
+    axis_size: int,
+    tiled: bool,
+) -> Any:
+    dim = all_gather_dimension
+    if not tiled:
+        shape = get_aval(x).shape
+        x = reshaped(x, (*shape[:dim], 1, *shape[dim:]))
+    return participants.all_gather.bind(x, dimension=dim, groups=mesh.groups(axis_name, axis_index_groups))
+
+
+def _scatter(
+    mesh: _Mesh,
+    x: Any,
+    *,
+    scatter_dimension: int,
+    axis_name: tuple[Name, ...],
+    axis_index_groups: Groups,
+    axis_size: int,
+    tiled: bool,
+) -> Any:
+    groups = mesh.groups(axis_name, axis_index_groups)
+    part = participants.reduce_scatter.bind(x, kind="sum", dimension=scatter_dimension, groups=groups)
+    if tiled:
+        return part
+    shape = get_aval(part).shape
+    return reshaped(part, (*shape[:scatter_dimension], *shape[scatter_dimension + 1 :]))
+
+
+def _exchange(
+    mesh: _Mesh,
+    x: Any,
+    *,
+    split_axis: int,
+    concat_axis: int,
+    axis_name: tuple[Name, ...],
+    axis_index_groups: Groups,
+    axis_size: int,
+) -> Any:
+    return participants.all_to_all.bind(
+        x, split_axis=split_axis, concat_axis=concat_axis, groups=mesh.groups(axis_name, axis_index_groups)
+    )
+
+
+def _permute(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], perm: tuple[tuple[int, int], ...]) -> Any:
+    groups = mesh.groups(axis_name)
+    for pair in perm:
+        if not all(0 <= place < len(groups[0]) for place in pair):
+            raise ValueError(f"ppermute: {pair} in perm is out of range for {len(groups[0])} members")
+    return participants.collective_permute.bind(x, pairs=tuple(itertools.chain(*perm)), groups=groups)
+
+
+def _spread(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], source: int) -> Any:
+    groups = mesh.groups(axis_name)
+    if not 0 <= source < len(groups[0]):
+        raise ValueError(f"pbroadcast: source {source} is no index of {axis_name}, which has {len(groups[0])} members")
+    pairs = tuple([place for target in range(len(groups[0])) for place in (source, target)])
+    return participants.collective_permute.bind(x, pairs=pairs, groups=groups)
+
+
+def _index(mesh: _Mesh, *, axis_name: Name) -> Any:
+    number = participants.participant.bind()
+    stride, size = np.asarray(mesh.strides[axis_name], np.int32), np.asarray(mesh.sizes[axis_name], np.int32)
+    return rem.bind(div.bind(number, stride), size)
+
+
+def _same(mesh: _Mesh, x: Any, *, axes: tuple[Name, ...]) -> Any:
+    return x
+
+
+_RULES: dict[Primitive, Callable[..., Any]] = {
+    pvary: _same,
+    psum: _reduction("sum"),
+    pmax: _reduction("max"),
+    pmin: _reduction("min"),
+    axis_index: _index,
+    all_gather: _gather,
+    reduce_scatter: _scatter,
+    all_to_all: _exchange,
+    ppermute: _permute,
+    pbroadcast: _spread,
+}
+
+
+# Graphs.
+
+
+def _bind(equation: Equation, args: Sequence[Any], mesh: _Mesh, axes: MeshAxes) -> Any:
+    names = names_of(equation.primitive, equation.params)
+    if not names:
+        return equation.primitive.bind(*args, **equation.params)
+    unknown = [name for name in names if name not in mesh.sizes]
+    if unknown:
+        known = ", ".join(map(repr, mesh.sizes)) or "none"
+        raise NameError(f"{equation.primitive.name}: the mesh has no axis named {unknown[0]!r}; its axes are: {known}")
+    rule = _RULES.get(equation.primitive)
+    if rule is not None:
+        return rule(mesh, *args, **equation.params)
+    return equation.primitive.bind(*args, **{key: _inside(value, axes) for key, value in equation.params.items()})
+
+
+def _inside(value: Any, axes: MeshAxes) -> Any:
+    """A parameter, or the graphs that it holds, for the participants."""
+    if isinstance(value, ClosedGraph):
+        return for_participants(value, axes) if value.axis_names else value
+    if type(value) is tuple:
+        return tuple([_inside(part, axes) for part in value])  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
+    """The graph with its collectives over the axes of a mesh as collectives among the mesh's participants."""
+
+    def make() -> ClosedGraph:
+        mesh, graph = _Mesh(axes), closed.graph
+
+        def run(*args: Any) -> list[Any]:
+            values: dict[Any, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
+            values.update(zip(graph.inputs, args, strict=True))
+
+            def read(atom: Any) -> Any:
+                return atom.value if type(atom) is Literal else values[atom]
+
+            previous = swap_source(None)
+            try:
+                for equation in graph.equations:
+                    swap_source(equation.source or previous)
+                    out = _bind(equation, [read(atom) for atom in equation.inputs], mesh, axes)
+                    outs = out if equation.primitive.multiple_results else (out,)
+                    values.update(zip(equation.outputs, outs, strict=True))
+            finally:
+                swap_source(previous)
+            return [read(atom) for atom in graph.outputs]
+
+        return record(run, closed.in_avals, Origin("shard_map", evaluate))
+
+    return closed.derive(("participants", axes), make)
+
+
+# Programs.
+
+
+class SpmdProgram:
+    """A graph for the participants of a mesh. A call runs it once for each of them, at the same time.
+
+    It is compiled when it is first called, for the devices that it is called for.
+    """
+
+    def __init__(self, graph: ClosedGraph, name: str, count: int) -> None:
+        self.name = name
+        self.count = count
+        self.graph = graph
+        self._consts: dict[Device, tuple[Array, ...]] = {}
+
+    def compiled_for(self, devices: Sequence[Device]) -> Compilation:
+        """Its code for devices of one kind; ValueError where they are of several."""
+        first = devices[0]
+        target = target_of(first)
+        for device in devices:
+            if target_of(device) != target:
+                raise ValueError(
+                    f"{self.name}: the devices of a mesh run the same code, but {first} is a {first.device_kind} "
+                    f"({target}), and {device} a {device.device_kind} ({target_of(device)}). What to do: make the mesh "
+                    "of devices of one kind, by make_mesh(..., devices=...)"
+                )
+        return compiled(self.graph, self.name, may_block=True, viewing=False, target=target)
+
+    def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
+        """The results of each participant; participant p runs on `devices[p]`, where the arrays `args[p]` are.
+
+        Returns at once, as every call does: the results are still being computed.
+        """
+        if not len(devices) == len(args) == self.count:
+            raise ValueError(
+                f"{self.name}: {self.count} participants take as many devices and lists of arguments, got "
+                f"{len(devices)} and {len(args)}"
+            )
+        compilation = self.compiled_for(devices)
+        plan, executable = compilation.plan, compilation.executable
+        found: list[list[Array]] = [[] for _ in args]
+        if executable is not None:
+            taken = [
+                [*(given[number] for number in plan.used), *self._consts_on(device, plan.consts)]
+                for given, device in zip(args, devices, strict=True)
+            ]
+            found = run_spmd(executable, devices, taken, plan.result_avals)
+        return [_outputs(plan, *part) for part in zip(devices, args, found, strict=True)]
+
+    def _consts_on(self, device: Device, consts: Sequence[Any]) -> tuple[Array, ...]:
+        """The constants in the memory of a device, copied once."""
+        known = self._consts.get(device)
+        if known is None:
+            made = tuple([put(const, device) for const in consts])
+            known = self._consts.setdefault(device, made)
+        return known
+
+
+def _outputs(plan: Plan, device: Device, given: Sequence[Array], found: Sequence[Array]) -> list[Array]:
+    outputs: list[Array] = []
+    for output in plan.outputs:
+        if output[0] == "result":
+            outputs.append(found[output[1]])
+        else:
+            outputs.append(put(given[output[1]] if output[0] == "arg" else output[1], device))
+    return outputs
+
+
+def compile_spmd(graph: ClosedGraph, mesh_axes: MeshAxes, name: str) -> SpmdProgram:
+    """What runs `graph`, whose free axis names are those of the mesh, for each of the mesh's participants.
+
+    `mesh_axes` are the names and sizes of the mesh's axes; the participants are numbered in row-major order. The graph
+    keeps what is made of it.
+
+    Raises NameError for a collective over an axis that the mesh does not have.
+    """
+    return SpmdProgram(for_participants(graph, mesh_axes), name, math.prod([size for _, size in mesh_axes]))
