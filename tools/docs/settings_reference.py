@@ -18,7 +18,7 @@ block of this thread. Some have a context manager of their own name, too.
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """One page."""
     package = importlib.import_module("pycompiler")
-    table = importlib.import_module("pycompiler.core.config.config.settings").TABLE
+    table = importlib.import_module("pycompiler.core.config.settings").TABLE
     rows: list[str] = []
     for setting in table:
         summary = setting.summary

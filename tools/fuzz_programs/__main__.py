@@ -12,6 +12,7 @@ several devices, and exported. What is printed can be put into a test file as it
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import subprocess
@@ -35,15 +36,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--batches", type=int, help=f"this many batches of {_BATCH} programs, however long they take")
     parser.add_argument("--most", type=int, default=20, help="stop after so many batches with failures")
     parser.add_argument("--batch", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.batch:
         seed, _, stage = given.batch.partition(":")
         return 1 if fuzz(random.Random(seed), given.seconds, programs=_BATCH, show=True, stage=Path(stage)) else 0
-    deadline = time.monotonic() + given.seconds
+    deadline = math.inf if given.batches else time.monotonic() + given.seconds
     failed = batches = 0
-    while time.monotonic() < deadline and failed < given.most:
+    while time.monotonic() < deadline and failed < given.most and batches != given.batches:
         failed += _run_batch(f"{given.seed}/{batches}", deadline - time.monotonic())
         batches += 1
     print(f"seed {given.seed}: {batches} batches of {_BATCH} programs, {failed} with failures")

@@ -186,6 +186,7 @@ def test_control_c_ends_a_program_that_compiles() -> None:
     done = run(
         LONG
         + """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests run in the background it is ignored
     threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
     lowered.compile()
     """

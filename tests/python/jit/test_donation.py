@@ -6,6 +6,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
+from pycompiler.core.config.config import config
 
 COUNT = 4096
 X = np.arange(COUNT, dtype=np.float32)
@@ -191,7 +192,7 @@ def test_other_ways_to_run_take_and_refuse_the_same():
         ({}, {"debug_nans": True}),
     ):
         jitted = pc.jit(function, donate_argnames=("x", "y"), **options)
-        with pc.core.config.config.override("debug_nans", scope.get("debug_nans", False)):
+        with config.override("debug_nans", scope.get("debug_nans", False)):
             x, y = pnp.array(X), pnp.array(Y)
             jitted(x, y)
             assert (x.is_deleted(), y.is_deleted()) == (True, False)
