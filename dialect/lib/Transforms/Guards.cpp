@@ -1,9 +1,10 @@
 // See Guards.h.
 #include "Guards.h"
 
+#include "runtime/SizeChecks.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,54 +38,13 @@ std::string textOf(AffineExpr expression) {
 
 void keepName(Operation *op) { op->setLoc(NameLoc::get(op->getName().getIdentifier(), op->getLoc())); }
 
-/// The number of elements of a shape; nothing where it has none.
-static std::optional<int64_t> countOf(ArrayRef<int64_t> sizes, int64_t factor = 1) {
-  std::optional<int64_t> count = factor;
-  for (int64_t size : sizes)
-    if (size < 0 || !count)
-      return std::nullopt;
-    else if (size != 0) // a size of 0 hides none of the others
-      count = llvm::checkedMul(*count, size);
-  if (count && llvm::is_contained(sizes, 0))
-    count = 0;
-  return count;
-}
-
-/// As the runtime's `check`.
-static bool holds(PcrtCheck kind, ArrayRef<int64_t> values) {
-  switch (kind) {
-  case PCRT_CHECK_EQUAL:
-    return values[0] == values[1];
-  case PCRT_CHECK_AT_MOST:
-    return values[0] >= 0 && values[0] <= values[1];
-  case PCRT_CHECK_INDEX:
-    return values[0] >= 0 && values[0] < values[1];
-  case PCRT_CHECK_SLICE: {
-    std::optional<int64_t> last = llvm::checkedMulAdd(values[1] - 1, values[2], values[0]);
-    return values[1] == 0 ||
-           (values[1] > 0 && values[0] >= 0 && values[0] < values[3] && last && *last >= 0 && *last < values[3]);
-  }
-  case PCRT_CHECK_SHAPE:
-    return countOf(values.drop_front(2), values[0]).has_value();
-  case PCRT_CHECK_COUNT:
-    return countOf(values.drop_front(2)) == values[0];
-  case PCRT_CHECK_STEP:
-    return values[0] > 0;
-  case PCRT_CHECK_RESHAPE: {
-    std::optional<int64_t> count = countOf(values.slice(1, values[0]));
-    return count && count == countOf(values.drop_front(values[0] + 2));
-  }
-  }
-  return false;
-}
-
 static bool isKnown(ArrayRef<int64_t> numbers) { return llvm::none_of(numbers, ShapedType::isDynamic); }
 
 LogicalResult settle(RuntimeCallOp check) {
   ArrayRef<int64_t> params = check.getParams(), values = params.drop_front(3);
   if (!isKnown(values))
     return success();
-  if (holds(static_cast<PcrtCheck>(params[0]), values)) {
+  if (pcrt::sizechecks::holds(params[0], values.data())) {
     check.erase();
     return success();
   }
