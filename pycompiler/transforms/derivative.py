@@ -14,6 +14,7 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.autodiff.jvp import JvpTrace, push_forward
 from pycompiler.core.autodiff.linearize import linearize as linearize_flat
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.tracing.primitive import is_zero
@@ -51,7 +52,7 @@ def select(
         if not isinstance(number, int):
             raise TypeError(f"{transform}: argnums is an int or a sequence of them, got {argnums!r}")
         if not -len(args) <= number < len(args):
-            raise TypeError(
+            raise ArgumentError(
                 f"{transform}: argnums={argnums} asks for argument {number}, but the call has {len(args)} positional "
                 "arguments; arguments to differentiate by are given by position"
             )

@@ -2,6 +2,7 @@
 #include "runtime/EffectfulLaunch.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
 
@@ -32,6 +33,9 @@ struct Registry {
   std::vector<Entry> inFlight;
   RefPtr<Error> failure;
   std::vector<Untold> untold;
+  /// The last calls that were told of: a launch of one may end after that.
+  std::array<uint64_t, mostUntold> toldCalls{};
+  size_t nextTold = 0;
 
   /// Forgets what is done, but for failures. The lock is held.
   void prune() {
@@ -42,20 +46,34 @@ struct Registry {
     inFlight.erase(std::remove_if(inFlight.begin(), inFlight.end(), isDone), inFlight.end());
   }
 
-  /// Forgets a failure that was told, and what else the same call failed with.
+  /// Forgets a failure that was told, and what else the same call failed with. What has not ended yet finds it marked:
+  /// a result is there before its launch is done.
   void forget(const Error &error) {
-    uint64_t call = 0;
+    error.isTold.store(true, std::memory_order_relaxed);
     for (const Untold &each : untold)
       if (each.error.get() == &error)
-        call = each.call;
-    auto isTold = [&](const Untold &each) { return each.error.get() == &error || (call && each.call == call); };
-    untold.erase(std::remove_if(untold.begin(), untold.end(), isTold), untold.end());
+        rememberTold(each.call);
+    auto isForgotten = [&](const Untold &each) { return isTold(*each.error, each.call); };
+    untold.erase(std::remove_if(untold.begin(), untold.end(), isForgotten), untold.end());
   }
 
 private:
+  bool isTold(const Error &error, uint64_t call) const {
+    return error.isTold.load(std::memory_order_relaxed) ||
+           (call && std::find(toldCalls.begin(), toldCalls.end(), call) != toldCalls.end());
+  }
+
+  void rememberTold(uint64_t call) {
+    if (call)
+      toldCalls[nextTold++ % toldCalls.size()] = call;
+  }
+
   void note(const Entry &entry) {
     RefPtr<Error> error(entry.token->error());
-    if (!entry.isSilent) {
+    if (isTold(*error, entry.call)) {
+      rememberTold(entry.call);
+      forget(*error);
+    } else if (!entry.isSilent) {
       if (untold.size() < mostUntold)
         untold.push_back({std::move(error), entry.call});
     } else if (!failure) {

@@ -337,6 +337,25 @@ static void whatNoReadHasToldIsTakenOnce() {
   CHECK(!EffectfulLaunch::takeUntold() && !EffectfulLaunch::takeFailure());
 }
 
+/// A read may raise a failure before the launch is done, and so before it is known that it failed.
+static void whatIsReadBeforeTheEndIsToldOnce() {
+  Fixture f;
+  while (EffectfulLaunch::takeUntold())
+    continue;
+  for (bool isRead : {true, false}) {
+    RefPtr<Executable> fails =
+        f.executable(looksAt, {callback([&](auto *, auto *) { return Status(Code::CallbackFailed, "two"); })},
+                     Executable::Effects::Ordered);
+    RefPtr<Buffer> result = f.launch(*fails, 1);
+    CHECK(read(result) == -1);
+    // At once, whether the launch is done or not.
+    if (isRead)
+      EffectfulLaunch::wasTold(*result->error());
+    CHECK(EffectfulLaunch::waitForAll(nullptr));
+    CHECK(!EffectfulLaunch::takeUntold() == isRead);
+  }
+}
+
 static void aPlaceThatIsNotTakenIsGivenUp() {
   Fixture f;
   RefPtr<Executable> executable =
@@ -360,6 +379,7 @@ int main() {
   RUN(anOrderedCallbackLaunchesOrderedCode);
   RUN(aFailedOneDoesNotStopTheNext);
   RUN(whatNoReadHasToldIsTakenOnce);
+  RUN(whatIsReadBeforeTheEndIsToldOnce);
   RUN(aPlaceThatIsNotTakenIsGivenUp);
   callbacks::shutdown();
   return test::failures() != 0;

@@ -288,7 +288,7 @@ def _while(scope: Scope, depth: int) -> Line:
         ("carry",),
         (Line((body.parameters[0], "count"), "carry"), *body.lines),
         body.results,
-        "({}, count + 1)",
+        "({}, carry[1] + 1)",
     )
     test = Body(
         scope.names.function(), ("carry",), (), (f"(carry[1] < {scope.rng.randrange(4)}) & (pnp.sum(carry[0]) < 9)",)

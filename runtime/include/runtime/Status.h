@@ -5,6 +5,7 @@
 #include "runtime/Abi.h"
 #include "runtime/RefPtr.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,6 +108,8 @@ public:
   const Site site;
   /// What a read raises instead of an exception made of the text; may be null.
   const RefPtr<Payload> payload;
+  /// Whether it was raised: effects_barrier does not tell of it again.
+  mutable std::atomic<bool> isTold{false};
 
   /// "name: cholesky: message (at model.py:12, launched at main.py:3)"; what is not known is left out.
   std::string text() const;
