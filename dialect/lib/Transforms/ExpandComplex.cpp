@@ -192,7 +192,7 @@ SmallVector<Value> sign(PartBuilder &b, Operation *op) {
   Value length = b.magnitude(z), zero = b.number(length, 0);
   Value isZero = b.equal(length, zero);
   Value safe = b.select(isZero, b.number(length, 1), length);
-  return one(b.join({b.div(z.re, safe), b.div(z.im, safe)}));
+  return one(b.join({b.select(isZero, zero, b.div(z.re, safe)), b.select(isZero, zero, b.div(z.im, safe))}));
 }
 
 SmallVector<Value> equal(PartBuilder &b, Operation *op) {

@@ -155,10 +155,12 @@ Parts tanh(PartBuilder &b, Parts z) {
   // 4 sin y cos y / e^2|x|; an infinite real part with no angle leaves a zero.
   Value cross = times(b, b.mul(b.make<SinOp>(z.im), b.make<CosOp>(z.im)), 4);
   Value far = b.mul(cross, b.make<ExpOp>(times(b, size, -2)));
-  Value known = b.select(hasNoAngle(b, z), b.copySign(b.number(far, 0), z.im), far);
-  far = b.select(isInfinite(b, z.re), known, far);
+  Value noAngle = hasNoAngle(b, z), isEndless = isInfinite(b, z.re), one = b.copySign(b.number(far, 1), z.re);
+  far = b.select(b.both(isEndless, noAngle), b.copySign(b.number(far, 0), z.im), far);
+  // A finite one with no angle has none either: beta is nan.
+  one = b.select(isEndless, one, b.select(noAngle, beta, one));
   // On the axes a part is zero whatever the other is.
-  re = b.select(isFar, b.copySign(b.number(re, 1), z.re), b.select(isZero(b, z.re), z.re, re));
+  re = b.select(isFar, one, b.select(isZero(b, z.re), z.re, re));
   return {re, b.select(isZero(b, z.im), z.im, b.select(isFar, far, im))};
 }
 

@@ -94,7 +94,7 @@ def test_each_part_is_accurate(name, dtype):
             assert abs(mp.mpf(float(part)) - want) <= 24 * eps * size, (number, value, mpmath.nstr(exact, 12))
 
 
-PARTS = np.array([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, -3.0, np.inf, -np.inf, np.nan])
+PARTS = np.array([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, -3.0, 30.0, -30.0, np.inf, -np.inf, np.nan])
 
 
 def grid(dtype):
@@ -148,7 +148,8 @@ CORNERS = {
     "sign": [
         (complex(INF, INF), complex(0.5**0.5, 0.5**0.5)),
         (complex(-INF, 3), complex(-1, 0.0)),
-        (complex(0.0, -0.0), complex(0.0, -0.0)),
+        (complex(0.0, -0.0), complex(0.0, 0.0)),
+        (complex(-0.0, -0.0), complex(0.0, 0.0)),
         (complex(0, -5), complex(0, -1)),
     ],
 }
