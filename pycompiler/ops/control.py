@@ -234,8 +234,10 @@ def _batch(
         lambda now: mapped_graph(body_jaxpr, (*body_dims, *axes_of(now)), size, None)[1],
     )
     _, (condition_is_mapped,) = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
+    # Each loop ends by itself then; what the body hands on as it is stays one for all.
+    kept = handed_on(body_jaxpr, body_nconsts) if condition_is_mapped else ()
     if condition_is_mapped:
-        mapped = (True,) * len(carry)
+        mapped = tuple(m or not k for m, k in zip(mapped, kept, strict=True))
         body_consts = [x if d is None else move_dim(x, d, 0) for x, d in zip(body_consts, body_dims, strict=True)]
         body_dims = axes_of([d is not None for d in body_dims])
     cond, _ = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
@@ -247,10 +249,16 @@ def _batch(
         raise io_is_chosen("while_loop", "runs until the condition holds for no element, and selects")
     body_mapped = (*(d is not None for d in body_dims), *mapped)
     apart = None if mixes_members(body_jaxpr) else (body_mapped, need_of(body_jaxpr, body_mapped))
-    any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts, apart)
+    any_cond, select_body = _until_none(cond, cond_nconsts, body, body_nconsts, apart, kept)
     running = evaluate(cond, (*cond_consts, *carry))[0]
     _, *outs = run_while(any_cond, select_body, [], [*cond_consts, *body_consts], [running, *carry], max_steps)
     return tuple(outs), tuple(axes_of(mapped))
+
+
+def handed_on(body: ClosedGraph, consts: int) -> Flags:
+    """Which parts of a loop's carry its body gives back as it takes them."""
+    inputs, outputs = body.graph.inputs[consts:], body.graph.outputs
+    return tuple(x is y for x, y in zip(inputs, outputs, strict=True))
 
 
 def _of_running(run: Value, body: ClosedGraph, operands: Sequence[Value]) -> Sequence[Value]:
@@ -264,11 +272,12 @@ def _until_none(
     body: ClosedGraph,
     body_nconsts: int,
     apart: tuple[Flags, Need] | None,
+    kept: Flags,
 ) -> tuple[ClosedGraph, ClosedGraph]:
     """Condition and body of the loop that carries which of the mapped loops still run, then their carries.
 
     `apart`, where the loops do not see each other: which inputs of the body are mapped, and whether those that have
-    ended need the operands of one that runs.
+    ended need the operands of one that runs. `kept`: what the body hands on.
     """
 
     def make() -> tuple[ClosedGraph, ClosedGraph]:
@@ -283,7 +292,8 @@ def _until_none(
             else:
                 found = of_members(run, body, operands, *apart, _of_running)
             after = [
-                select.bind(along(run, get_aval(new).shape), new, old) for new, old in zip(found, before, strict=True)
+                old if same else select.bind(along(run, get_aval(new).shape), new, old)
+                for new, old, same in zip(found, before, kept, strict=True)
             ]
             return [and_.bind(run, evaluate(cond, (*cond_consts, *after))[0]), *after]
 
@@ -294,7 +304,7 @@ def _until_none(
         avals = (*cond.in_avals[:cond_nconsts], *body.in_avals[:body_nconsts], running, *carry)
         return tested, record(step, avals, Origin("vmap", evaluate))
 
-    return body.derive(("until none", cond, apart), make)
+    return body.derive(("until none", cond, apart, kept), make)
 
 
 # Reference and samples.

@@ -24,11 +24,13 @@ class Mismatch(NamedTuple):
     structure: type[Exception]
     dtype: type[Exception]
     shape: type[Exception]
+    # Whether that of an integer may be an array of any dtype: a pullback takes what the function gave.
+    any_of_integers: bool = False
 
 
 OF_JVP = Mismatch(TypeError, TypeError, ValueError)
 OF_LINEARIZE = Mismatch(TypeError, ValueError, ValueError)
-OF_VJP = Mismatch(ValueError, ValueError, ValueError)
+OF_VJP = Mismatch(ValueError, ValueError, ValueError, any_of_integers=True)
 
 
 def on_device(leaves: Sequence[Any]) -> list[Any]:
@@ -97,6 +99,9 @@ def check_tangents(
                 continue
             raise mismatch.shape(f"{what} for {names()[index]} must be float0{list(aval.shape)}, got float0{shape}")
         own = get_aval(tangent) if is_array(tangent) else None
+        if own is not None and not varies(aval) and mismatch.any_of_integers and own.shape == aval.shape:
+            checked.append(Zero(aval))
+            continue
         if own is not None and varies(aval):
             of_dtype = own.dtype == aval.dtype or own.weak_type
             if of_dtype and own.shape == aval.shape:

@@ -126,6 +126,25 @@ def test_wrong_cotangents_are_value_errors():
         back(pnp.ones(3), pnp.ones(3))
 
 
+def test_cotangents_of_integers_are_of_any_dtype():
+    """A pullback takes the function's own results; what belongs to an integer is not looked at."""
+
+    def f(x):
+        return {"y": x * 2, "n": pnp.arange(3), "any": x.sum() > 0}
+
+    x = pnp.ones(2)
+    out, back = pc.vjp(f, x)
+    nothing = {"n": np.zeros(3, pc.dtypes.float0), "any": np.zeros((), pc.dtypes.float0)}
+    for others in (nothing, {"n": out["n"], "any": out["any"]}, {"n": pnp.ones(3), "any": 1.0}):
+        for transform in (lambda f: f, pc.jit):
+            (found,) = transform(back)({"y": x, **others})
+            np.testing.assert_array_equal(found, [2, 2])
+    with pytest.raises(ValueError, match=r"for output\['n'\] must be float0\[3\] .*, got i32\[2\]"):
+        back({"y": x, "n": pnp.arange(2), "any": True})
+    with pytest.raises(TypeError, match="got 'a' of type str"):
+        back({"y": x, "n": "a", "any": True})
+
+
 def test_wrong_tangents():
     x = pnp.ones(3)
     with pytest.raises(TypeError, match="must have the structure"):

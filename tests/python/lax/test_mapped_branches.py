@@ -263,3 +263,22 @@ def test_what_is_not_differentiated_selects_results_alone(f):
     lowered = pc.jit(pc.vmap(f, (0, None))).lower(np.float32([1, 2]), P).as_text()
     assert lowered.count("array.select") == 1
     assert "array.cond" not in lowered
+
+
+def test_what_a_loop_hands_on_stays_one_for_all():
+    """Also where each member's loop ends by itself: the matrix of a power is not copied for each exponent."""
+
+    def power(w, x, n):
+        _, x, w = lax.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, c[1] @ c[2], c[2]), (0, x, w))
+        return w, x
+
+    w, xs, n = np.float32([[1, 2], [0, 3]]), np.ones((4, 2), np.float32), np.arange(4)
+    for transform in (lambda f: f, pc.jit):
+        same, found = transform(pc.vmap(power, (None, 0, 0), (None, 0)))(w, xs, n)
+        np.testing.assert_array_equal(same, w)
+        np.testing.assert_array_equal(found, [[1, 1], [1, 5], [1, 17], [1, 53]])
+    # And where it is mapped itself.
+    found = pc.vmap(power)(np.stack([w, w, 2 * w, w]), xs, n)[1]
+    np.testing.assert_array_equal(found, [[1, 1], [1, 5], [4, 68], [1, 53]])
+    _, moved = pc.jvp(lambda w: pc.vmap(power, (None, 0, 0), (None, 0))(w, xs, n)[1], (w,), (w,))
+    np.testing.assert_array_equal(moved, [[0, 0], [1, 5], [2, 34], [3, 159]])
