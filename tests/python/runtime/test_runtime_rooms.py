@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[3]
 FOREIGN = re.compile(r"(mlir/|llvm/|array/|Python\.h|nanobind/|numpy/)")
-CONTRACT = {"runtime/Abi.h", "runtime/Symbols.def"}
+CONTRACT = {"runtime/Abi.h", "runtime/SizeChecks.h", "runtime/Symbols.def"}
 
 
 def includes(*folders):
