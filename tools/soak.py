@@ -246,7 +246,7 @@ class Thread:
         bad = needs_too_much(good)
         Pending("sibling", [chain(good)], [np.tanh(x) * 2 + x]).check()
         return Pending(
-            "poisoned", [chain(bad), bad + good, donating(bad, bad)], error=MemoryError, text="needs_too_much"
+            "poisoned", [chain(bad), bad + good, donating(bad, bad + 1)], error=MemoryError, text="needs_too_much"
         )
 
     def used_again(self) -> Pending:
