@@ -103,6 +103,8 @@ def binary(v: Values) -> str:
         a = f"pnp.abs({a})"
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
         return f"(pnp.floor_divide({a}, {b}) + 0)"
+    if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
+        b = "0.5"
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
