@@ -7,7 +7,7 @@ from pycompiler._runtime import Array as ConcreteArray
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, is_array, short
+from pycompiler.core.types.aval import as_array, get_aval, is_array, short
 from pycompiler.core.types.tree import tree_map
 from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
@@ -150,7 +150,9 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     check_arrays("convert_element_type", operand)
     if new_dtype is None:
         return operand
-    return cast(operand, dtypes.canonicalize_requested(new_dtype, "convert_element_type"))
+    found = cast(operand, dtypes.canonicalize_requested(new_dtype, "convert_element_type"))
+    # A scalar is a literal where a function is traced.
+    return as_array(found) if current_trace() is None else found
 
 
 def stop_gradient(x: Any) -> Any:

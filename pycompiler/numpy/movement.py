@@ -64,7 +64,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
         return place_leaf("astype", astype(x, dtype, copy=copy), device)
     wanted = requested("astype", float if dtype is None else dtype)
     same = get_aval(x).dtype == wanted and not get_aval(x).weak_type
-    return asarray(x, copy=copy) if same else cast(x, wanted)
+    return asarray(x, copy=copy) if same else asarray(cast(x, wanted))
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:

@@ -200,3 +200,31 @@ def test_errors():
         pnp.convolve(V, W, "half")
     with pytest.raises(ValueError, match="matmul: precision must be None"):
         pnp.matmul(F, G, precision=3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, pnp.bfloat16.dtype, np.int32, np.complex64])
+def test_products_of_scalars_that_broadcast(dtype):
+    """With nothing to sum, each element of what reads the product is the product."""
+    x = np.array(3, dtype)
+    for product in (
+        pnp.dot,
+        pnp.inner,
+        pnp.vdot,
+        lambda x, y: pnp.einsum(",->", x, y),
+        lambda x, y: pnp.tensordot(x, y, 0),
+    ):
+        wide = pc.jit(lambda x, product=product: product(x, x) + pnp.zeros((2, 2), x.dtype))(x)
+        np.testing.assert_array_equal(np.asarray(wide).astype(np.complex64), np.full((2, 2), 9))
+        mapped = pc.jit(pc.vmap(lambda x, product=product: pnp.broadcast_to(product(x, x), (3,))))(np.stack([x, x + x]))
+        np.testing.assert_array_equal(np.asarray(mapped).astype(np.complex64), [[9] * 3, [36] * 3])
+    assert np.asarray(pc.jit(lambda x: pnp.einsum(",,->", x, x, x) + pnp.zeros(3, x.dtype))(x)).tolist() == [27] * 3
+
+
+def test_powers_of_zero_are_arrays():
+    for x in (pnp.asarray(3), pnp.int32(3), pnp.float32(2), pnp.asarray(2.0), pnp.ones(2)):
+        for power in (x**0, pnp.power(x, 0), pc.jit(lambda x: x**0)(x)):
+            assert type(power) is pc.Array
+            assert (power.dtype, power.shape) == (x.dtype, x.shape)
+            assert power.weak_type == x.weak_type
+            np.testing.assert_array_equal(power, 1)
+    assert type(pnp.bitwise_count(True)) is pc.Array
