@@ -100,7 +100,7 @@ def binary(v: Values) -> str:
     if operation == "arctan2":  # of complex numbers it is JAX's only
         a, b = v.pick("fi"), v.pick("fi")
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
-        a = f"pnp.abs({a})"
+        a, b = f"pnp.abs({a})", exponent(v, b)
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
         return f"(pnp.floor_divide({a}, {b}) + 0)"
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
@@ -116,8 +116,13 @@ def integers(v: Values) -> str:
 
 
 def powers(v: Values) -> str:
-    a, exponent = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
-    return f"{a} ** {exponent}" if exponent.isdigit() else f"pnp.abs({a}) ** {exponent}"
+    a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
+    return f"{a} ** {b}" if b.isdigit() else f"pnp.abs({a}) ** {exponent(v, b)}"
+
+
+def exponent(v: Values, b: str) -> str:
+    """An exponent: JAX reads six bits of an integer, and NumPy has no integer power of a negative one."""
+    return f"({b} & 31)" if b.startswith("v") and v.dtype(b).kind in "iu" else b
 
 
 def reduction(v: Values) -> str:
