@@ -1,5 +1,5 @@
 """An op is one record: what stands elsewhere of it stands in complete tables. Its sharding rule is held by
-tests/python/sharding/test_rules.py, its public names by the surface's lists."""
+tests/python/ops/test_rules.py, its public names by the surface's lists."""
 
 import re
 from pathlib import Path
