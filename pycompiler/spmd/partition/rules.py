@@ -14,9 +14,9 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import broadcast_in_dim, reduce_sum, transpose
 from pycompiler.ops import arithmetic, bits, compare, complex, elementwise, math, movement, random, special
-from pycompiler.ops.collective import pmax, pmin, psum
+from pycompiler.ops.collective.reductions import pmax, pmin, psum
 from pycompiler.ops.contraction import dot_general
-from pycompiler.ops.control import optimization_barrier
+from pycompiler.ops.control.while_loop import optimization_barrier
 from pycompiler.ops.cumulative import cummax, cummin, cumprod, cumsum
 from pycompiler.ops.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.ops.reduction import argmax, argmin, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod
