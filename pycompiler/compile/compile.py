@@ -43,8 +43,8 @@ from pycompiler.core.source import user_frame_source
 from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import ClosedGraph, Graph, graphs_in
 from pycompiler.ops import DECOMPOSITIONS
-from pycompiler.ops.callbacks import host_call, host_calls
-from pycompiler.ops.placement import device_put
+from pycompiler.ops.control.callbacks import host_call, host_calls
+from pycompiler.ops.spmd.placement import device_put
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir

@@ -28,15 +28,15 @@ from pycompiler.core.tracing.structural import zeros
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import ShapedArray, shaped
 from pycompiler.ops.arithmetic import min_
-from pycompiler.ops.callbacks import debug_callback, debug_print, io_callback, pure_callback
-from pycompiler.ops.cond import cond
-from pycompiler.ops.control import while_
-from pycompiler.ops.members import guard, members
-from pycompiler.ops.placement import device_put
-from pycompiler.ops.scan import scan
-from pycompiler.ops.sending import index_of, pbroadcast
-from pycompiler.ops.shard_map import shard_map, sharding_constraint
-from pycompiler.ops.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.collective.sending import index_of, pbroadcast
+from pycompiler.ops.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
+from pycompiler.ops.control.cond import cond
+from pycompiler.ops.control.members import guard, members
+from pycompiler.ops.control.scan import scan
+from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.control.while_loop import while_
+from pycompiler.ops.spmd.placement import device_put
+from pycompiler.ops.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition.layouts import Part, common, moved, whole
 from pycompiler.spmd.partition.table import RULES
 
