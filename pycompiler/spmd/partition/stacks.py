@@ -11,8 +11,8 @@ from typing import Any
 
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops.linalg import eigenvalues, factorizations, orthogonal, spectral
 from pycompiler.ops.fft import fft
+from pycompiler.ops.linalg import eigenvalues, factorizations, orthogonal, spectral
 from pycompiler.ops.sort import top_k
 from pycompiler.spmd.partition.layouts import Part, joined, whole
 from pycompiler.spmd.partition.rule import Context, Results, Rule, bound, shape_of, without
