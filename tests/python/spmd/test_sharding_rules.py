@@ -40,6 +40,8 @@ def test_every_primitive_has_a_rule_or_a_reason():
 
 # What has no array to divide, or whose samples hold graphs: tests of loops and branches are in test_partitioned.
 _APART = {"while", "scan", "cond", "dim_as_value", "iota", "optimization_barrier"}
+if pc.devices()[0].platform == "gpu":  # these have no kernel there (docs/differences.md)
+    _APART |= {"eig", "schur", "sylvester"}
 _MESH = pc.make_mesh((3, 2), ("x", "y"), devices=pc.devices()[:6])
 _SAMPLES = 8
 
@@ -178,3 +180,34 @@ def test_a_stack_of_matrices_stays_divided():
     _stays(lambda a: pnp.linalg.solve(a, a + 1), [stack], stack, a)
     _stays(lambda a: abs(pnp.fft.fft(a)), [stack], stack, a)
     _stays(lambda a: lax.top_k(a, 2)[0], [stack], stack, a)
+
+
+def _told(fun, *args):
+    before = len(pc.debug.remarks())
+    pc.jit(fun)(*args)
+    return [(remark.kind, remark.text) for remark in pc.debug.remarks()[before:]]
+
+
+def test_what_is_gathered_is_a_remark_with_its_line():
+    x = NamedSharding(_MESH, P("x", "y")).place(A)
+    assert _told(lambda x: pnp.cumsum(x, 1), x) == [
+        ("gathered-operand", "cumsum: f32[6,8], divided along dimension 1 over 'y', is gathered")
+    ]
+    assert __file__.rpartition("/")[2] in pc.debug.remarks()[-1].place
+    assert _told(lambda x: pnp.cumsum(pnp.tanh(x), 1) @ x.T, x)[0][1].startswith("cumsum: ")
+    assert _told(lambda x: x + 1, x) == []
+    # What the program asks for is none; nor are layouts that are tried for a loop.
+    assert _told(lambda x: lax.with_sharding_constraint(x, NamedSharding(_MESH, P("x"))), x) == []
+    told = _told(lambda x: lax.fori_loop(0, 3, lambda i, c: c + pnp.cumsum(c, 0), x), x)
+    assert told == [("gathered-operand", "cumsum: f32[6,8], divided along dimension 0 over 'x', is gathered")]
+
+
+def test_donated_arrays_of_devices_and_ways_by_the_host_are_remarks():
+    x = NamedSharding(_MESH, P("x")).place(A)
+    before = len(pc.debug.remarks())
+    f = pc.jit(lambda x: x + 1, donate_argnums=0)
+    f(f(x))
+    assert [remark.kind for remark in pc.debug.remarks()[before:]] == ["donated-on-devices"]
+    other = pc.make_mesh((2,), ("z",), devices=pc.devices()[:2])
+    pc.device_put(NamedSharding(_MESH, P("x")).place(A), NamedSharding(other, P("z")))
+    assert pc.debug.remarks()[-1].kind == "through-host"
