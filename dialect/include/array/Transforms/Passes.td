@@ -1,5 +1,5 @@
 // The passes from the array dialect to the LLVM dialect, in the order in which lib/Pipelines/Cpu.cpp runs them.
-// One pass is one file of lib/Transforms and one of tests/lit/Transforms.
+// One pass is one file of lib/Transforms and one of tests/lit, in the folder of its kind.
 #ifndef ARRAY_TRANSFORMS_PASSES
 #define ARRAY_TRANSFORMS_PASSES
 

@@ -1,0 +1,261 @@
+"""Values over the axes of a mesh: which of them are equal on all devices, while a function for one is traced.
+
+In a function for one device of a mesh (`shard_map`) a value may differ over some of the mesh's axes. `Differing`
+follows that while the user's function is traced: an operation's operands are made to differ over the same axes, by
+`pvary`, whose transpose is the sum over these axes. So the derivative with respect to a value that is equal
+everywhere is the sum of what all devices contribute, and is equal everywhere itself. The results of loops and branches
+differ over the axes over which those operands do that they are computed from, and what chooses or ends them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pycompiler._runtime import current_trace
+from pycompiler.core.autodiff.call import call
+from pycompiler.core.autodiff.checkpoint import checkpoint
+from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.autodiff.jvp import JvpTracer
+from pycompiler.core.batching.batch import BatchTracer
+from pycompiler.core.source import swap_source
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.axes import Name
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal, Var
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.record import GraphTracer, record
+from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.dtype import is_inexact
+from pycompiler.ops.collective.reductions import axis_index, pmax, pmin, psum, pvary
+from pycompiler.ops.control.cond import cond
+from pycompiler.ops.control.scan import scan
+from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.control.while_loop import while_
+
+Names = frozenset[Name]
+NONE: Names = frozenset()
+
+
+_REDUCTIONS = (psum, pmax, pmin)
+
+
+class Differing(axes.Typing):
+    """Over which of a mesh's axes the values of one traced function may differ."""
+
+    __slots__ = ("_fixed", "_known", "axes", "level")
+
+    def __init__(self, names: Iterable[Name], level: int) -> None:
+        self.axes = frozenset(names)
+        # That of the trace of the function.
+        self.level = level
+        self._known: dict[Var, Names] = {}
+        # What is computed of no input: it has no derivative, in whose name it would be made to differ.
+        self._fixed: set[Var] = set()
+
+    def of(self, x: Any) -> Names:
+        """The axes over which a value may differ. Of graphs inside the function nobody knows while they are traced what
+        their inputs will be: these may, over all. `typed` tells when they are bound."""
+        while not isinstance(x, GraphTracer):
+            if isinstance(x, JvpTracer):
+                x = x.primal
+            elif isinstance(x, BatchTracer):
+                x = x.value
+            else:
+                return NONE
+        level, now = x.owner.level, current_trace()
+        if now is not None and now.level > self.level and level < now.level:
+            # It becomes an input of the graph that is being recorded.
+            return self.axes
+        return NONE if level < self.level else self._known.get(x.variable, self.axes)
+
+    def put(self, x: Any, names: Names) -> None:
+        """A tracer of a graph differs over these axes."""
+        if isinstance(x, GraphTracer):
+            self._known[x.variable] = names
+
+    def same(self, x: Any, as_: Any) -> None:
+        self.put(x, self.of(as_))
+
+    def aligned(self, x: Any, names: Names) -> Any:
+        """x, which differs over these axes at least."""
+        missing = names - self.of(x)
+        if not missing or self._is_fixed(x) or not is_inexact(get_aval(x).dtype):
+            return x
+        return pvary.bind(x, axes=tuple(sorted(missing, key=str)))
+
+    def _is_fixed(self, x: Any) -> bool:
+        return not isinstance(x, Tracer) or (isinstance(x, GraphTracer) and x.variable in self._fixed)
+
+    def bind(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        rule = HOLDERS.get(primitive)
+        if rule is not None:
+            typed = rule(self, args, params)
+            found = primitive.dispatch(list(map(self.aligned, args, typed.operands)), typed.params)
+            for result, names in zip(found, typed.results, strict=True):
+                self.put(result, names)
+            return found
+        own = axes.names_of(primitive, params) & self.axes
+        if primitive is pvary:
+            wanted = self.of(args[0]) | own
+        elif primitive is axis_index:
+            wanted = own
+        else:
+            wanted = own.union(*map(self.of, args))
+            args = [self.aligned(arg, wanted) for arg in args]
+        out = primitive.dispatch(args, params)
+        if primitive in _REDUCTIONS:
+            wanted = wanted - own
+        is_fixed = all(map(self._is_fixed, args))
+        for result in out if primitive.multiple_results else (out,):
+            self.put(result, wanted)
+            if is_fixed and isinstance(result, GraphTracer):
+                self._fixed.add(result.variable)
+        return out
+
+    # Graphs inside.
+
+    def typed(
+        self, graph: ClosedGraph, given: Sequence[Names], wanted: Sequence[Names] | None = None
+    ) -> tuple[ClosedGraph, tuple[Names, ...]]:
+        """The graph for inputs that differ over these axes, and over which its results do: over the wanted ones at
+        least. What it was traced with, when nobody knew what its inputs would be, is dropped."""
+
+        def make() -> tuple[ClosedGraph, tuple[Names, ...]]:
+            found: list[Names] = []
+
+            def run(*xs: Any) -> list[Any]:
+                for x, names in zip(xs, given, strict=True):
+                    self.put(x, names)
+                outs = _without_casts(graph, xs)
+                if wanted is not None:
+                    outs = list(map(self.aligned, outs, wanted))
+                found.extend(map(self.of, outs))
+                return outs
+
+            return record(run, graph.in_avals, Origin("shard_map", evaluate)), tuple(found)
+
+        return graph.derive(("typed", self.axes, tuple(given), None if wanted is None else tuple(wanted)), make)
+
+
+def _without_casts(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:
+    """`evaluate`, but for what only says over which axes a value may differ."""
+    graph = closed.graph
+    values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
+    values.update(zip(graph.inputs, args, strict=True))
+
+    def read(atom: Atom) -> Any:
+        return atom.value if type(atom) is Literal else values[atom]
+
+    previous = swap_source(None)
+    try:
+        for equation in graph.equations:
+            swap_source(equation.source or previous)
+            given = [read(atom) for atom in equation.inputs]
+            out = given[0] if equation.primitive is pvary else equation.primitive.bind(*given, **equation.params)
+            values.update(zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True))
+    finally:
+        swap_source(previous)
+    return [read(atom) for atom in graph.outputs]
+
+
+class _Typed(NamedTuple):
+    """An operation that holds graphs: over which axes its operands are to differ, its parameters, its results."""
+
+    operands: Sequence[Names]
+    params: dict[str, Any]
+    results: Sequence[Names]
+
+
+def _union(names: Iterable[Names]) -> Names:
+    return NONE.union(*names)
+
+
+def _widest(
+    names: Sequence[Names], free: Sequence[bool], results: Callable[[Sequence[Names]], Any]
+) -> tuple[Sequence[Names], Any]:
+    """Axes of operands, of which the free ones have those of all where the results stay as they are: what is summed in
+    a derivative is summed once then, and not in each iteration or branch."""
+    found = results(names)
+    every = _union(names)
+    wide = [every if flag else own for own, flag in zip(names, free, strict=True)]
+    return (wide, found) if results(wide) == found else (names, found)
+
+
+def _steady(start: Sequence[Names], step: Callable[[Sequence[Names]], Sequence[Names]]) -> Sequence[Names]:
+    """The axes of a carry that an iteration does not add to."""
+    while True:
+        after = [a | b for a, b in zip(start, step(start), strict=True)]
+        if after == list(start):
+            return after
+        start = after
+
+
+def _scan(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+    body: ClosedGraph = params["jaxpr"]
+    first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
+
+    def results(names: Sequence[Names]) -> Sequence[Names]:
+        def step(carry: Sequence[Names]) -> tuple[Names, ...]:
+            return typing.typed(body, (*names[:first], *carry, *names[last:]))[1]
+
+        carry = _steady(names[first:last], lambda now: step(now)[: last - first])
+        return (*carry, *step(carry)[last - first :])
+
+    free = [not first <= place < last for place in range(len(args))]
+    names, outs = _widest(list(map(typing.of, args)), free, results)
+    names = (*names[:first], *outs[: last - first], *names[last:])
+    return _Typed(names, {**params, "jaxpr": typing.typed(body, names, outs)[0]}, outs)
+
+
+def _while(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+    """Where devices may stop at different times, everything that is carried may differ."""
+    cond, body = params["cond_jaxpr"], params["body_jaxpr"]
+    first = params["cond_nconsts"]
+    last = first + params["body_nconsts"]
+
+    def results(names: Sequence[Names]) -> Sequence[Names]:
+        def step(carry: Sequence[Names]) -> Sequence[Names]:
+            (ends,) = typing.typed(cond, (*names[:first], *carry))[1]
+            consts = [own | ends for own in names[first:last]]
+            return [own | ends for own in typing.typed(body, (*consts, *carry))[1]]
+
+        return _steady(names[last:], step)
+
+    free = [first <= place < last for place in range(len(args))]
+    names, outs = _widest(list(map(typing.of, args)), free, results)
+    tested, (ends,) = typing.typed(cond, (*names[:first], *outs))
+    names = (*names[:first], *(own | ends for own in names[first:last]), *outs)
+    stepped, _ = typing.typed(body, names[first:], outs)
+    return _Typed(names, {**params, "cond_jaxpr": tested, "body_jaxpr": stepped}, outs)
+
+
+def _cond(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+    """Where devices may choose different branches, all may differ."""
+    branches: tuple[ClosedGraph, ...] = params["branches"]
+    index = typing.of(args[0])
+
+    def results(names: Sequence[Names]) -> Sequence[Names]:
+        each = [typing.typed(branch, names[1:])[1] for branch in branches]
+        return [index.union(*column) for column in zip(*each, strict=True)]
+
+    names, outs = _widest([typing.of(arg) | index for arg in args], [False, *[True] * (len(args) - 1)], results)
+    graphs = tuple([typing.typed(branch, names[1:], outs)[0] for branch in branches])
+    return _Typed(names, {**params, "branches": graphs}, outs)
+
+
+def _called(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+    """A function with rules of its own, which see operands that differ alike."""
+    names = [_union(map(typing.of, args))] * len(args)
+    graph, outs = typing.typed(params["graph"], names)
+    return _Typed(names, {**params, "graph": graph}, outs)
+
+
+# What is computed is `graph` in these.
+_CALLS = (call, checkpoint, custom_jvp_call, custom_vjp_call, custom_linear_solve, custom_root)
+
+HOLDERS: dict[Primitive, Callable[[Differing, Sequence[Any], dict[str, Any]], _Typed]] = {
+    scan: _scan,
+    while_: _while,
+    cond: _cond,
+    **dict.fromkeys(_CALLS, _called),
+}
