@@ -131,11 +131,11 @@ def rewrite(operation: str, benefit: int = 1) -> Callable[[Function], Pattern]:
 
 
 def apply_patterns(root: Operation | Module, *patterns: Pattern) -> bool:
-    """Apply patterns to what is inside an operation until none of them matches; operations fold, and those that nobody
-    uses go. Whether something has changed.
+    """Apply patterns inside an operation until none matches; operations fold, and dead ones are erased. Returns whether
+    anything changed.
 
-    What was had of the module before can't be used after it. Raises what a pattern raises, ValueError for an operation
-    that is not there, and MLIRError for patterns that have no end.
+    Earlier objects for parts of the module become invalid. Raises the exception of a pattern, ValueError for an erased
+    operation, and MLIRError for patterns that do not terminate.
     """
     operation = root.operation if isinstance(root, Module) else root
     return _rewrite.apply_patterns_and_fold_greedily(

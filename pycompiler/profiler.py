@@ -43,11 +43,11 @@ def start_trace(
     create_perfetto_trace: bool = False,
     profiler_options: None = None,
 ) -> None:
-    """Record what happens from now on, until `stop_trace`, which writes the trace below `log_dir`.
+    """Record from now on, until `stop_trace`, which writes the trace below `log_dir`.
 
     The trace is always Perfetto's, so `create_perfetto_trace` changes nothing. Raises RuntimeError while something is
-    being recorded, ValueError for `create_perfetto_link` (no server is run that a link could lead to) and for
-    `profiler_options` (there are none).
+    being recorded, ValueError for `create_perfetto_link` (there is no server for a link) and for `profiler_options`
+    (there are none).
     """
     global _directory
     if create_perfetto_link:
@@ -68,9 +68,9 @@ def start_trace(
 
 
 def stop_trace() -> None:
-    """End the recording, and write what was recorded. Raises RuntimeError when nothing is being recorded.
+    """End the recording and write the trace. Raises RuntimeError when nothing is being recorded.
 
-    Calls that still run are not waited for: wait for their results first, to see them.
+    It does not wait for running calls: wait for their results first to include them.
     """
     global _directory
     with _lock:
@@ -91,7 +91,7 @@ def trace(
     create_perfetto_trace: bool = False,
     profiler_options: None = None,
 ) -> Generator[None]:
-    """Record what happens in a block, and write it below `log_dir`, also when the block raises; as `start_trace`.
+    """Record a block, and write the trace below `log_dir`, also if the block raises; as `start_trace`.
 
     >>> import glob, tempfile
     >>> import pycompiler as pc, pycompiler.numpy as pnp
