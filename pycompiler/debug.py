@@ -1,6 +1,6 @@
-"""Looking at values while compiled code runs: `print`, `log` and `callback`.
+"""Observe values while compiled code runs: `print`, `log` and `callback`.
 
-They have effects of debugging: they follow what transformations make of the program, and change nothing in it.
+They are debugging effects: transformations apply to them as to the program, and they do not change the program.
 """
 
 import builtins

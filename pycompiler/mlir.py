@@ -1,9 +1,9 @@
 """MLIR from Python, for experiments with the compiler: parse modules, run passes on them, write passes and rewrites.
 
-The names are those of upstream's bindings as far as they are here: contexts, modules, operations, types and attributes
+The names are those of upstream's bindings, of which a part is here: contexts, modules, operations, types and attributes
 (`ir`), and `PassManager`. `rewrite` makes a function a pattern. Importing this loads MLIR; nothing in the package needs
-it. `jit(f).lower(x).compiler_ir()` gives the module of a function; one for changing is parsed from its text, since
-the compiler keeps that one.
+it. `jit(f).lower(x).compiler_ir()` returns the module of a function. The compiler keeps it, so parse its text to get a
+module for changes.
 
 >>> from pycompiler.mlir import Context, Module, PassManager, rewrite
 >>> @rewrite("array.tanh")

@@ -1,13 +1,13 @@
-"""What happened when, in which thread: a trace for https://ui.perfetto.dev, with the program's own marks in it.
+"""A timeline of each thread for https://ui.perfetto.dev, with the program's own marks.
 
     with pycompiler.profiler.trace("/tmp/trace"):
         train_step(params, batch)
 
 writes `plugins/profile/<time>/perfetto_trace.json.gz` below the directory: open https://ui.perfetto.dev and load the
 file there, or unpack it and open it in chrome://tracing. One row for each thread shows tracing, compilation and its
-stages, what is enqueued, runs (named by the jitted function, with the line that called it among their arguments, and an
-arrow from where they were enqueued), copies, callbacks and waits. It keeps a million events; what comes after is
-counted, as `droppedEvents`. The format is Chrome's Trace Event Format. A profile is of this process alone.
+stages, enqueued calls, runs (with the name of the jitted function, the line of the call among their arguments, and an
+arrow from the enqueued call), copies, callbacks and waits. It keeps a million events and counts later ones as
+`droppedEvents`. The format is Chrome's Trace Event Format. A profile is of this process alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""StableHLO programs as functions: what JAX, and PyTorch by way of torch_xla, print as text runs here.
+"""StableHLO programs as functions: runs the text that JAX, and PyTorch through torch_xla, print.
 
-Over `imported`. docs/stablehlo.md lists the operations that are taken; an operation without a counterpart is named.
+Over `imported`. docs/stablehlo.md lists the supported operations; an error names any other.
 
 >>> import numpy as np
 >>> f = load('''
