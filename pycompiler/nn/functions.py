@@ -292,8 +292,9 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Array:
-    """x less its mean over axes, divided by its standard deviation; either may be given, and a mask `where` says what
-    counts for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of what is left.
+    """x minus its mean over axes, divided by its standard deviation; either may be given. A mask `where` selects the
+    elements that count for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of
+    what is left.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn

@@ -72,7 +72,8 @@ def array(
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
     enable_x64. An array of ours is copied, so that either can be donated or deleted; with copy=False it is the result
-    itself where it has the dtype. TypeError for what holds no numbers, ValueError for nested lists of uneven lengths.
+    itself where it has the dtype. TypeError for an object without numbers, ValueError for nested lists of uneven
+    lengths.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
@@ -458,7 +459,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
-    """A vector of what bytes hold, from an offset in bytes on; count elements, or all (-1)."""
+    """A vector of the contents of bytes, from an offset in bytes on; count elements, or all (-1)."""
     kind = dtypes.as_dtype(dtype)
     return asarray(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
 
@@ -471,7 +472,7 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
-    """A vector of what a file holds: bytes, from an offset on, or text with sep between two numbers."""
+    """A vector of the contents of a file: bytes, from an offset on, or text with sep between two numbers."""
     return asarray(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
 
 

@@ -138,7 +138,8 @@ def repeat(
 ) -> Array:
     """Every element of a, one after the other, so many times: a number, or one number for each.
 
-    With total_repeat_length the repeats may be traced: what is too much is left out, the last element fills the rest.
+    With total_repeat_length the repeats may be traced: excess elements are dropped, and the last element fills the
+    rest.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.repeat(pnp.array([1, 2]), 2)

@@ -213,7 +213,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: Any = None
 ) -> Array:
-    """How often each of 0, 1, ... is among the integers x, or what those weigh together.
+    """How often each of 0, 1, ... is among the integers x, or the sum of their weights.
 
     length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
     as 0, those beyond the length are left out.

@@ -103,7 +103,7 @@ def _check_method(name: str, method: str) -> None:
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
     """The convolution of two arrays, one of which is at least as large as the other in every dimension.
 
-    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', what does not meet an end. Every method
+    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', the part without padding. Every method
     gives the direct sum.
     """
     _check_method("convolve", method)
