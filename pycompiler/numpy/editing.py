@@ -27,13 +27,15 @@ from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.positions import flattened, index_dtype
 from pycompiler.numpy.sorting import argsort, searchsorted
 from pycompiler.numpy.taking import check_integers, take
-from pycompiler.numpy.updates import Place
+from pycompiler.numpy.updates import IndexUpdateRef
 
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
     """The value of what says how large the result is."""
     if isinstance(x, Tracer):
-        no_value(ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static")
+        no_value(
+            ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static"
+        )
     return np.asarray(x)
 
 
@@ -54,7 +56,7 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
     if isinstance(obj, Tracer) and assume_unique_indices and get_aval(obj).dtype != dtypes.bool_:
-        mask = Place(movement.full((size,), True), flattened(obj)).set(False)
+        mask = IndexUpdateRef(movement.full((size,), True), flattened(obj)).set(False)
         left = size - dim_product(get_aval(obj).shape)
         ranks = np.arange(size, dtype=np.int32)
         # The places that stay come first in a sort that keeps the order.
@@ -114,8 +116,8 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     new, old = (_shifted_when_run if traced else _shifted)(places, count, size)
     result = movement.full((*shape[:axis], size + count, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
     front = (slice(None),) * axis
-    result = Place(result, (*front, old)).set(arr, unique_indices=True)
-    result = Place(result, (*front, new)).set(values, unique_indices=True)
+    result = IndexUpdateRef(result, (*front, old)).set(arr, unique_indices=True)
+    result = IndexUpdateRef(result, (*front, new)).set(values, unique_indices=True)
     return weakly(result, get_aval(arr).weak_type)
 
 
