@@ -110,7 +110,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
         # One place: the first dimension of the values counts along the axis.
         values = movement.transpose(values, _moved(0, axis, len(shape)))
     number = dim_product(get_aval(places).shape)
-    count = get_aval(values).shape[axis] if number in (0, 1) and len(get_aval(places).shape) < 2 else number
+    count: Any = get_aval(values).shape[axis] if number in (0, 1) and len(get_aval(places).shape) < 2 else number
     if number == 0:
         count = 0
     new, old = (_shifted_when_run if traced else _shifted)(places, count, size)
@@ -139,7 +139,7 @@ def _shifted_when_run(places: Array, count: int, size: int) -> tuple[Array, Arra
     places = broadcast_to(places, (count,))
     order = argsort(places)
     ordered = take(places, order)
-    new = Place(places, order).add(movement.iota(whole, count))
+    new = IndexUpdateRef(places, order).add(movement.iota(whole, count))
     old = movement.iota(whole, size)
     return new, ufuncs.add(old, cast(searchsorted(ordered, old, side="right"), whole))
 
