@@ -12,7 +12,7 @@ from pycompiler.lax.operands import check_arrays
 
 
 def optimization_barrier(operand: Any, /) -> Any:
-    """The same tree of arrays, with its origin hidden from the compiler.
+    """The same tree of arrays, with its debug_info hidden from the compiler.
 
     Work on the result is not merged with earlier equal work, and starts after all of the tree is computed. Raises
     TypeError for an object that is not an array.
