@@ -33,7 +33,9 @@ from pycompiler.numpy.updates import Place
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
     """The value of what says how large the result is."""
     if isinstance(x, Tracer):
-        no_value(ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static")
+        no_value(
+            ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static"
+        )
     return np.asarray(x)
 
 

@@ -197,9 +197,7 @@ def _least_squares_jvp(primals: tuple[Array, Array, Array], tangents: tuple[Arra
     (x, s), p = _least_squares(*primals), _pseudoinverse(a, rcond)
     ds = jvp(lambda x: lax_linalg.svd(x, full_matrices=False, compute_uv=False), (a,), (da,))[1]
     rest = lax.sub(b, la.matmul(a, x))
-    seen = lax.add(
-        lax.sub(db, la.matmul(da, x)), la.matmul(la.adjoint(p), la.matmul(la.adjoint(da), rest))
-    )
+    seen = lax.add(lax.sub(db, la.matmul(da, x)), la.matmul(la.adjoint(p), la.matmul(la.adjoint(da), rest)))
     # What the derivative turns into the rows of a that were none.
     turned = la.matmul(la.adjoint(da), la.matmul(la.adjoint(p), x))
     turned = lax.sub(turned, la.matmul(p, la.matmul(a, turned)))

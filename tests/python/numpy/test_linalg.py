@@ -236,7 +236,9 @@ def test_derivative_of_pinv_at_equal_singular_values_is_jaxs():
     eye = np.eye(2, dtype=np.float32)
     for ours, jaxs in ((pc.jacobian, jax.jacobian), (pc.hessian, jax.hessian)):
         np.testing.assert_allclose(ours(pnp.linalg.pinv)(eye), jaxs(jnp.linalg.pinv)(eye), atol=1e-5)
-    residual = pc.grad(lambda a: pnp.linalg.lstsq(a, pnp.array([1.0, 2.0, 3.0]))[1].sum())(np.eye(3, 2, dtype=np.float32))
+    residual = pc.grad(lambda a: pnp.linalg.lstsq(a, pnp.array([1.0, 2.0, 3.0]))[1].sum())(
+        np.eye(3, 2, dtype=np.float32)
+    )
     np.testing.assert_allclose(residual, [[0, 0], [0, 0], [-6, -12]], atol=1e-5)
 
 
