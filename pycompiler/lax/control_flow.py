@@ -38,6 +38,11 @@ from pycompiler.ops.control import run_while
 from pycompiler.ops.graphs import opened
 from pycompiler.ops.scan import Form, run_scan
 
+__all__ = [
+    "fori_loop",
+    "while_loop",
+]
+
 
 @boundary
 def while_loop(

@@ -29,6 +29,12 @@ from pycompiler.lax.tracing import (
 from pycompiler.ops.graphs import mapped_graph, opened
 from pycompiler.ops.scan import Form, run_scan
 
+__all__ = [
+    "associative_scan",
+    "map",
+    "scan",
+]
+
 
 @boundary
 def scan(

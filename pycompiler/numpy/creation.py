@@ -22,6 +22,12 @@ from pycompiler.lax.placement import beside, created, filled, place_leaf
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
+__all__ = [
+    "arange", "array", "asarray", "copy", "empty", "empty_like", "eye", "frombuffer", "fromfile", "fromiter",
+    "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like", "tri",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
 
 def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
     values = np.asarray(value, order="C").astype(dtype, copy=False)
