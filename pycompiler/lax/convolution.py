@@ -20,6 +20,22 @@ from pycompiler.ops import convolution
 from pycompiler.ops.contraction import asked
 from pycompiler.ops.window import count_windows, dilated
 
+__all__ = [
+    "ConvDimensionNumbers",
+    "ConvGeneralDilatedDimensionNumbers",
+    "conv",
+    "conv_dimension_numbers",
+    "conv_general_dilated",
+    "conv_general_dilated_local",
+    "conv_general_dilated_patches",
+    "conv_general_permutations",
+    "conv_general_shape_tuple",
+    "conv_shape_tuple",
+    "conv_transpose",
+    "conv_transpose_shape_tuple",
+    "conv_with_general_padding",
+]
+
 
 class ConvDimensionNumbers(NamedTuple):
     """The dimensions of lhs and the result as (batch, feature, spatial...), of rhs as (output, input, spatial...)."""

@@ -8,6 +8,11 @@ from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.ops import fft as family
 from pycompiler.ops import rules
 
+__all__ = [
+    "FftType",
+    "fft",
+]
+
 
 class FftType(enum.IntEnum):
     """The types of transforms: complex, its inverse, real to half the spectrum, its inverse."""

@@ -15,6 +15,22 @@ from pycompiler.ops import PRIMITIVES, bits, compare, reduction
 from pycompiler.ops import sort as sorting
 from pycompiler.ops.shape import broadcast_in_dim
 
+__all__ = [
+    "approx_max_k",
+    "approx_min_k",
+    "argmax",
+    "argmin",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
+    "reduce_prod",
+    "reduce_sum",
+    "sort",
+    "sort_key_val",
+    "top_k",
+]
+
 
 def _reduction(name: str, summary: str) -> Any:
     primitive = PRIMITIVES[name]

@@ -20,6 +20,13 @@ from pycompiler.numpy.promotion import converted, inexact, promoted_inexact
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.taking import take
 
+__all__ = [
+    "gradient",
+    "interp",
+    "trapezoid",
+    "unwrap",
+]
+
 
 def _steps(x: Array, axis: int) -> Array:
     """The differences of neighbours along an axis."""

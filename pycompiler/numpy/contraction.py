@@ -22,6 +22,19 @@ from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import diagonal_offset
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
 
+__all__ = [
+    "convolve",
+    "correlate",
+    "dot",
+    "inner",
+    "matmul",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+    "vecdot",
+]
+
 
 def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
     """dot_general in the dtype that the two promote to; bools are counted, then compared with 0."""

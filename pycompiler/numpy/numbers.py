@@ -22,6 +22,19 @@ from pycompiler.lax.special import bessel_i0e, unscaled
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact, weak_scalars
 
+__all__ = [
+    "bitwise_count",
+    "frexp",
+    "gcd",
+    "i0",
+    "lcm",
+    "ldexp",
+    "modf",
+    "packbits",
+    "spacing",
+    "unpackbits",
+]
+
 
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
     pair = promoted(name, x1, x2)

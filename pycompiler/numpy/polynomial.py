@@ -26,6 +26,20 @@ from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promote
 from pycompiler.numpy.sorting import argsort
 from pycompiler.numpy.taking import take
 
+__all__ = [
+    "poly",
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyfit",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
+    "roots",
+    "vander",
+]
+
 
 def _vectors(name: str, *polynomials: Any) -> None:
     check_arrays(name, *polynomials)

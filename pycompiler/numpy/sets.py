@@ -20,6 +20,19 @@ from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import IndexUpdateRef
 
+__all__ = [
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
 
 def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
     differs = ufuncs.not_equal(x, y)

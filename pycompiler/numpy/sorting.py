@@ -15,6 +15,16 @@ from pycompiler.numpy.complexes import imag, real
 from pycompiler.numpy.promotion import converted, requested
 from pycompiler.numpy.taking import take
 
+__all__ = [
+    "argpartition",
+    "argsort",
+    "digitize",
+    "lexsort",
+    "partition",
+    "searchsorted",
+    "sort",
+]
+
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
     """a and an axis of it; flat when the axis is None."""
