@@ -22,6 +22,7 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
@@ -321,6 +322,7 @@ def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
     return cast(lax.eq(movement.broadcast_in_dim(x, shape, kept), numbers), dtype)
 
 
+@nested(1)
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
     """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range.
 

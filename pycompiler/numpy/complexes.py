@@ -72,6 +72,8 @@ def iscomplexobj(x: Any) -> bool:
     """Whether x has a complex dtype, for any values. Takes anything."""
     if is_array(x):
         return _is_complex(x)
+    if isinstance(x, list | tuple):
+        return any(map(iscomplexobj, x))
     return bool(np.iscomplexobj(x)) if not hasattr(x, "dtype") else np.dtype(x.dtype).kind == "c"
 
 

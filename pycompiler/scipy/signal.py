@@ -15,6 +15,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact_each
 from pycompiler.numpy.ufuncs import conjugate
 from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch
@@ -142,6 +143,7 @@ def correlate2d(
     return fused(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
 
 
+@nested(1)
 def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: None = None) -> Array:
     """data less its mean along an axis (type='constant'), or less the line that fits best (type='linear').
 
