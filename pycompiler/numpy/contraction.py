@@ -294,7 +294,7 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The convolution of two vectors: all of it, as much as the longer one has, or what does not meet an end.
+    """The convolution of two vectors: all of it, the length of the longer one, or the part without padding.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.convolve(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))

@@ -69,7 +69,7 @@ def _next_rest(pair: tuple[Array, Array]) -> tuple[Array, Array]:
 
 @weak_scalars
 def lcm(x1: Any, x2: Any) -> Array:
-    """The least common multiple, which is not negative; 0 where either is 0."""
+    """The least common multiple, which is not negative; 0 if either is 0."""
     return eager_jit(_lcm, *_integers("lcm", x1, x2))
 
 

@@ -218,7 +218,7 @@ def reduced(
 
 
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The greatest less the least over axes.
+    """The maximum minus the minimum over axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.ptp(pnp.array([3, 1, 7]))
