@@ -23,10 +23,6 @@ from pycompiler._runtime import (
     ShapedArray,
     block_until_ready,
     current_trace,
-    set_donation_reporter,
-    set_error_type,
-    set_leaf_converter,
-    set_leaf_namer,
 )
 from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, named_device
 from pycompiler.compile.donation import taken_once, warn_of_kept_memory
@@ -38,6 +34,7 @@ from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
+from pycompiler.core.hooks import set_donation_reporter, set_error_type, set_leaf_converter, set_leaf_namer
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.profile import Scope
 from pycompiler.core.source import function_location, warn
