@@ -22,7 +22,8 @@ endif()
 add_library(pycompiler_mlir INTERFACE)
 target_include_directories(pycompiler_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS}
   "${CMAKE_BINARY_DIR}/dialect/include")
-target_include_directories(pycompiler_mlir INTERFACE "${CMAKE_SOURCE_DIR}/dialect/include" "${CMAKE_SOURCE_DIR}/runtime/include")
+target_include_directories(pycompiler_mlir INTERFACE "${CMAKE_SOURCE_DIR}/dialect/include" "${CMAKE_SOURCE_DIR}/dialect/lib"
+  "${CMAKE_SOURCE_DIR}/runtime/include")
 target_compile_definitions(pycompiler_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_link_libraries(pycompiler_mlir INTERFACE pycompiler_flags MLIR LLVM)
 

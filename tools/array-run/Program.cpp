@@ -4,9 +4,9 @@
 
 #include "array/IR/Array.h"
 #include "array/Target/Compile.h"
-#include "array/Transforms/Entry.h"
-#include "array/Transforms/Link.h"
-#include "array/Transforms/Sizes.h"
+#include "array/Entry/Entry.h"
+#include "array/Entry/Link.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
 

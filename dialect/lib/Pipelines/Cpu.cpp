@@ -2,8 +2,11 @@
 #include "array/Pipelines/Cpu.h"
 #include "array/Conversion/Passes.h"
 #include "array/Gpu/Collectives.h"
-#include "array/Transforms/Bufferize.h"
-#include "array/Transforms/CheckCalls.h"
+#include "array/Bufferize/Bufferize.h"
+#include "array/Entry/CheckCalls.h"
+#include "array/Bufferize/Passes.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/Passes.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"

@@ -3,7 +3,7 @@
 #include "array/IR/Array.h"
 #include "array/IR/Bytecode.h"
 #include "array/Pipelines/Cpu.h"
-#include "array/Transforms/BufferizableOpInterfaceImpl.h"
+#include "array/Bufferize/BufferizableOpInterfaceImpl.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

@@ -6,8 +6,11 @@
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"
-#include "array/Transforms/Bufferize.h"
-#include "array/Transforms/CheckCalls.h"
+#include "array/Bufferize/Bufferize.h"
+#include "array/Entry/CheckCalls.h"
+#include "array/Bufferize/Passes.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/Passes.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -21,6 +24,9 @@ namespace mlir::array {
 // A new file of passes, or of pipelines, adds its line here.
 void registerOwnPasses() {
   registerArrayConversionPasses();
+  registerArrayBufferizePasses();
+  registerArrayCpuPasses();
+  registerArrayEntryPasses();
   registerArrayTransformsPasses();
   registerBufferizePasses();
   registerCheckCallsPass();

@@ -3,7 +3,8 @@
 #include "BuiltLevel.h"
 #include "KeptPipelines.h"
 #include "array/Pipelines/Cpu.h"
-#include "array/Transforms/SharedFunctions.h"
+#include "array/Cpu/CommonFunctions.h"
+#include "array/Entry/BuiltFunctions.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"

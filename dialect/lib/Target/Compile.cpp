@@ -3,9 +3,9 @@
 #include "array/Target/Compile.h"
 #include "Stages.h"
 #include "array/Pipelines/Cpu.h"
-#include "array/Transforms/Entry.h"
-#include "array/Transforms/Sites.h"
-#include "array/Transforms/Sizes.h"
+#include "array/Entry/Entry.h"
+#include "array/Entry/CallSites.h"
+#include "array/Analysis/SymbolicSizes.h"
 
 #include "mlir/IR/Verifier.h"
 

@@ -2,7 +2,7 @@
 // compares it with a threshold, so only the order of magnitude matters.
 #include "array/Conversion/ScatterForm.h"
 #include "array/Target/Compile.h"
-#include "array/Transforms/Sizes.h"
+#include "array/Analysis/SymbolicSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

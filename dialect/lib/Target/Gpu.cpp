@@ -3,8 +3,8 @@
 #include "array/Pipelines/Gpu.h"
 #include "Stages.h"
 #include "array/Gpu/Kernels.h"
-#include "array/Transforms/Entry.h"
-#include "array/Transforms/Sites.h"
+#include "array/Entry/Entry.h"
+#include "array/Entry/CallSites.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Verifier.h"

@@ -2,7 +2,7 @@
 #include "Stages.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/Stop.h"
-#include "array/Transforms/Entry.h"
+#include "array/Entry/Entry.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

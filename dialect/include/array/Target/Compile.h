@@ -3,8 +3,8 @@
 #ifndef ARRAY_TARGET_COMPILE_H
 #define ARRAY_TARGET_COMPILE_H
 
-#include "array/Transforms/MemoryPlan.h"
-#include "array/Transforms/ProductPlans.h"
+#include "array/Bufferize/MemoryPlan.h"
+#include "array/Cpu/MatmulPlans.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>

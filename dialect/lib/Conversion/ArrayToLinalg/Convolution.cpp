@@ -5,7 +5,7 @@
 #include "IndexMath.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
-#include "array/Transforms/Products.h"
+#include "array/Analysis/MatmulWorth.h"
 
 #include <numeric>
 

@@ -1,0 +1,91 @@
+// array-number-sites: gives every operation that can fail while the compiled code runs a number, under which the module
+// says what it is and where the program asked for it. array-lower-runtime-calls returns the number; lib/Target takes
+// the table along with the object, and the runtime puts both into the error.
+#include "Guards.h"
+#include "array/IR/Array.h"
+#include "array/Entry/Passes.h"
+#include "array/Entry/CallSites.h"
+#include "runtime/Abi.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_NUMBERSITES
+#include "array/Entry/Passes.h.inc"
+
+/// The first place in a file that a location names: of inlined code its own place, not that of the call.
+static FileLineColLoc placeOf(Location location) {
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return file;
+  if (auto name = dyn_cast<NameLoc>(location))
+    return placeOf(name.getChildLoc());
+  if (auto call = dyn_cast<CallSiteLoc>(location)) {
+    FileLineColLoc callee = placeOf(call.getCallee());
+    return callee ? callee : placeOf(call.getCaller());
+  }
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (FileLineColLoc place = placeOf(part))
+        return place;
+  return {};
+}
+
+std::string placeText(Location location) {
+  FileLineColLoc place = placeOf(location);
+  return place ? (place.getFilename().strref() + ":" + Twine(place.getLine())).str() : "";
+}
+
+/// The op of the dialect that a call stands for.
+static StringRef primitiveOf(RuntimeCallOp call) {
+  if (auto name = call->getAttrOfType<StringAttr>(kStandsForAttr))
+    return name.getValue();
+  if (call.getName() == "special" && call.getParams().size() == 1) {
+    switch (call.getParams()[0]) {
+#define PCRT_FUNCTION_NAME(name, code, inputs)                                                                         \
+  case code:                                                                                                           \
+    return #name;
+      PCRT_SPECIAL_FUNCTIONS(PCRT_FUNCTION_NAME)
+#undef PCRT_FUNCTION_NAME
+    }
+  }
+  return call.getName() == "host_call" ? "callback" : call.getName();
+}
+
+std::vector<std::pair<std::string, std::string>> getSites(ModuleOp module) {
+  std::vector<std::pair<std::string, std::string>> sites;
+  if (auto table = module->getAttrOfType<ArrayAttr>(kSitesAttr))
+    for (auto row : table.getAsRange<ArrayAttr>())
+      sites.emplace_back(cast<StringAttr>(row[0]).str(), cast<StringAttr>(row[1]).str());
+  return sites;
+}
+
+SiteTable::SiteTable(ModuleOp module) : module(module) {
+  if (auto table = module->getAttrOfType<ArrayAttr>(kSitesAttr))
+    for (Attribute row : table)
+      numbers.insert({row, static_cast<int64_t>(numbers.size()) + 1});
+}
+
+void SiteTable::add(Operation *op, StringRef primitive) {
+  Builder builder(op->getContext());
+  Attribute site = builder.getStrArrayAttr({primitive, placeText(op->getLoc())});
+  int64_t number = numbers.insert({site, static_cast<int64_t>(numbers.size()) + 1}).first->second;
+  op->setAttr(kSiteAttr, builder.getI64IntegerAttr(number));
+}
+
+void SiteTable::write() {
+  if (!numbers.empty())
+    module->setAttr(kSitesAttr,
+                    Builder(module.getContext()).getArrayAttr(llvm::to_vector(llvm::make_first_range(numbers))));
+}
+
+namespace {
+
+struct NumberSites : impl::NumberSitesBase<NumberSites> {
+  void runOnOperation() override {
+    SiteTable sites(getOperation());
+    getOperation().walk([&](RuntimeCallOp call) { sites.add(call, primitiveOf(call)); });
+    sites.write();
+  }
+};
+
+} // namespace
+} // namespace mlir::array
